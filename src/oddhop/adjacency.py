@@ -1,0 +1,172 @@
+"""From a list of edges to a symmetric CSR adjacency: sorted rows, no loops, every edge in both rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from oddhop.arrays import Ints
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What had to be mended to make the network simple and undirected.
+
+    Attributes
+    ----------
+    loops : entries that joined a node to itself; left out.
+    duplicates : entries that repeated an earlier one in the same direction; left out.
+    one_way : edges that came in one direction only; they count in both.
+    weights : entries whose weight was not 1; weights are not used.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> Graph.from_arrays([[0, 0, 1, 1], [1, 1, 0, 1]], [[0.0], [1.0]]).mended
+    Mended(loops=1, duplicates=1, one_way=0, weights=0)
+    """
+
+    loops: int = 0
+    duplicates: int = 0
+    one_way: int = 0
+    weights: int = 0
+
+
+def index_dtype(nodes: int) -> type[np.signedinteger]:
+    """Give the narrowest index type that can number this many nodes."""
+    return np.int32 if nodes < 2**31 else np.int64
+
+
+def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints, Mended]:
+    """Build ``(indptr, indices)`` of the simple undirected network, and say what was mended."""
+    starts = _row_starts(sources, targets, nodes)
+    entries = _fill_rows(sources, targets, starts)
+    kept, duplicates, one_way = _sort_rows(starts, entries)
+    indptr = np.zeros(nodes + 1, dtype=np.int64)
+    np.cumsum(kept, out=indptr[1:])
+    indices = np.empty(int(indptr[-1]), dtype=index_dtype(nodes))
+    _compact_rows(starts, entries, indptr, indices)
+    loops = int(np.count_nonzero(np.asarray(sources) == np.asarray(targets)))
+    return indptr, indices, Mended(loops=loops, duplicates=int(duplicates), one_way=int(one_way))
+
+
+@njit(cache=True)
+def _row_starts(sources: Ints, targets: Ints, nodes: int) -> Ints:
+    starts = np.zeros(nodes + 1, dtype=np.int64)
+    for e in range(sources.size):
+        if sources[e] != targets[e]:
+            starts[sources[e] + 1] += 1
+            starts[targets[e] + 1] += 1
+    for i in range(nodes):
+        starts[i + 1] += starts[i]
+    return starts
+
+
+@njit(cache=True)
+def _fill_rows(sources: Ints, targets: Ints, starts: Ints) -> Ints:
+    # The lowest bit of an entry is its direction, so that one sort of a row tells a repeated
+    # entry from the same edge given the other way round.
+    cursor = starts.copy()
+    entries = np.empty(starts[-1], dtype=np.int64)
+    for e in range(sources.size):
+        u, v = np.int64(sources[e]), np.int64(targets[e])
+        if u != v:
+            entries[cursor[u]] = 2 * v
+            entries[cursor[v]] = 2 * u + 1
+            cursor[u] += 1
+            cursor[v] += 1
+    return entries
+
+
+@njit(cache=True)
+def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
+    nodes = starts.size - 1
+    kept = np.zeros(nodes, dtype=np.int64)
+    duplicates = 0
+    one_way = 0
+    for i in range(nodes):
+        row = entries[starts[i] : starts[i + 1]]
+        row.sort()
+        k = 0
+        while k < row.size:
+            neighbour = row[k] >> 1
+            forward, backward = 0, 0
+            while k < row.size and row[k] >> 1 == neighbour:
+                if row[k] & 1:
+                    backward += 1
+                else:
+                    forward += 1
+                k += 1
+            kept[i] += 1
+            if i < neighbour:  # each edge stands in two rows: count it in one
+                duplicates += max(forward - 1, 0) + max(backward - 1, 0)
+                if forward == 0 or backward == 0:
+                    one_way += 1
+    return kept, duplicates, one_way
+
+
+@njit(cache=True)
+def _compact_rows(starts: Ints, entries: Ints, indptr: Ints, indices: Ints) -> None:
+    for i in range(starts.size - 1):
+        place = indptr[i]
+        for k in range(starts[i], starts[i + 1]):
+            neighbour = entries[k] >> 1
+            if k == starts[i] or neighbour != entries[k - 1] >> 1:
+                indices[place] = neighbour
+                place += 1
+
+
+@njit(cache=True)
+def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
+    """Give where the edges (u, v), u < v, of each u begin when edges are numbered in that order."""
+    nodes = indptr.size - 1
+    starts = np.zeros(nodes + 1, dtype=np.int64)
+    for i in range(nodes):
+        lower = np.searchsorted(indices[indptr[i] : indptr[i + 1]], i)
+        starts[i + 1] = starts[i] + (indptr[i + 1] - indptr[i] - lower)
+    return starts
+
+
+@njit(cache=True, nogil=True)
+def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int) -> tuple[Ints, Ints]:
+    """Give both ends of the undirected edges numbered start to stop."""
+    left = np.empty(stop - start, dtype=indices.dtype)
+    right = np.empty(stop - start, dtype=indices.dtype)
+    node = np.searchsorted(upper, start, side="right") - 1
+    for e in range(start, stop):
+        while upper[node + 1] <= e:
+            node += 1
+        left[e - start] = node
+        # The edges of a row to higher numbers are its last ones.
+        right[e - start] = indices[indptr[node + 1] - (upper[node + 1] - e)]
+    return left, right
+
+
+@njit(cache=True)
+def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Ints) -> tuple[Ints, Ints]:
+    """Give the adjacency that is left when only the marked undirected edges stay."""
+    nodes = indptr.size - 1
+    new_indptr = np.zeros(nodes + 1, dtype=np.int64)
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            if keep[e]:
+                v = indices[indptr[u + 1] - (upper[u + 1] - e)]
+                new_indptr[u + 1] += 1
+                new_indptr[v + 1] += 1
+    for i in range(nodes):
+        new_indptr[i + 1] += new_indptr[i]
+    new_indices = np.empty(new_indptr[-1], dtype=indices.dtype)
+    cursor = new_indptr[:-1].copy()
+    # Taking u in ascending order puts the lower neighbours of every row first, already sorted;
+    # a row's own higher neighbours are written when its turn comes, after all the lower ones.
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            if keep[e]:
+                v = indices[indptr[u + 1] - (upper[u + 1] - e)]
+                new_indices[cursor[u]] = v
+                cursor[u] += 1
+                new_indices[cursor[v]] = u
+                cursor[v] += 1
+    return new_indptr, new_indices

@@ -1,0 +1,130 @@
+"""What a network must be: checks at the boundary, made once, each with an error that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from oddhop.arrays import Floats, Ints, frozen
+from oddhop.errors import GraphError
+
+Attributes: TypeAlias = "Floats | sp.csr_array"
+
+
+def is_sparse(values: object) -> TypeGuard[Any]:
+    """Tell whether values are a SciPy sparse array."""
+    return bool(sp.issparse(values))
+
+
+def checked_edges(edge_index: npt.ArrayLike, nodes: int) -> tuple[Ints, Ints]:
+    """Give both ends of the edges as int64 row positions."""
+    edges = np.asarray(edge_index)
+    if edges.size == 0:
+        edges = np.empty((2, 0), dtype=np.int64)
+    if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
+        raise GraphError(
+            f"edge_index must be integers of shape (2, edges), got {edges.dtype} of shape "
+            f"{edges.shape}; a list of pairs wants np.array(pairs).T"
+        )
+    low, high = (int(edges.min()), int(edges.max())) if edges.size else (0, -1)
+    if low < 0 or high >= nodes:
+        raise GraphError(
+            f"edge_index names the attribute rows 0 to {nodes - 1}, got {low if low < 0 else high}; "
+            "number the nodes by their row, and pass their ids as node_ids"
+        )
+    return edges[0].astype(np.int64, copy=False), edges[1].astype(np.int64, copy=False)
+
+
+def checked_attributes(attributes: Any) -> Attributes:
+    """Give a finite copy with one row a node, dense or CSR."""
+    if sp.issparse(attributes):
+        matrix = sp.csr_array(attributes, copy=True)
+        matrix.sum_duplicates()
+        matrix.data = numbers(matrix.data, "the attributes")
+        values = matrix.data
+    else:
+        matrix = numbers(attributes, "the attributes")
+        values = matrix
+        if matrix.ndim != 2:
+            raise GraphError(
+                f"the attributes must have one row for each node, got shape {matrix.shape}; "
+                "a single column wants x.reshape(-1, 1)"
+            )
+    if matrix.shape[0] == 0:
+        raise GraphError("the network has no nodes; give at least one attribute row")
+    if matrix.shape[1] == 0:
+        raise GraphError(
+            "the nodes have no attributes, and hop counts are predicted from attributes; "
+            "give at least one column, for example the degree or the clustering coefficient"
+        )
+    bad = int(np.count_nonzero(~np.isfinite(values)))
+    if bad:
+        rows, columns = (matrix.tocoo().coords) if sp.issparse(matrix) else np.indices(matrix.shape)
+        first = np.flatnonzero(~np.isfinite(values.ravel()))[0]
+        raise GraphError(
+            f"the attributes hold {bad} value(s) that are NaN or infinite, first "
+            f"{values.ravel()[first]} at row {rows.ravel()[first]}, column {columns.ravel()[first]}; "
+            "fill them in or leave those rows or columns out"
+        )
+    return matrix
+
+
+def numbers(values: Any, what: str) -> Floats:
+    """Copy as float32 where it came so, else float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            array = array.astype(np.float64) if array.dtype.kind == "O" else array
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"got {array.dtype}")
+        return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{what} must be real numbers, one vector of one length a node: {error}") from None
+
+
+def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], Ints]:
+    """Give the ids sorted, and the order that sorts them."""
+    ids = np.asarray(node_ids)
+    kinds = {type(i) for i in np.asarray(node_ids, dtype=object).ravel()} if ids.dtype.kind == "U" else set()
+    if ids.ndim != 1 or ids.dtype.kind not in "iuU" or any(not issubclass(k, str) for k in kinds):
+        raise GraphError(
+            f"node ids must be all integers or all strings in one row, got {ids.dtype} of shape "
+            f"{ids.shape}; for other ids pass their text"
+        )
+    if ids.size != nodes:
+        raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids; give one id a row")
+    order = np.argsort(ids, kind="stable")
+    ids = ids[order]
+    repeated = np.flatnonzero(ids[1:] == ids[:-1])
+    if repeated.size:
+        raise GraphError(
+            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}; every node needs its own id"
+        )
+    return ids, order
+
+
+def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] | None:
+    """Give one name a column, or None."""
+    if names is None:
+        return None
+    if len(names) != columns:
+        raise GraphError(f"there are {columns} attribute columns and {len(names)} names; give one name a column")
+    return tuple(str(name) for name in names)
+
+
+def frozen_attributes(matrix: Attributes) -> Attributes:
+    """Make the attributes refuse to be written to."""
+    if is_sparse(matrix):
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+        return matrix
+    return frozen(matrix)
+
+
+def data_names(graph: Any) -> list[str]:
+    """Give the names of all node data of a NetworkX graph, in order of appearance."""
+    return list(dict.fromkeys(name for node in graph.nodes for name in graph.nodes[node]))

@@ -1,0 +1,20 @@
+"""The command ``oddhop``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from oddhop.version import __version__
+
+app = typer.Typer(no_args_is_help=True, add_completion=True)
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+) -> None:
+    """Find the nodes of an attributed network that do not belong where they are wired."""
+    if version:
+        typer.echo(f"oddhop {__version__}")

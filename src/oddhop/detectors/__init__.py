@@ -1,0 +1,1 @@
+"""Detectors: each wires the stages and shows the face of scikit-learn."""

@@ -1,0 +1,64 @@
+"""The public face of a detector: scikit-learn's names mean what scikit-learn means by them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from oddhop.arrays import Floats, Ints
+from oddhop.errors import GraphError
+from oddhop.graph import Graph
+
+
+class GraphDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the detectors.
+
+    A detector has ``anomaly_scores_`` (high is odd), ``threshold_`` and ``offset_ = -threshold_``
+    once fitted, and scores other graphs with the same attributes.
+    """
+
+    threshold_: float
+    offset_: float
+
+    @abstractmethod
+    def fit(self, graph: Graph, y: Any = None) -> GraphDetector:
+        """Learn from a network; ``y`` is ignored."""
+
+    @abstractmethod
+    def _anomaly_scores(self, graph: Graph) -> Floats:
+        """Score the nodes of a checked graph; high is odd."""
+
+    def score_samples(self, graph: Graph) -> Floats:
+        """Give minus the anomaly score of every node, scikit-learn's direction: low is odd."""
+        check_is_fitted(self, "threshold_")
+        return -self._anomaly_scores(checked_graph(graph))
+
+    def decision_function(self, graph: Graph) -> Floats:
+        """Give ``score_samples(graph) - offset_``: negative for nodes over the threshold.
+
+        With no threshold (contamination="auto" and no top_k) every node is infinitely far from it.
+        """
+        return self.score_samples(graph) - self.offset_
+
+    def predict(self, graph: Graph) -> Ints:
+        """Give -1 for flagged nodes and +1 for the others."""
+        scores = self.score_samples(graph)
+        return np.where(-scores >= self.threshold_, -1, 1)
+
+    def fit_predict(self, graph: Graph, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
+        """Fit, and give -1 for flagged nodes and +1 for the others."""
+        return self.fit(graph).predict(graph)
+
+
+def checked_graph(graph: Graph) -> Graph:
+    """Refuse anything but a Graph, and say how to make one."""
+    if not isinstance(graph, Graph):
+        raise GraphError(
+            f"a detector takes an oddhop.Graph, got {type(graph).__name__}; make one with "
+            "Graph.from_arrays, from_scipy, from_networkx or from_pyg"
+        )
+    return graph

@@ -1,0 +1,324 @@
+"""HCM: the paper's detector. The stages in their order, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils.validation import check_is_fitted
+
+from oddhop.arrays import Floats
+from oddhop.attributes import learn_preparation
+from oddhop.chains import Plan, run_chains
+from oddhop.detectors.base import GraphDetector, checked_graph
+from oddhop.detectors.table import budget, result_table, threshold_of
+from oddhop.engine.local import Progress, available_workers, silent
+from oddhop.errors import NothingToLearnError
+from oddhop.graph import Graph
+from oddhop.hops import HopPairs, list_pairs, sample_pairs
+from oddhop.memory import check_memory
+from oddhop.model import Inputs, Shape
+from oddhop.modelfile import Model, load_model, save_model
+from oddhop.purify import Purified, purify
+from oddhop.ranks import Mixing, mixing, rank_nodes
+from oddhop.runs import RunFolder, open_run, recorded
+from oddhop.sampler import Rule
+from oddhop.scoring import Scores, score_nodes
+from oddhop.settings import HCMSettings, checked_settings
+from oddhop.version import __version__
+
+POOL_PAIRS = 2**19
+MAX_SOURCES = 2**14
+DO_NOT_CHANGE_A_SCORE = ("workers", "max_memory", "random_state")
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What a careful reader asks of a run.
+
+    Attributes
+    ----------
+    mixing : R-hat and effective sample size of every node.
+    losses : the training loss of every chain at its end.
+    class_sizes, classes_counted : pairs of every hop class, and whether counted or estimated.
+    dropped, tied, similarity : edges dropped before labelling, how many of them by a tie, and
+        by which similarity.
+    temperature : of the posterior.
+    """
+
+    mixing: Mixing
+    losses: Floats
+    class_sizes: Floats
+    classes_counted: bool
+    dropped: int
+    tied: int
+    similarity: str
+    temperature: float
+
+
+class HCM(GraphDetector):
+    """Hop-count based anomaly detection: a node whose neighbours look far away is odd.
+
+    Parameters
+    ----------
+    hops : hop classes C: 1, 2, ..., C-1 and "C or more".
+    drop_ratio : share R of the least similar edges left out when hop labels are made.
+    sampling_ratio : share S of the smallest class that a step draws from every class, up to
+        ``pairs_per_step`` pairs in all.
+    layers, hidden : of the graph convolutional network.
+    sampler : "sgld" (posterior samples) or "sgd" (the same steps without noise).
+    chains, samples, burn_in, thin : independent chains; after ``burn_in`` steps each keeps
+        ``samples`` samples, ``thin`` steps apart.
+    score : "hav" (average hop prediction and inferred variance) or "ahp" (the former alone).
+    random_state : a seed, or None for a fresh one; ``seed_`` has the one that was used.
+    step_size, warm_start : the step after burn-in; during burn-in it falls from ``warm_start``
+        times that.
+    weight_decay : precision of the prior, in units of the mean loss.
+    temperature : of the posterior on the mean loss; None is 1 / (classes x smallest class).
+    labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
+    scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.attributes``.
+    contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
+    precision : "float32" or "float64".
+    workers : threads; None takes all cores. No score depends on it.
+    max_memory : bytes; a run that would take more is refused. None takes what is free.
+
+    Attributes
+    ----------
+    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's
+        may lie from it.
+    result_ : a pyarrow table, the oddest node first.
+    threshold_, offset_ : scores from ``threshold_`` on are flagged; ``offset_`` is its negative.
+    diagnostics_, seed_ : see :class:`Diagnostics`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import HCM, Graph
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
+    >>> detector = HCM(burn_in=20, samples=2, thin=2, random_state=0).fit(graph)
+    >>> detector.anomaly_scores_.shape
+    (30,)
+    >>> detector.result_.column_names[:5]
+    ['id', 'score', 'rank', 'rank_low', 'rank_high']
+    """
+
+    def __init__(
+        self,
+        hops: int = 4,
+        drop_ratio: float = 0.2,
+        sampling_ratio: float = 0.3,
+        layers: int = 2,
+        hidden: int = 128,
+        sampler: Literal["sgld", "sgd"] = "sgld",
+        chains: int = 4,
+        score: Literal["hav", "ahp"] = "hav",
+        random_state: int | None = None,
+        *,
+        samples: int = 10,
+        burn_in: int = 600,
+        thin: int = 10,
+        step_size: float = 0.002,
+        warm_start: float = 5.0,
+        weight_decay: float = 5e-8,
+        temperature: float | None = None,
+        pairs_per_step: int = 8_192,
+        labels: Literal["sampled", "exhaustive"] = "sampled",
+        scale: Literal["standard", "none"] = "standard",
+        pca_components: int | None = 20,
+        pca_above: int = 100,
+        contamination: Literal["auto"] | float = "auto",
+        top_k: int | None = None,
+        precision: Literal["float32", "float64"] = "float32",
+        workers: int | None = None,
+        max_memory: int | None = None,
+    ) -> None:
+        self.hops = hops
+        self.drop_ratio = drop_ratio
+        self.sampling_ratio = sampling_ratio
+        self.layers = layers
+        self.hidden = hidden
+        self.sampler = sampler
+        self.chains = chains
+        self.score = score
+        self.random_state = random_state
+        self.samples = samples
+        self.burn_in = burn_in
+        self.thin = thin
+        self.step_size = step_size
+        self.warm_start = warm_start
+        self.weight_decay = weight_decay
+        self.temperature = temperature
+        self.pairs_per_step = pairs_per_step
+        self.labels = labels
+        self.scale = scale
+        self.pca_components = pca_components
+        self.pca_above = pca_above
+        self.contamination = contamination
+        self.top_k = top_k
+        self.precision = precision
+        self.workers = workers
+        self.max_memory = max_memory
+
+    def fit(
+        self,
+        graph: Graph,
+        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
+        *,
+        run_folder: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> HCM:
+        """Learn from a network and score its nodes; ``y`` is ignored.
+
+        With ``run_folder`` the run keeps checkpoints there, and a killed one goes on with
+        ``resume=True`` to the same bits. ``progress`` is called with (stage, done, total).
+        """
+        settings = checked_settings(self.get_params())
+        checked_graph(graph)
+        if graph.edge_count == 0:
+            raise NothingToLearnError(
+                f"{graph!r} has no edges, and hop counts are learned from edges; give at least one"
+            )
+        workers = settings.workers or available_workers()
+        check_memory(graph, settings, workers=workers)
+        seed = settings.random_state
+        if seed is None:
+            seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        kept = settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE))
+        identity = {"settings": kept, "seed": seed, "data": graph.fingerprint, "version": __version__}
+        opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
+        with opened as folder:
+            self._fit(graph, settings, seed, workers, folder, progress)
+        return self
+
+    def _fit(
+        self,
+        graph: Graph,
+        settings: HCMSettings,
+        seed: int,
+        workers: int,
+        folder: RunFolder | None,
+        progress: Progress,
+    ) -> None:
+        preparation = learn_preparation(
+            graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
+        )
+        prepared = preparation.apply(graph, settings.dtype)
+        purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
+        pairs = _labelled_pairs(purified, settings, seed, workers, progress)
+        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
+        inputs = Inputs.of(prepared, settings.dtype)
+        plan = _plan(pairs, settings, seed)
+        posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
+        scores = score_nodes(posterior, inputs, prepared, folder=folder, workers=workers, progress=progress)
+        ranking = rank_nodes(scores, settings.score, budget(settings, scores))
+        threshold = threshold_of(settings, scores, ranking)
+        self.seed_ = seed
+        self.threshold_ = threshold
+        self.offset_ = -threshold
+        self.anomaly_scores_ = ranking.score
+        self.anomaly_std_ = ranking.std
+        self.result_ = result_table(graph, scores, ranking, threshold)
+        self.diagnostics_ = Diagnostics(
+            mixing=mixing(scores.draws),
+            losses=posterior.losses,
+            class_sizes=pairs.class_sizes,
+            classes_counted=pairs.exact,
+            dropped=purified.dropped,
+            tied=purified.tied,
+            similarity=purified.measure,
+            temperature=plan.rule.temperature,
+        )
+        self.model_ = Model(
+            settings=settings,
+            seed=seed,
+            preparation=preparation,
+            posterior=posterior,
+            maxima=(scores.max_ahp, scores.max_iv),
+            threshold=threshold,
+            fingerprint=graph.fingerprint,
+            version=__version__,
+        )
+
+    def score_table(self, graph: Graph, *, progress: Progress = silent) -> pa.Table:
+        """Score another network with the same attributes; give a table like ``result_``."""
+        check_is_fitted(self, "threshold_")
+        scores = self._scores(checked_graph(graph), progress)
+        ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores))
+        return result_table(graph, scores, ranking, self.threshold_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked."""
+        check_is_fitted(self, "threshold_")
+        save_model(self.model_, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> HCM:
+        """Read a model file. It scores networks; the scores of the training network are not in it.
+
+        Examples
+        --------
+        >>> import numpy as np, tempfile
+        >>> from oddhop import HCM, Graph
+        >>> graph = Graph.from_arrays([[0, 1, 2, 3], [1, 2, 3, 0]], np.eye(4))
+        >>> fitted = HCM(burn_in=5, samples=2, thin=1, random_state=0).fit(graph)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fitted.save(f"{folder}/model.oddhop")
+        ...     loaded = HCM.load(f"{folder}/model.oddhop")
+        >>> bool((loaded.score_samples(graph) == -fitted.anomaly_scores_).all())
+        True
+        """
+        model = load_model(path)
+        detector = cls(**model.settings.model_dump())
+        detector.model_ = model
+        detector.seed_ = model.seed
+        detector.threshold_, detector.offset_ = model.threshold, -model.threshold
+        return detector
+
+    def _anomaly_scores(self, graph: Graph) -> Floats:
+        scores = self._scores(graph, silent)
+        return np.asarray(scores.chain_scores(self.model_.settings.score).mean(axis=0))
+
+    def _scores(self, graph: Graph, progress: Progress) -> Scores:
+        model = self.model_
+        prepared = model.preparation.apply(graph, model.settings.dtype)
+        inputs = Inputs.of(prepared, model.settings.dtype)
+        workers = self.workers or available_workers()
+        return score_nodes(model.posterior, inputs, prepared, maxima=model.maxima, workers=workers, progress=progress)
+
+
+def _labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
+    if settings.labels == "exhaustive":
+        return list_pairs(purified, settings.hops, workers=workers, progress=progress)
+    return sample_pairs(
+        purified,
+        settings.hops,
+        pairs_per_class=POOL_PAIRS,
+        max_sources=MAX_SOURCES,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _plan(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
+    classes = pairs.present.size
+    temperature = settings.temperature
+    if temperature is None:
+        temperature = 1.0 / (classes * pairs.smallest)
+    rule = Rule(
+        step_size=settings.step_size,
+        burn_in=settings.burn_in,
+        temperature=temperature if settings.sampler == "sgld" else 0.0,
+        weight_decay=settings.weight_decay,
+        warm=settings.warm_start,
+    )
+    per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
+    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)

@@ -1,0 +1,1 @@
+"""Engines: each maps a function over blocks. No stage knows which one runs it."""

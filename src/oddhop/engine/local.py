@@ -1,0 +1,70 @@
+"""The engine of one machine: blocks on a few threads, results in order.
+
+Every block runs on one thread and results come back in the order of the blocks, so a stage gives
+the same bits whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+from threadpoolctl import threadpool_limits
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the stage, what is done, and what there is to do."""
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report no progress."""
+
+
+def available_workers() -> int:
+    """Count the cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, workers: int = 1) -> Iterator[Result]:
+    """Give the function's results in the order of the blocks, at most two a worker waiting.
+
+    Examples
+    --------
+    >>> from oddhop.engine.local import map_blocks
+    >>> list(map_blocks(lambda block: block * block, range(4), workers=2))
+    [0, 1, 4, 9]
+    """
+    with single_threaded():
+        if workers == 1:
+            yield from map(function, blocks)
+            return
+        waiting: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            try:
+                for block in blocks:
+                    waiting.append(pool.submit(function, block))
+                    if len(waiting) > 2 * workers:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Hold torch and the linear algebra libraries to one thread each, and put them back after."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,42 @@
+"""The errors a user can meet: each says what was wrong, what was got, and what to do."""
+
+from __future__ import annotations
+
+
+class OddhopError(Exception):
+    """Base of every error that oddhop raises on purpose.
+
+    Examples
+    --------
+    >>> from oddhop.errors import GraphError, OddhopError
+    >>> issubclass(GraphError, OddhopError)
+    True
+    """
+
+
+class GraphError(OddhopError, ValueError):
+    """The network handed in cannot be used as it is."""
+
+
+class SettingsError(OddhopError, ValueError):
+    """A setting is unknown, of the wrong kind, or out of range."""
+
+
+class NothingToLearnError(GraphError):
+    """The network is well formed but holds nothing that hop counts could be learned from."""
+
+
+class TrainingDivergedError(OddhopError, ArithmeticError):
+    """Training met a non-finite loss again and again, even with smaller steps."""
+
+
+class MemoryBudgetError(OddhopError, MemoryError):
+    """The run would need more memory than it may take."""
+
+
+class RunFolderError(OddhopError):
+    """A run folder is in use, is not empty, or belongs to another run."""
+
+
+class ModelFileError(OddhopError):
+    """A model folder is missing a part, was changed, or has another schema."""

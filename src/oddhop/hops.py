@@ -1,0 +1,189 @@
+"""Hop labels: pairs of nodes with their distance on the purified network, as many from every class.
+
+The classes are 1, 2, ..., C-1 hops and "C or more"; the last holds every pair that is not reached
+within C-1 hops, so no search ever goes deeper. Pairs are taken from sampled sources. Around a
+source, one search runs to depth C-2. What lies farther is told from the other end: a node
+outside that ball is C-1 hops away when one of its neighbours lies on the ball's rim, else farther.
+
+The law of a draw: **every ordered pair of class c whose first node is a sampled source is drawn
+Poisson(rate of c) times, independently of every other; where the rate would be 1 or more, exactly
+once.** So a class is represented without bias, hubs and all, however few pairs are drawn from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.arrays import Floats, Ints
+from oddhop.engine.local import Progress, map_blocks, silent
+from oddhop.errors import NothingToLearnError
+from oddhop.hop_kernels import count_block, draw_block, list_block
+from oddhop.purify import Purified
+from oddhop.randomness import HOPS, generator, word
+
+SOURCES_AT_ONCE = 64
+PILOT_SOURCES = 512
+
+
+@dataclass(frozen=True)
+class HopPairs:
+    """Labelled pairs, grouped by class.
+
+    Attributes
+    ----------
+    left, right : the two nodes of every pair.
+    starts : where the pairs of each class begin; class c (counted from 0, so c+1 hops) is
+        ``left[starts[c]:starts[c + 1]]``.
+    class_sizes : how many unordered pairs of each class the whole network has, exact or estimated.
+    exact : whether ``class_sizes`` was counted over all sources.
+    """
+
+    left: Ints
+    right: Ints
+    starts: Ints
+    class_sizes: Floats
+    exact: bool
+
+    @property
+    def present(self) -> Ints:
+        """The classes that have pairs."""
+        return np.flatnonzero(np.diff(self.starts) > 0)
+
+    @property
+    def smallest(self) -> float:
+        """The size of the smallest class that has pairs."""
+        return float(self.class_sizes[self.present].min())
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The pairs of one training step."""
+
+    left: Ints
+    right: Ints
+    labels: Ints
+
+
+def sample_pairs(
+    network: Purified,
+    classes: int,
+    *,
+    pairs_per_class: int,
+    max_sources: int,
+    seed: int,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> HopPairs:
+    """Draw about ``pairs_per_class`` pairs from every class that exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.hops import sample_pairs
+    >>> from oddhop.purify import Purified
+    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
+    >>> pairs = sample_pairs(path, 3, pairs_per_class=100, max_sources=3, seed=0)
+    >>> pairs.class_sizes.tolist(), pairs.present.tolist()
+    ([2.0, 1.0, 0.0], [0, 1])
+    """
+    nodes = network.indptr.size - 1
+    order = generator(seed, HOPS).permutation(nodes)
+    sources, pilot = order[:max_sources], order[:PILOT_SOURCES]
+    counts, rim_edges = _count(network, classes, pilot, workers)
+    rates = np.zeros(classes)
+    some = counts > 0
+    rates[some] = pairs_per_class * pilot.size / (counts[some] * sources.size)
+    expand = _reading_the_rim_is_cheaper(network, rates, rim_edges / pilot.size)
+    key = word(seed, HOPS)
+
+    def draw(block: Ints) -> tuple[Ints, Ints, Ints]:
+        drawn: tuple[Ints, Ints, Ints] = draw_block(network.indptr, network.indices, block, classes, rates, expand, key)
+        return drawn
+
+    blocks = _blocks(sources)
+    parts = []
+    for done, part in enumerate(map_blocks(draw, blocks, workers=workers), start=1):
+        parts.append(part)
+        progress("hop pairs", done, len(blocks))
+    sizes = counts * nodes / (2 * pilot.size)
+    return _grouped(parts, classes, sizes, exact=pilot.size == nodes)
+
+
+def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
+    """List every pair of nodes with its class, as the paper does: for small networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.hops import list_pairs
+    >>> from oddhop.purify import Purified
+    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
+    >>> pairs = list_pairs(path, 3)
+    >>> list(zip(pairs.left.tolist(), pairs.right.tolist())), pairs.starts.tolist()
+    ([(0, 1), (1, 2), (0, 2)], [0, 2, 3, 3])
+    """
+    blocks = _blocks(np.arange(network.indptr.size - 1))
+
+    def list_all(block: Ints) -> tuple[Ints, Ints, Ints]:
+        listed: tuple[Ints, Ints, Ints] = list_block(network.indptr, network.indices, block, classes)
+        return listed
+
+    parts = []
+    for done, part in enumerate(map_blocks(list_all, blocks, workers=workers), start=1):
+        parts.append(part)
+        progress("hop pairs", done, len(blocks))
+    sizes = np.zeros(classes)
+    for _, _, labels in parts:
+        sizes += np.bincount(labels, minlength=classes)
+    return _grouped(parts, classes, sizes, exact=True)
+
+
+def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
+    """Draw as many pairs from every class that has any; with replacement where it has too few."""
+    picks, labels = [], []
+    for label in pairs.present:
+        start, size = pairs.starts[label], pairs.starts[label + 1] - pairs.starts[label]
+        replace = bool(size < per_class)
+        picks.append(start + rng.choice(size, per_class, replace=replace, shuffle=False))
+        labels.append(np.full(per_class, label))
+    pick = np.concatenate(picks)
+    return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
+
+
+def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[Floats, int]:
+    def count(block: Ints) -> tuple[Ints, int]:
+        counted: tuple[Ints, int] = count_block(network.indptr, network.indices, block, classes)
+        return counted
+
+    counts, rim_edges = np.zeros(classes), 0
+    for block_counts, block_edges in map_blocks(count, _blocks(pilot), workers=workers):
+        counts += block_counts
+        rim_edges += int(block_edges)
+    if counts[0] == 0 and network.indices.size == 0:
+        raise NothingToLearnError("the network has no edges, and hop counts are learned from edges; give at least one")
+    return counts, rim_edges
+
+
+def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: float) -> bool:
+    # The last two classes are told apart by reading all the rim's edges, or the neighbours of
+    # proposals only. Both follow the same law; a class that is wanted whole needs the first.
+    if rates[-2:].max() >= 1.0:
+        return True
+    degrees = np.diff(network.indptr)
+    mean, mean_at_an_edges_end = degrees.mean(), (degrees.astype(float) ** 2).sum() / degrees.sum()
+    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * degrees.size * mean
+    return bool(rim_edges <= proposals)
+
+
+def _blocks(sources: Ints) -> list[Ints]:
+    return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
+
+
+def _grouped(parts: list[tuple[Ints, Ints, Ints]], classes: int, sizes: Floats, *, exact: bool) -> HopPairs:
+    left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.argsort(labels, kind="stable")
+    starts = np.zeros(classes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(labels, minlength=classes), out=starts[1:])
+    return HopPairs(left[order], right[order], starts, sizes, exact)

@@ -1,0 +1,68 @@
+"""Memory, estimated before it is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from oddhop.errors import MemoryBudgetError
+from oddhop.graph import Graph
+from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
+from oddhop.settings import HCMSettings
+
+BASE = 350 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
+
+
+def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettings, *, workers: int) -> dict[str, int]:
+    """Estimate the peak of every stage in bytes, the imports and the network itself included.
+
+    Examples
+    --------
+    >>> from oddhop.memory import estimate_memory
+    >>> from oddhop.settings import HCMSettings
+    >>> stages = estimate_memory(1_000_000, 10_000_000, 20, HCMSettings(), workers=2)
+    >>> max(stages.values()) < 6 * 2**30
+    True
+    """
+    item = 4 if settings.precision == "float32" else 8
+    width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
+    network = 8 * nodes + 2 * 4 * edges
+    shape = Shape(width, settings.hidden, settings.layers, settings.hops)
+    prepared = BASE + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
+    pairs = nodes * (nodes - 1) // 2 if settings.labels == "exhaustive" else settings.hops * 2**19
+    snapshots = settings.chains * settings.samples * shape.size * item
+    # In training a chain holds the first layer and its gradient for all nodes, before and after relu.
+    activations = 3 * max(settings.layers - 1, 1) * nodes * settings.hidden * item
+    chain = activations + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item + 8 * shape.size * item
+    moments = (settings.chains + 2) * edges * item + settings.chains * (settings.samples * item + 40) * nodes
+    return {
+        "purify": prepared + 3 * 4 * edges,
+        "hop pairs": prepared + 24 * pairs + workers * 8 * nodes,
+        "training": prepared + 8 * pairs + min(workers, settings.chains) * chain + snapshots,
+        "scoring": prepared + 8 * pairs + 2 * nodes * settings.hidden * item + moments + snapshots,
+    }
+
+
+def check_memory(graph: Graph, settings: HCMSettings, *, workers: int) -> None:
+    """Refuse a run that would not fit, before it begins."""
+    budget = settings.max_memory or available_memory()
+    stages = estimate_memory(graph.node_count, graph.edge_count, graph.attribute_count, settings, workers=workers)
+    stage = max(stages, key=lambda name: stages[name])
+    if budget is None or stages[stage] <= budget:
+        return
+    leaner = "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, fewer chains, or a smaller hidden"
+    raise MemoryBudgetError(
+        f"the {stage} stage of {graph!r} would take about {stages[stage] / 2**30:.1f} GiB and "
+        f"{budget / 2**30:.1f} GiB may be used; try {leaner}, or raise max_memory"
+    )
+
+
+def available_memory() -> int | None:
+    """Give the bytes that may still be taken, as the kernel and the control group tell; None if they do not."""
+    limits = []
+    try:
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError, KeyError):  # not Linux, or "max"
+        pass
+    return min(limits) if limits else None

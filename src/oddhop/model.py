@@ -1,0 +1,205 @@
+"""The model: a graph convolutional network and a hop head, over one flat vector of weights.
+
+    H(1) = relu(S X W0),  H(l+1) = relu(S H(l) Wl),  Z = S H(L-1) W(L-1)     (no relu after the last)
+    logits(m, n) = relu(|Z_m - Z_n| V0 + b0) V1 + b1
+
+S is the normalised adjacency. S X does not depend on the weights: it is computed once. The flat
+vector keeps samplers simple: a state is a vector, a posterior sample is a copy of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+
+from oddhop.arrays import Floats, Ints
+from oddhop.convolution import Convolution, convolve_rows
+from oddhop.engine.local import map_blocks
+from oddhop.graph import Graph
+from oddhop.hops import Batch
+
+HEAD_UNITS = 256  # the paper's
+ROWS_AT_ONCE = 16_384
+PAIRS_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes that fix how a flat weight vector is read.
+
+    Examples
+    --------
+    >>> from oddhop.model import Shape
+    >>> Shape(attributes=20, hidden=128, layers=2, classes=4).size
+    52996
+    """
+
+    attributes: int
+    hidden: int
+    layers: int
+    classes: int
+
+    @property
+    def parts(self) -> list[tuple[int, ...]]:
+        """The shapes of W0 ... W(L-1), V0, b0, V1, b1."""
+        widths = [self.attributes] + [self.hidden] * self.layers
+        head = [(self.hidden, HEAD_UNITS), (HEAD_UNITS,), (HEAD_UNITS, self.classes), (self.classes,)]
+        return [*pairwise(widths), *head]
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return sum(int(np.prod(part)) for part in self.parts)
+
+    def read(self, weights: torch.Tensor) -> list[torch.Tensor]:
+        """See a flat vector as its parts."""
+        sizes = [int(np.prod(part)) for part in self.parts]
+        return [piece.view(part) for piece, part in zip(torch.split(weights, sizes), self.parts, strict=True)]
+
+    def start(self, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:
+        """Draw starting weights (Glorot, uniform); biases begin at zero."""
+        pieces = []
+        for part in self.parts:
+            bound = (6.0 / sum(part)) ** 0.5 if len(part) == 2 else 0.0
+            pieces.append((torch.rand(part, generator=generator, dtype=torch.float64) * 2 - 1) * bound)
+        return torch.cat([piece.flatten() for piece in pieces]).to(dtype)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the model sees of a network: the wiring, and the attributes convolved once."""
+
+    convolution: Convolution
+    convolved: torch.Tensor
+
+    @classmethod
+    def of(cls, graph: Graph, dtype: type[np.floating]) -> Inputs:
+        """Convolve the attributes of a graph."""
+        convolution = Convolution.of(graph, dtype)
+        x = np.ascontiguousarray(graph.attributes, dtype=dtype)
+        return cls(convolution, torch.from_numpy(convolution.rows(x, np.arange(graph.node_count))))
+
+
+def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch) -> torch.Tensor:
+    """Give the mean cross-entropy of the hop classes of some pairs."""
+    *layers, v0, b0, v1, b1 = shape.read(weights)
+    ends, place = np.unique(np.concatenate([batch.left, batch.right]), return_inverse=True)
+    if shape.layers == 1:
+        z = inputs.convolved[torch.from_numpy(ends)] @ layers[0]
+    else:
+        hidden = torch.relu_(inputs.convolved @ layers[0])
+        everywhere = np.arange(inputs.convolution.weights.size)
+        for layer in layers[1:-1]:
+            hidden = torch.relu_(convolve_rows(hidden, inputs.convolution, everywhere) @ layer)
+        z = convolve_rows(hidden, inputs.convolution, ends) @ layers[-1]
+    places = torch.from_numpy(place)
+    loss: torch.Tensor = HeadLoss.apply(  # type: ignore[no-untyped-call]
+        z, v0, b0, v1, b1, places[: batch.left.size], places[batch.left.size :], torch.from_numpy(batch.labels)
+    )
+    return loss
+
+
+class HeadLoss(torch.autograd.Function):
+    """Mean cross-entropy of the hop head, forward and backward together, a few pairs at a time.
+
+    All pairs at once would hold several arrays of pairs x 256; in blocks that stay in the cache
+    it takes under half the time and almost no memory.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        z: torch.Tensor,
+        v0: torch.Tensor,
+        b0: torch.Tensor,
+        v1: torch.Tensor,
+        b1: torch.Tensor,
+        left: torch.Tensor,
+        right: torch.Tensor,
+        labels: torch.Tensor,
+    ) -> torch.Tensor:
+        """Give the loss, and keep its gradients for the backward pass."""
+        grad_z, grad_v0, grad_b0, grad_v1, grad_b1 = grads = [torch.zeros_like(t) for t in (z, v0, b0, v1, b1)]
+        loss = torch.zeros((), dtype=z.dtype)
+        for a in range(0, labels.numel(), PAIRS_AT_ONCE):
+            m, n, label = (t[a : a + PAIRS_AT_ONCE] for t in (left, right, labels))
+            gap = pair_gaps(z, m, n)
+            distance = gap.abs()
+            units = torch.addmm(b0, distance, v0).relu_()
+            log_p = torch.log_softmax(torch.addmm(b1, units, v1), dim=1)
+            loss -= log_p.gather(1, label[:, None]).sum()
+            # The gradient of the cross-entropy is the probabilities minus the truth.
+            g = log_p.exp_()
+            g.scatter_add_(1, label[:, None], torch.full((label.numel(), 1), -1.0, dtype=z.dtype))
+            grad_v1.addmm_(units.t(), g)
+            grad_b1 += g.sum(0)
+            g_units = torch.ops.aten.threshold_backward(g @ v1.t(), units, 0)
+            grad_v0.addmm_(distance.t(), g_units)
+            grad_b0 += g_units.sum(0)
+            g_gap = (g_units @ v0.t()).mul_(gap.sign_())
+            grad_z.index_add_(0, m, g_gap)
+            grad_z.index_add_(0, n, g_gap, alpha=-1.0)
+        ctx.grads = [grad.div_(labels.numel()) for grad in grads]
+        return loss / labels.numel()
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Hand over the gradients found on the way forward."""
+        return (*(grad * upstream[0] for grad in ctx.grads), None, None, None)
+
+
+def embed(weights: torch.Tensor, shape: Shape, inputs: Inputs, *, workers: int = 1) -> torch.Tensor:
+    """Give Z for every node, layer by layer, in fixed blocks of rows."""
+    layers = shape.read(weights)[: shape.layers]
+    nodes = inputs.convolution.weights.size
+    blocks = [np.arange(a, min(a + ROWS_AT_ONCE, nodes)) for a in range(0, nodes, ROWS_AT_ONCE)]
+    hidden: Floats = inputs.convolved.numpy()
+    for number, layer in enumerate(layers):
+        out = torch.empty((nodes, layer.shape[1]), dtype=weights.dtype)
+
+        def fill(
+            rows: Ints,
+            hidden: Floats = hidden,
+            out: torch.Tensor = out,
+            layer: torch.Tensor = layer,
+            number: int = number,
+        ) -> None:
+            span = slice(int(rows[0]), int(rows[-1]) + 1)
+            source = hidden[span] if number == 0 else inputs.convolution.rows(hidden, rows)
+            product = torch.from_numpy(source) @ layer
+            out[span] = product if number == shape.layers - 1 else torch.relu_(product)
+
+        for _ in map_blocks(fill, blocks, workers=workers):
+            pass
+        hidden = out.numpy()
+    return out
+
+
+def expected_hops(
+    weights: torch.Tensor, shape: Shape, z: torch.Tensor, left: torch.Tensor, right: torch.Tensor
+) -> torch.Tensor:
+    """Give the expected hop count of some pairs under the softmax; the last class counts as C."""
+    *_, v0, b0, v1, b1 = shape.read(weights)
+    difference = pair_gaps(z, left, right).abs_()
+    logits = torch.addmm(b1, torch.addmm(b0, difference, v0).relu_(), v1)
+    hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
+    return torch.softmax(logits, dim=1) @ hops
+
+
+def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Give Z_m - Z_n for some pairs."""
+    out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
+    _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _gaps(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
+    for k in range(left.size):
+        for c in range(z.shape[1]):
+            out[k, c] = z[left[k], c] - z[right[k], c]

@@ -1,0 +1,127 @@
+"""Model files: safetensors with a JSON document inside; no pickle, and no changed byte passes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oddhop.attributes import Preparation
+from oddhop.chains import Posterior
+from oddhop.errors import ModelFileError, SettingsError
+from oddhop.model import Shape
+from oddhop.runs import pack_arrays, unpack_arrays, write_atomically
+from oddhop.settings import HCMSettings, checked_settings
+
+SCHEMA = 1
+KIND = "oddhop.HCM"
+
+
+@dataclass(frozen=True)
+class Model:
+    """All that is needed to score a network: what a model file holds.
+
+    Attributes
+    ----------
+    settings, seed : how it was fitted.
+    preparation, posterior : the attributes' scaling and PCA, and the weights.
+    maxima : what HAV divides AHP and IV by.
+    threshold : scores at or above it are flagged.
+    fingerprint : of the network it was fitted on.
+    version : the oddhop that fitted it.
+    """
+
+    settings: HCMSettings
+    seed: int
+    preparation: Preparation
+    posterior: Posterior
+    maxima: tuple[float, float]
+    threshold: float
+    fingerprint: str
+    version: str
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model file, atomically."""
+    prepare, posterior = model.preparation, model.posterior
+    arrays = {
+        "unit": prepare.unit,
+        "centre": prepare.centre,
+        "spread": prepare.spread,
+        "weights": posterior.weights,
+        "losses": posterior.losses,
+        "figures": np.array([*model.maxima, model.threshold]),
+    }
+    if prepare.components is not None:
+        arrays["components"] = prepare.components
+    info = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "version": model.version,
+        "seed": model.seed,
+        "settings": model.settings.model_dump(),
+        "shape": vars(posterior.shape),
+        "fingerprint": model.fingerprint,
+    }
+    write_atomically(Path(path), pack_arrays(arrays, info))
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model file and check everything in it before use."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
+    arrays, info = unpack_arrays(content, str(path))
+    if info.get("kind") != KIND or info.get("schema") != SCHEMA:
+        raise ModelFileError(
+            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
+            f"expected {KIND!r} of schema {SCHEMA}; "
+            "load it with the oddhop that wrote it, or fit again"
+        )
+    try:
+        return _checked(arrays, info)
+    except (KeyError, TypeError, ValueError, SettingsError) as error:
+        raise ModelFileError(f"{path} is not a usable model: {error}") from None
+
+
+def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
+    settings = checked_settings(info["settings"])
+    shape = Shape(**info["shape"])
+    weights = arrays["weights"]
+    components = arrays.get("components")
+    columns = arrays["unit"].size
+    expected = {
+        "weights": (settings.chains, settings.samples, shape.size),
+        "losses": (settings.chains,),
+        "figures": (3,),
+        "unit": (columns,),
+        "centre": (columns,),
+        "spread": (shape.attributes,),
+    }
+    if components is not None:
+        expected["components"] = (columns, shape.attributes)
+    for name, size in expected.items():
+        array = arrays[name]
+        if array.shape != size or array.dtype.kind != "f":
+            raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, expected floats of shape {size}")
+        if not np.isfinite(array[:2] if name == "figures" else array).all():
+            raise ValueError(f"{name} holds values that are not finite")
+    if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hops):
+        raise ValueError(f"the shape {shape} does not fit the settings")
+    if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
+        raise ValueError("the weights do not fit the attributes or the precision")
+    max_ahp, max_iv, threshold = (float(figure) for figure in arrays["figures"])
+    return Model(
+        settings=settings,
+        seed=int(info["seed"]),
+        preparation=Preparation(arrays["unit"], arrays["centre"], components, arrays["spread"]),
+        posterior=Posterior(weights, shape, arrays["losses"]),
+        maxima=(max_ahp, max_iv),
+        threshold=threshold,
+        fingerprint=str(info["fingerprint"]),
+        version=str(info["version"]),
+    )

@@ -1,0 +1,172 @@
+"""Purify: drop the share of the edges whose ends are least alike. Only the hop labels see the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from oddhop.adjacency import keep_edges, upper_edges
+from oddhop.arrays import Floats, Ints
+from oddhop.attributes import is_binary
+from oddhop.boundary import is_sparse
+from oddhop.engine.local import map_blocks
+from oddhop.graph import Graph
+from oddhop.randomness import PURIFY, mix, word
+
+EDGES_AT_ONCE = 262_144
+
+
+@dataclass(frozen=True)
+class Purified:
+    """The network that hop labels are taken from.
+
+    Attributes
+    ----------
+    indptr, indices : the adjacency that is left.
+    dropped : how many edges were dropped, floor(drop_ratio x edges).
+    tied : how many dropped edges stood at the very threshold, where a seeded hash decided.
+    measure : "cosine" or "jaccard".
+    """
+
+    indptr: Ints
+    indices: Ints
+    dropped: int
+    tied: int
+    measure: str
+
+
+def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> Purified:
+    """Drop exactly floor(drop_ratio x edges) edges, the least similar first.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.purify import purify
+    >>> graph = Graph.from_arrays([[0, 0, 1], [1, 2, 2]], [[1.0, 0.1], [1.0, 0.2], [-1.0, 0.3]])
+    >>> left = purify(graph, 0.4, seed=0)
+    >>> left.dropped, left.indices.tolist()
+    (1, [1, 0, 2, 1])
+    """
+    measure = "jaccard" if is_binary(graph.attributes) else "cosine"
+    drop = int(np.floor(drop_ratio * graph.edge_count))
+    if drop == 0:
+        return Purified(graph.indptr, graph.indices, 0, 0, measure)
+    similarity = edge_similarity(graph, measure, workers=workers)
+    threshold = np.partition(similarity, drop - 1)[drop - 1]
+    keep = similarity > threshold
+    at_threshold = np.flatnonzero(similarity == threshold)
+    tied = drop - (graph.edge_count - int(np.count_nonzero(keep)) - at_threshold.size)
+    hashes = _edge_hashes(graph.indptr, graph.indices, graph.upper, at_threshold, word(seed, PURIFY))
+    keep[at_threshold[np.argsort(hashes, kind="stable")[tied:]]] = True
+    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    return Purified(indptr, indices, drop, tied if at_threshold.size > tied else 0, measure)
+
+
+def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
+    """Give the similarity of the ends of every edge, numbered by (u, v) with u < v.
+
+    It is rounded to single precision, so that ties are ties on every machine. A row of zeros is
+    like nothing: 0.
+    """
+    x = graph.attributes
+    if is_sparse(x):
+        shrink, norms = _sparse_norms(x.indptr, x.data)
+    else:
+        shrink, norms = _dense_norms(x)
+
+    def similarity(start: int) -> Floats:
+        stop = min(start + EDGES_AT_ONCE, graph.edge_count)
+        left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
+        if is_sparse(x):
+            return _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, measure == "jaccard")
+        return _dense_similarity(x, shrink, norms, left, right, measure == "jaccard")
+
+    blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
+    return np.concatenate(list(map_blocks(similarity, blocks, workers=workers)))
+
+
+@njit(cache=True)
+def _dense_norms(x: Floats) -> tuple[Floats, Floats]:
+    shrink = np.zeros(x.shape[0])
+    norms = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        shrink[i] = _shrink(x[i])
+        for k in range(x.shape[1]):
+            norms[i] += (x[i, k] * shrink[i]) ** 2
+    return shrink, np.sqrt(norms)
+
+
+@njit(cache=True)
+def _sparse_norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
+    rows = indptr.size - 1
+    shrink = np.zeros(rows)
+    norms = np.zeros(rows)
+    for i in range(rows):
+        shrink[i] = _shrink(data[indptr[i] : indptr[i + 1]])
+        for k in range(indptr[i], indptr[i + 1]):
+            norms[i] += (data[k] * shrink[i]) ** 2
+    return shrink, np.sqrt(norms)
+
+
+@njit(cache=True)
+def _shrink(row: Floats) -> float:
+    # What brings the largest value of a row to 1 before anything is squared: 1e200 must not
+    # overflow, nor 1e-200 vanish. A row of zeros (or of less than 1e-300) stays zero.
+    peak = 0.0
+    for value in row:
+        peak = max(peak, abs(value))
+    return 1.0 / peak if peak > 1e-300 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _dense_similarity(x: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool) -> Floats:
+    out = np.zeros(left.size, dtype=np.float32)
+    for e in range(left.size):
+        u, v = left[e], right[e]
+        if shrink[u] > 0 and shrink[v] > 0:
+            dot = 0.0
+            for k in range(x.shape[1]):
+                dot += (x[u, k] * shrink[u]) * (x[v, k] * shrink[v])
+            out[e] = _measure(dot, norms[u], norms[v], jaccard)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sparse_similarity(
+    indptr: Ints, columns: Ints, data: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool
+) -> Floats:
+    out = np.zeros(left.size, dtype=np.float32)
+    for e in range(left.size):
+        u, v = left[e], right[e]
+        if shrink[u] > 0 and shrink[v] > 0:
+            dot = 0.0
+            a, b = indptr[u], indptr[v]
+            while a < indptr[u + 1] and b < indptr[v + 1]:
+                if columns[a] == columns[b]:
+                    dot += (data[a] * shrink[u]) * (data[b] * shrink[v])
+                    a += 1
+                    b += 1
+                elif columns[a] < columns[b]:
+                    a += 1
+                else:
+                    b += 1
+            out[e] = _measure(dot, norms[u], norms[v], jaccard)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _measure(dot: float, left_norm: float, right_norm: float, jaccard: bool) -> float:
+    if jaccard:  # on zeros and ones the dot product counts what is shared, a squared norm what is had
+        return dot / (round(left_norm**2) + round(right_norm**2) - dot)
+    return dot / (left_norm * right_norm)
+
+
+@njit(cache=True)
+def _edge_hashes(indptr: Ints, indices: Ints, upper: Ints, edges: Ints, key: np.uint64) -> Ints:
+    hashes = np.empty(edges.size, dtype=np.uint64)
+    for k in range(edges.size):
+        left, right = upper_edges(indptr, indices, upper, edges[k], edges[k] + 1)
+        hashes[k] = mix(mix(key, left[0]), right[0])
+    return hashes

@@ -1,0 +1,47 @@
+"""Random numbers keyed by what they are for, so that no draw depends on another's turn."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numba import njit, uint64
+
+PURIFY, HOPS, START, STEP, NOISE = range(5)
+"""What a stream is for; the first number of its key."""
+
+
+def generator(seed: int, *key: int) -> np.random.Generator:
+    """Give the generator of a key, for example (STEP, chain, step).
+
+    Examples
+    --------
+    >>> from oddhop.randomness import STEP, generator
+    >>> float(generator(0, STEP, 1).random()) == float(generator(0, STEP, 1).random())
+    True
+    """
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def torch_generator(seed: int, *key: int) -> torch.Generator:
+    """Give torch's generator of a key."""
+    return torch.Generator().manual_seed(int(word(seed, *key) >> np.uint64(1)))
+
+
+def word(seed: int, *key: int) -> np.uint64:
+    """Give the 64 bits of a key."""
+    return np.random.SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def mix(state: np.uint64, value: int) -> np.uint64:
+    """Fold one number into 64 bits (the finaliser of splitmix64)."""
+    bits = (state ^ uint64(value)) + uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def unit(bits: np.uint64) -> float:
+    """Turn 64 bits into a number in [0, 1)."""
+    return (bits >> uint64(11)) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,162 @@
+"""Files that survive: atomic writes, checked array files, and the folder of a run with its lock."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from oddhop.errors import ModelFileError, RunFolderError
+
+Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
+KEY = "oddhop"
+MANIFEST = "manifest.json"
+LOCK = ".lock"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a crash at any moment leaves the old one or the new one, whole.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.runs import write_atomically
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "a.txt", b"whole")
+    ...     (Path(folder) / "a.txt").read_bytes()
+    b'whole'
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
+    """Put arrays and a JSON document into one safetensors file, each part with its sha256."""
+    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    document = {"info": info, "sha256": {name: _digest(array) for name, array in ordered.items()}}
+    text = json.dumps(document, sort_keys=True)
+    sealed = json.dumps({"document": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, sort_keys=True)
+    return bytes(safetensors.numpy.save(ordered, metadata={KEY: sealed}))
+
+
+def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
+    """Read what :func:`pack_arrays` made; any changed byte is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.runs import pack_arrays, unpack_arrays
+    >>> arrays, info = unpack_arrays(pack_arrays({"x": np.arange(3)}, {"made": "here"}), "this")
+    >>> arrays["x"].tolist(), info
+    ([0, 1, 2], {'made': 'here'})
+    """
+    try:
+        arrays = safetensors.numpy.load(content)
+        size = int.from_bytes(content[:8], "little")
+        sealed = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][KEY])
+        text = sealed["document"]
+        document = json.loads(text)
+        right = (
+            sealed["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+            and document["sha256"] == {name: _digest(array) for name, array in arrays.items()}
+            # What no sha256 covers (spaces, the order of the header) must be as we write it.
+            and pack_arrays(arrays, document["info"]) == content
+        )
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelFileError(f"{what} is not an oddhop file or was damaged: {error}") from None
+    if not right:
+        raise ModelFileError(f"{what} was changed after it was written; take the original or make it anew")
+    return arrays, document["info"]
+
+
+def _digest(array: npt.NDArray[Any]) -> str:
+    head = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run: a manifest that says what run it is, and its checkpoints."""
+
+    path: Path
+
+    def save(self, name: str, arrays: Arrays, info: Mapping[str, Any]) -> None:
+        """Keep a checkpoint; the one before it is replaced."""
+        write_atomically(self.path / f"{name}.safetensors", pack_arrays(arrays, info))
+
+    def load(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
+        """Give the last checkpoint of that name, or None."""
+        file = self.path / f"{name}.safetensors"
+        return unpack_arrays(file.read_bytes(), str(file)) if file.exists() else None
+
+
+@contextmanager
+def open_run(path: str | os.PathLike[str], identity: Mapping[str, Any], *, resume: bool) -> Iterator[RunFolder]:
+    """Hold the folder of a run; continue it only if it is the same run.
+
+    ``identity`` is what must not differ: settings, the fingerprint of the data, the version.
+    """
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunFolderError(
+                f"another run is writing to {folder}; wait for it to end or choose another folder"
+            ) from None
+        _check_identity(folder / MANIFEST, dict(identity), resume)
+        yield RunFolder(folder)
+
+
+def recorded(path: str | os.PathLike[str], key: str) -> Any:
+    """Give what the manifest of a run folder says of its run, or None."""
+    try:
+        return json.loads((Path(path) / MANIFEST).read_bytes()).get(key)
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> None:
+    if not manifest.exists():
+        write_atomically(manifest, json.dumps(identity, indent=1, sort_keys=True).encode())
+        return
+    if not resume:
+        raise RunFolderError(f"{manifest.parent} already holds a run; pass resume=True or choose another folder")
+    try:
+        found = json.loads(manifest.read_bytes())
+    except ValueError:
+        raise RunFolderError(f"{manifest} is not readable; choose another folder") from None
+    differing = sorted(key for key in identity.keys() | found.keys() if identity.get(key) != found.get(key))
+    if differing:
+        key = differing[0]
+        raise RunFolderError(
+            f"{manifest.parent} holds another run: {', '.join(differing)} differ "
+            f"({key} was {found.get(key)!r}, is {identity.get(key)!r}); "
+            "start anew in another folder, or put back what was changed"
+        )
