@@ -27,7 +27,7 @@ class Convolution:
     >>> from oddhop import Graph
     >>> from oddhop.convolution import Convolution
     >>> pair = Convolution.of(Graph.from_arrays([[0], [1]], [[0.0], [1.0]]), np.float64)
-    >>> pair.rows(np.array([[2.0], [4.0]]), np.array([0])).tolist()
+    >>> pair.rows(np.array([[2.0], [4.0]]), np.array([0])).round(6).tolist()
     [[3.0]]
     """
 
