@@ -73,8 +73,8 @@ def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
     low = nodes - np.searchsorted(ladder, centre + half, side="right") + 1
     high = nodes - np.searchsorted(ladder, centre - half, side="left")
     bar = (ladder[-top] + ladder[-top - 1]) / 2 if top < nodes else -np.inf
-    margin = np.where(std > 0, (centre - bar) / np.where(std > 0, std, 1.0), np.sign(centre - bar) * np.inf)
-    chance = np.where(centre == bar, 0.5, stats.t.cdf(np.where(centre == bar, 0.0, margin), freedom))
+    with np.errstate(over="ignore"):  # a node that never varies is surely in or surely out
+        chance = stats.t.cdf((centre - bar) / np.maximum(std, 1e-300), freedom)
     unjudged = ~scores.judged
     return Ranking(
         score=score,
