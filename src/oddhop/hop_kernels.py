@@ -12,52 +12,51 @@ from oddhop.randomness import mix, unit
 
 
 @njit(cache=True, nogil=True)
-def search(
-    indptr: Ints, indices: Ints, source: int, depth: int, base: int, mark: Ints, queue: Ints, ends: Ints
-) -> None:
+def search(indptr: Ints, indices: Ints, source: int, depth: int, mark: Ints, queue: Ints, ends: Ints) -> None:
     """Search breadth first from a source, to a depth.
 
-    ``queue[:ends[d]]`` are the nodes within d hops, in order of distance; their mark is base + d.
-    A base above every earlier mark makes clearing the marks between sources unnecessary.
+    ``queue[:ends[d]]`` are the nodes within d hops, in order of distance; their mark is d + 1. All
+    marks must be 0 before. A mark is one byte: looking them up is most of the work, and the
+    fewer bytes they take, the more of them stay in the cache.
     """
-    mark[source] = base
+    mark[source] = 1
     queue[0] = source
     ends[0] = 1
     for d in range(1, depth + 1):
-        ends[d] = widen(indptr, indices, queue, ends[d - 2] if d > 1 else 0, ends[d - 1], base, d, mark)
+        end = ends[d - 1]
+        for k in range(ends[d - 2] if d > 1 else 0, ends[d - 1]):
+            for place in range(indptr[queue[k]], indptr[queue[k] + 1]):
+                node = indices[place]
+                if mark[node] == 0:
+                    mark[node] = d + 1
+                    queue[end] = node
+                    end += 1
+        ends[d] = end
 
 
 @njit(cache=True, nogil=True)
-def widen(indptr: Ints, indices: Ints, queue: Ints, start: int, stop: int, base: int, depth: int, mark: Ints) -> int:
-    """Append the unmarked neighbours of ``queue[start:stop]``; give the new end of the queue."""
-    end = stop
-    for k in range(start, stop):
-        for place in range(indptr[queue[k]], indptr[queue[k] + 1]):
-            node = indices[place]
-            if mark[node] < base:
-                mark[node] = base + depth
-                queue[end] = node
-                end += 1
-    return end
+def forget(mark: Ints, queue: Ints, end: int) -> None:
+    """Take the marks of a search back."""
+    for k in range(end):
+        mark[queue[k]] = 0
 
 
 @njit(cache=True, nogil=True)
 def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, int]:
     """Count the nodes of every class around the sources, and the edges that the last search reads."""
     nodes = indptr.size - 1
-    mark = np.full(nodes, -1, dtype=np.int32)
+    mark = np.zeros(nodes, dtype=np.uint8)
     queue = np.empty(nodes, dtype=indices.dtype)
     ends = np.zeros(classes, dtype=np.int64)
     counts = np.zeros(classes, dtype=np.int64)
     rim_edges = 0
     for k in range(sources.size):
-        search(indptr, indices, sources[k], classes - 1, k * classes, mark, queue, ends)
+        search(indptr, indices, sources[k], classes - 1, mark, queue, ends)
         for d in range(1, classes):
             counts[d - 1] += ends[d] - ends[d - 1]
         counts[classes - 1] += nodes - ends[classes - 1]
-        rim_start = ends[classes - 3] if classes > 2 else 0
-        for place in range(rim_start, ends[classes - 2]):
-            rim_edges += indptr[queue[place] + 1] - indptr[queue[place]]
+        rim_edges += _edges_of(indptr, queue[ends[classes - 3] if classes > 2 else 0 : ends[classes - 2]])
+        forget(mark, queue, ends[classes - 1])
     return counts, rim_edges
 
 
@@ -65,7 +64,7 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
 def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, Ints, Ints]:
     """List every pair (source, higher node) with its class."""
     nodes = indptr.size - 1
-    mark = np.full(nodes, -1, dtype=np.int32)
+    mark = np.zeros(nodes, dtype=np.uint8)
     queue = np.empty(nodes, dtype=indices.dtype)
     ends = np.zeros(classes, dtype=np.int64)
     size = 0
@@ -76,13 +75,13 @@ def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tupl
     labels = np.empty(size, dtype=np.int8)
     end = 0
     for k in range(sources.size):
-        base = k * classes
-        search(indptr, indices, sources[k], classes - 1, base, mark, queue, ends)
+        search(indptr, indices, sources[k], classes - 1, mark, queue, ends)
         for node in range(sources[k] + 1, nodes):
             left[end] = sources[k]
             right[end] = node
-            labels[end] = mark[node] - base - 1 if mark[node] >= base else classes - 1
+            labels[end] = mark[node] - 2 if mark[node] > 0 else classes - 1
             end += 1
+        forget(mark, queue, ends[classes - 1])
     return left, right, labels
 
 
@@ -90,145 +89,99 @@ def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tupl
 def draw_block(
     indptr: Ints, indices: Ints, sources: Ints, classes: int, rates: Floats, expand: bool, key: np.uint64
 ) -> tuple[Ints, Ints, Ints]:
-    """Draw pairs (source, node) by the law of hops.py: Poisson(rate) times each, once at rate >= 1."""
+    """Draw pairs (source, node) by the law of hops.py: Poisson(rate) times each, once at rate >= 1.
+
+    The candidates of a class stand in a row: the nodes of a level, the edges of the rim, or all
+    nodes. Striding along the row with exponential steps of mean 1 / rate lands on every candidate
+    Poisson(rate) times. What was proposed but is not of the class is passed over.
+    """
     nodes = indptr.size - 1
-    mark = np.full(nodes, -1, dtype=np.int32)
+    mark = np.zeros(nodes, dtype=np.uint8)
     queue = np.empty(nodes, dtype=indices.dtype)
     ends = np.zeros(classes, dtype=np.int64)
-    reach = np.zeros(1, dtype=np.int64)  # running count of the rim's edges, for picking one of them
     left = np.empty(1024, dtype=indices.dtype)
     right = np.empty(1024, dtype=indices.dtype)
     labels = np.empty(1024, dtype=np.int8)
     stream = np.empty(1, dtype=np.uint64)
     end = 0
-    for k in range(sources.size):
-        source = sources[k]
-        base = k * classes
+    depth = classes - 1 if expand else classes - 2
+    for source in sources:
         stream[0] = mix(key, source)
-        depth = classes - 1 if expand else classes - 2
-        search(indptr, indices, source, depth, base, mark, queue, ends)
-        rim_start = ends[classes - 3] if classes > 2 else 0
-        rim_stop, rim_mark = ends[classes - 2], base + classes - 2
-        if not expand:
-            reach = np.zeros(rim_stop - rim_start + 1, dtype=np.int64)
-            for place in range(rim_start, rim_stop):
-                node = queue[place]
-                reach[place - rim_start + 1] = reach[place - rim_start] + indptr[node + 1] - indptr[node]
+        search(indptr, indices, source, depth, mark, queue, ends)
         for label in range(classes):
-            listed = label < classes - 2 or (expand and label < classes - 1)
-            start = ends[label]
+            listed = label < depth
+            rim, passed = ends[classes - 3] if classes > 2 else 0, 0  # a rim node, and the edges before its own
             if listed:
-                size = ends[label + 1] - start
-            elif expand:
-                size = nodes - ends[classes - 1]
+                size = ends[label + 1] - ends[label]
             elif label == classes - 2:
-                size = reach[-1]
+                size = _edges_of(indptr, queue[rim : ends[label]])
             else:
                 size = nodes
-            whole = rates[label] >= 1.0
-            draws = size if whole else _poisson(rates[label] * size, stream)
-            if end + draws > left.size:
-                room = max(end + draws, 2 * left.size)
-                left, right, labels = _grown(left, room), _grown(right, room), _grown(labels, room)
-            cursor = 0
-            for draw in range(draws):
+            place = _stride(-1.0, rates[label], stream)
+            while place < size:
+                k = int(place)
+                place = _stride(place, rates[label], stream)
                 if listed:
-                    target = queue[start + (draw if whole else _below(size, stream))]
-                elif expand and whole:
-                    target = _next_unmarked(mark, base, cursor)
-                    cursor = target + 1
-                elif expand:
-                    target = _any_unmarked(mark, base, stream)
+                    target = queue[ends[label] + k]
                 elif label == classes - 2:
-                    target = _beyond_rim(
-                        indptr, indices, queue[rim_start:rim_stop], reach, base, rim_mark, mark, stream
-                    )
+                    while passed + indptr[queue[rim] + 1] - indptr[queue[rim]] <= k:
+                        passed += indptr[queue[rim] + 1] - indptr[queue[rim]]
+                        rim += 1
+                    target = indices[indptr[queue[rim]] + k - passed]
+                    # A node with several neighbours on the rim is met from each: take one in so many.
+                    most = 1.0 / max(_next(stream), 1e-300)
+                    if mark[target] > 0 or _rim_neighbours(indptr, indices, target, depth + 1, mark, most) > most:
+                        continue
                 else:
-                    target = _far_off(indptr, indices, base, rim_mark, mark, stream)
-                if target >= 0:
-                    left[end] = source
-                    right[end] = target
-                    labels[end] = label
-                    end += 1
+                    target = k
+                    if mark[k] > 0 or (not expand and _rim_neighbours(indptr, indices, k, depth + 1, mark, 0.0) > 0):
+                        continue
+                if end == left.size:
+                    left, right, labels = _doubled(left), _doubled(right), _doubled(labels)
+                left[end], right[end], labels[end] = source, target, label
+                end += 1
+        forget(mark, queue, ends[depth])
     return left[:end].copy(), right[:end].copy(), labels[:end].copy()
 
 
 @njit(cache=True, nogil=True)
-def _next_unmarked(mark: Ints, base: int, cursor: int) -> int:
-    while mark[cursor] >= base:
-        cursor += 1
-    return cursor
+def _edges_of(indptr: Ints, nodes: Ints) -> int:
+    total = 0
+    for node in nodes:
+        total += indptr[node + 1] - indptr[node]
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _any_unmarked(mark: Ints, base: int, stream: Ints) -> int:
-    node = _below(mark.size, stream)
-    while mark[node] >= base:
-        node = _below(mark.size, stream)
-    return node
-
-
-@njit(cache=True, nogil=True)
-def _beyond_rim(
-    indptr: Ints, indices: Ints, rim: Ints, reach: Ints, base: int, rim_mark: int, mark: Ints, stream: Ints
-) -> int:
-    """Propose the other end of one of the rim's edges; give -1 when it is not to be taken."""
-    pick = _below(reach[-1], stream)
-    place = np.searchsorted(reach, pick, side="right") - 1
-    node = indices[indptr[rim[place]] + pick - reach[place]]
-    if mark[node] >= base:
-        return -1
-    # A node with several neighbours on the rim is proposed by each of them.
-    if _next(stream) * _rim_neighbours(indptr, indices, node, rim_mark, mark) >= 1.0:
-        return -1
-    return int(node)
-
-
-@njit(cache=True, nogil=True)
-def _far_off(indptr: Ints, indices: Ints, base: int, rim_mark: int, mark: Ints, stream: Ints) -> int:
-    """Propose any node; give -1 when it lies in the ball or touches its rim."""
-    node = _below(mark.size, stream)
-    if mark[node] >= base or _rim_neighbours(indptr, indices, node, rim_mark, mark) > 0:
-        return -1
-    return node
-
-
-@njit(cache=True, nogil=True)
-def _rim_neighbours(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints) -> int:
+def _rim_neighbours(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints, most: float) -> int:
+    """Count the neighbours on the rim, but no further than it takes to know there are more than ``most``."""
     count = 0
     for place in range(indptr[node], indptr[node + 1]):
         if mark[indices[place]] == rim_mark:
             count += 1
+            if count > most:
+                break
     return count
 
 
 @njit(cache=True, nogil=True)
-def _grown(array: Any, size: int) -> Any:
-    bigger = np.empty(size, dtype=array.dtype)
+def _doubled(array: Any) -> Any:
+    bigger = np.empty(2 * array.size, dtype=array.dtype)
     bigger[: array.size] = array
     return bigger
+
+
+@njit(cache=True, nogil=True)
+def _stride(place: float, rate: float, stream: Ints) -> float:
+    """Give the next place to land on, from before the row (-1) or from within it."""
+    if rate >= 1.0:
+        return place + 1.0
+    if rate == 0.0:
+        return np.inf
+    return float(max(place, 0.0) - np.log(1.0 - _next(stream)) / rate)
 
 
 @njit(cache=True, nogil=True)
 def _next(stream: Ints) -> float:
     stream[0] = mix(stream[0], 1)
     return unit(stream[0])
-
-
-@njit(cache=True, nogil=True)
-def _below(size: int, stream: Ints) -> int:
-    return int(_next(stream) * size)
-
-
-@njit(cache=True, nogil=True)
-def _poisson(mean: float, stream: Ints) -> int:
-    # Multiplying uniforms is exact for a small mean; a large one is the sum of small ones.
-    total = 0
-    while mean > 0.0:
-        piece = min(mean, 16.0)
-        mean -= piece
-        limit, product = np.exp(-piece), _next(stream)
-        while product > limit:
-            total += 1
-            product *= _next(stream)
-    return total

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.scoring import Scores
@@ -72,9 +72,6 @@ def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
     ladder = np.sort(centre)
     low = nodes - np.searchsorted(ladder, centre + half, side="right") + 1
     high = nodes - np.searchsorted(ladder, centre - half, side="left")
-    bar = (ladder[-top] + ladder[-top - 1]) / 2 if top < nodes else -np.inf
-    with np.errstate(over="ignore"):  # a node that never varies is surely in or surely out
-        chance = stats.t.cdf((centre - bar) / np.maximum(std, 1e-300), freedom)
     unjudged = ~scores.judged
     return Ranking(
         score=score,
@@ -82,7 +79,7 @@ def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
         # The rank of ours lies in its own interval also where ties are broken by order.
         low=np.where(unjudged, rank, np.minimum(np.clip(low, 1, nodes), rank)),
         high=np.where(unjudged, rank, np.maximum(np.clip(high, 1, nodes), rank)),
-        top_probability=np.where(unjudged, 0.0, chance),
+        top_probability=_top_probability(centre, std, freedom, scores.judged, top),
         std=np.where(unjudged, 0.0, std * unit),
         spread=_spread(scores.draws),
         top=top,
@@ -120,7 +117,7 @@ def _mixing(x: Floats) -> tuple[Floats, Floats]:
     pooled = (samples - 1) / samples * within + means.var(axis=0, ddof=1)
     still = pooled <= 1e-14 * np.maximum(np.abs(means).max(axis=0), 1e-30) ** 2
     safe = np.where(still, 1.0, pooled)
-    r_hat = np.where(still, 1.0, np.sqrt(safe / np.maximum(within, np.finfo(float).tiny)))
+    r_hat = np.where(still, 1.0, np.sqrt(safe / np.maximum(within, 1e-12 * safe)))
     deviations = x - means[:, None]
     time = np.ones(nodes)  # 1 + 2 x the sum of the autocorrelations
     open_ended = np.ones(nodes, dtype=bool)
@@ -166,6 +163,23 @@ def _moderated(aligned: Floats, centre: Floats, judged: Bools) -> tuple[Floats, 
     similar[order] = (sums[last] - sums[first]) / (last - first)
     joined = (freedom * own + NEIGHBOURLY_FREEDOM * similar) / (freedom + NEIGHBOURLY_FREEDOM)
     return joined, freedom + NEIGHBOURLY_FREEDOM
+
+
+def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, top: int) -> Floats:
+    """Give the chance of being over a bar that is set so that ``top`` nodes are expected over it."""
+    chance = np.zeros(centre.size)
+    middle, unsure = centre[judged], np.maximum(std[judged], 1e-9 * (np.ptp(centre[judged]) or 1.0))
+    if top >= middle.size:
+        chance[judged] = 1.0
+        return chance
+
+    def surplus(bar: float) -> float:
+        return float(special.stdtr(freedom, (middle - bar) / unsure).sum()) - top
+
+    reach = 1e3 * unsure.max()
+    bar = optimize.brentq(surplus, middle.min() - reach, middle.max() + reach, xtol=1e-9 * reach, rtol=1e-12)
+    chance[judged] = special.stdtr(freedom, (middle - bar) / unsure)
+    return chance
 
 
 def _spread(draws: Floats) -> Floats:

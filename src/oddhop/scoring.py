@@ -30,7 +30,7 @@ from oddhop.graph import Graph
 from oddhop.model import Inputs, embed, expected_hops
 from oddhop.runs import Arrays, RunFolder
 
-EDGES_AT_ONCE = 8_192
+EDGES_AT_ONCE = 4_096
 CHECKPOINT = "scoring"
 
 
@@ -72,8 +72,8 @@ class Scores:
         """Give "ahp" or "hav" by chain, (chains, nodes); the mean over the chains is the score."""
         if kind == "ahp":
             return self.chain_ahp
-        scores = self.chain_ahp / self.max_ahp
-        return scores + self.chain_iv / self.max_iv if self.max_iv > 0 else scores
+        far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in (self.max_ahp, self.max_iv))
+        return np.asarray(far * self.chain_ahp + unsure * self.chain_iv)
 
 
 def score_nodes(
@@ -144,7 +144,9 @@ def _add_sample(
 
 
 def _scores_of(moments: Arrays, graph: Graph, maxima: tuple[float, float] | None) -> Scores:
-    mean = moments["mean"].mean(axis=0)
+    # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
+    first = moments["mean"][0]
+    mean = first + (moments["mean"] - first).mean(axis=0)
     chain_ahp = np.stack([_node_means(chain, graph) for chain in moments["mean"]])
     between = np.stack([_node_means((chain - mean) ** 2, graph) for chain in moments["mean"]])
     chain_iv = moments["within"] + between

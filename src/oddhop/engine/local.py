@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -64,7 +65,15 @@ def single_threaded() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with threadpool_limits(limits=1):
+        with _libraries().limit(limits=1):
             yield
     finally:
         torch.set_num_threads(before)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Looking for the loaded libraries takes milliseconds: once is enough. These bring all that we use.
+    import sklearn.decomposition  # noqa: F401
+
+    return ThreadpoolController()

@@ -1,0 +1,242 @@
+"""One million nodes, ten million edges: memory and speed, as ratios to the bare kernels in one run.
+
+    python benchmarks/scale.py ratios          # about three minutes
+    python benchmarks/scale.py fit             # all stages with the default settings, about an hour
+    python benchmarks/scale.py fit --burn-in 20 --samples 1 --thin 1    # the same memory, in minutes
+
+Every ratio compares what oddhop does with the bare products or searches of the same shapes, at the
+same number of threads, alternating between the two; figures are medians with the quartiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numba import njit
+
+from oddhop import HCM, Graph
+from oddhop.adjacency import upper_edges
+from oddhop.attributes import learn_preparation
+from oddhop.engine.local import single_threaded
+from oddhop.hop_kernels import forget, search
+from oddhop.hops import draw_batch, sample_pairs
+from oddhop.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss
+from oddhop.purify import purify
+from oddhop.randomness import START, STEP, generator, torch_generator
+
+HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
+
+
+def synthetic(nodes: int, edges: int, attributes: int, seed: int = 0) -> Graph:
+    """Make a network of communities with a heavy tail of degrees; attributes follow the community."""
+    rng = np.random.default_rng(seed)
+    community = rng.integers(0, max(2, nodes // 1000), nodes)
+    order = np.argsort(community, kind="stable")
+    popularity = rng.pareto(2.0, nodes) + 0.2
+    ends = np.cumsum(popularity[order])
+    sources = order[np.searchsorted(ends, rng.random(edges) * ends[-1])]
+    # Three edges in four stay near in the order of communities, the rest go anywhere.
+    place = np.empty(nodes, dtype=np.int64)
+    place[order] = np.arange(nodes)
+    near = order[(place[sources] + rng.integers(1, 500, edges)) % nodes]
+    anywhere = order[np.searchsorted(ends, rng.random(edges) * ends[-1])]
+    targets = np.where(rng.random(edges) < 0.75, near, anywhere)
+    centres = rng.normal(size=(int(community.max()) + 1, attributes))
+    x = centres[community] + rng.normal(size=(nodes, attributes))
+    return Graph.from_arrays(np.stack([sources, targets]), x.astype(np.float32))
+
+
+def compared(ours: Callable[[], Any], bare: Callable[[], Any], repeats: int) -> dict[str, float]:
+    """Time both in turn; give the median ratio with its quartiles, and the median seconds."""
+    ours(), bare()
+    times = np.empty((repeats, 2))
+    for k in range(repeats):
+        for column, function in enumerate((ours, bare)):
+            begin = time.perf_counter()
+            function()
+            times[k, column] = time.perf_counter() - begin
+    ratio = np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75])
+    seconds = np.median(times, axis=0)
+    return {
+        "ratio": round(ratio[1], 3),
+        "quartiles": [round(ratio[0], 3), round(ratio[2], 3)],
+        "ours_s": round(seconds[0], 4),
+        "bare_s": round(seconds[1], 4),
+    }
+
+
+def torch_csr(matrix: sp.csr_array) -> torch.Tensor:
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(np.int64)),
+        torch.from_numpy(matrix.indices.astype(np.int64)),
+        torch.from_numpy(matrix.data),
+        size=matrix.shape,
+        check_invariants=False,
+    )
+
+
+def normalised(graph: Graph) -> sp.csr_array:
+    ones = np.ones(graph.indices.size, dtype=np.float32)
+    a = sp.csr_array((ones, graph.indices, graph.indptr), shape=(graph.node_count,) * 2) + sp.eye_array(
+        graph.node_count, dtype=np.float32
+    )
+    d = sp.diags_array((1 / np.sqrt(graph.degrees + 1)).astype(np.float32))
+    return sp.csr_array(d @ a @ d)
+
+
+def training(graph: Graph, inputs: Inputs, shape: Shape, pairs: Any, repeats: int) -> dict[str, Any]:
+    weights = shape.start(torch_generator(0, START, 0), torch.float32)
+    batch = draw_batch(pairs, PAIRS // CLASSES, generator(0, STEP, 0, 0))
+    ends = np.unique(np.concatenate([batch.left, batch.right]))
+    s = normalised(graph)
+    forward, backward, whole = torch_csr(s[ends]), torch_csr(sp.csr_array(s[:, ends])), torch_csr(s)
+    w0, w1, v0, _, v1, _ = shape.read(weights)
+    n, rows = graph.node_count, ends.size
+
+    def ours() -> None:
+        w = weights.clone().requires_grad_(True)
+        torch.autograd.grad(pair_loss(w, shape, inputs, batch), w)
+
+    def bare(first: torch.Tensor, second: torch.Tensor) -> None:
+        h = inputs.convolved @ w0
+        z = (first @ h)[:rows] @ w1
+        for a in range(0, PAIRS, PAIRS_AT_ONCE):
+            gap = z[: min(PAIRS_AT_ONCE, PAIRS - a)]
+            units = gap @ v0
+            g = units @ v1
+            units.t() @ g
+            g_units = g @ v1.t()
+            gap.t() @ g_units
+            g_units @ v0.t()
+        p = z @ w1.t()
+        z.t() @ p
+        g_h = second @ p if second.shape[1] == rows else second @ h
+        inputs.convolved.t() @ g_h
+
+    return {
+        "nodes_drawn": rows,
+        "same rows": compared(ours, lambda: bare(forward, backward), repeats),
+        "whole network": compared(ours, lambda: bare(whole, whole), max(3, repeats // 2)),
+        "whole network, nodes": n,
+    }
+
+
+@njit(cache=True)
+def bare_search(indptr: Any, indices: Any, sources: Any, starts: Any, targets: Any) -> int:
+    """Depth two from each source, and one step back from each of its targets: labels, nothing else."""
+    mark = np.zeros(indptr.size - 1, dtype=np.uint8)
+    queue = np.empty(indptr.size - 1, dtype=indices.dtype)
+    ends = np.zeros(4, dtype=np.int64)
+    touched = 0
+    for k in range(sources.size):
+        search(indptr, indices, sources[k], 2, mark, queue, ends)
+        for t in targets[starts[k] : starts[k + 1]]:
+            for place in range(indptr[t], indptr[t + 1]):
+                if mark[indices[place]] == 3:
+                    touched += 1
+        forget(mark, queue, ends[2])
+    return touched
+
+
+def hop_pairs(graph: Graph, repeats: int) -> dict[str, Any]:
+    """Against the bare search that tells the labels of the very pairs that were drawn, from the same sources."""
+    network = purify(graph, 0.2, seed=0)
+    pairs = sample_pairs(network, CLASSES, pairs_per_class=2**19, max_sources=2**14, seed=0)
+    last = slice(pairs.starts[2], pairs.starts[4])  # nearer pairs lie in the ball: no look-up
+    order = np.argsort(pairs.left[last], kind="stable")
+    sources = np.unique(pairs.left)
+    starts = np.searchsorted(pairs.left[last][order], np.append(sources, graph.node_count))
+    shuffled = np.random.default_rng(0).permutation(sources.size)  # no source is near the one before it
+    begin, end = starts[:-1][shuffled], starts[1:][shuffled]
+    right = pairs.right[last][order]
+    targets = np.concatenate([right[a:b] for a, b in zip(begin, end, strict=True)])
+    starts = np.concatenate([[0], np.cumsum(end - begin)])
+    return compared(
+        lambda: sample_pairs(network, CLASSES, pairs_per_class=2**19, max_sources=2**14, seed=0),
+        lambda: bare_search(network.indptr, network.indices, sources[shuffled], starts, targets),
+        repeats,
+    )
+
+
+def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[str, Any]:
+    from oddhop.chains import Posterior
+    from oddhop.scoring import EDGES_AT_ONCE, _add_sample
+
+    weights = shape.start(torch_generator(0, START, 0), torch.float32)
+    posterior = Posterior(weights.numpy()[None, None], shape, np.zeros(1))
+    s = torch_csr(normalised(graph))
+    w0, w1, v0, _, v1, _ = shape.read(weights)
+    left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
+    left_t, right_t = torch.from_numpy(left).long(), torch.from_numpy(right).long()
+
+    def ours() -> None:
+        mean, square = (np.zeros(graph.edge_count, dtype=np.float32) for _ in range(2))
+        _add_sample(weights, 0, posterior, inputs, graph, mean, square, 1)
+
+    def bare() -> None:
+        z = (s @ torch.relu(inputs.convolved @ w0)) @ w1
+        for a in range(0, graph.edge_count, EDGES_AT_ONCE):
+            gap = z[left_t[a : a + EDGES_AT_ONCE]] - z[right_t[a : a + EDGES_AT_ONCE]]
+            (gap @ v0) @ v1
+
+    return compared(ours, bare, repeats)
+
+
+def ratios(args: argparse.Namespace) -> None:
+    graph = synthetic(args.nodes, args.edges, args.attributes)
+    prepared = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph, np.float32)
+    shape = Shape(args.attributes, HIDDEN, 2, CLASSES)
+    inputs = Inputs.of(prepared, np.float32)
+    network = purify(prepared, 0.2, seed=0)
+    pairs = sample_pairs(network, CLASSES, pairs_per_class=2**19, max_sources=2**14, seed=0)
+    print(graph, "class sizes", pairs.class_sizes.round().tolist(), flush=True)
+    with single_threaded():
+        print("training step", json.dumps(training(prepared, inputs, shape, pairs, args.repeats)), flush=True)
+        print("hop pairs", json.dumps(hop_pairs(prepared, args.repeats)), flush=True)
+        print("scoring a sample", json.dumps(scoring(prepared, inputs, shape, 3)), flush=True)
+
+
+def fit(args: argparse.Namespace) -> None:
+    graph = synthetic(args.nodes, args.edges, args.attributes)
+    built = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin, seen = time.perf_counter(), {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage not in seen or done == total:
+            seen[stage] = True
+            print(f"{time.perf_counter() - begin:8.1f} s  {stage} {done}/{total}", flush=True)
+
+    detector = HCM(burn_in=args.burn_in, samples=args.samples, thin=args.thin, random_state=0)
+    detector.fit(graph, progress=progress)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        f"{graph}: built at {built / 2**20:.2f} GiB, peak {peak / 2**20:.2f} GiB, "
+        f"{time.perf_counter() - begin:.0f} s, losses {detector.diagnostics_.losses.round(3).tolist()}, "
+        f"largest R-hat {detector.diagnostics_.mixing.r_hat.max():.2f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["ratios", "fit"])
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--edges", type=int, default=10_200_000)
+    parser.add_argument("--attributes", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--burn-in", type=int, default=600)
+    parser.add_argument("--samples", type=int, default=10)
+    parser.add_argument("--thin", type=int, default=10)
+    args = parser.parse_args()
+    {"ratios": ratios, "fit": fit}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()

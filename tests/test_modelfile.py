@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oddhop import HCM, Graph
+from oddhop.errors import ModelFileError
+from oddhop.runs import pack_arrays, unpack_arrays
+from tests.conftest import QUICK, sha256
+
+
+@pytest.fixture(scope="module")
+def fitted(small: Graph) -> HCM:
+    return HCM(**QUICK, contamination=0.05).fit(small)
+
+
+@pytest.fixture(scope="module")
+def saved(fitted: HCM, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.oddhop"
+    fitted.save(path)
+    return path
+
+
+def test_a_loaded_model_scores_the_training_network_to_the_same_bytes(small: Graph, fitted: HCM, saved: Path) -> None:
+    loaded = HCM.load(saved)
+    assert sha256(-loaded.score_samples(small)) == sha256(fitted.anomaly_scores_)
+    assert loaded.get_params() == fitted.get_params()
+    assert (loaded.threshold_, loaded.seed_) == (fitted.threshold_, fitted.seed_)
+    assert loaded.score_table(small).equals(fitted.result_)
+
+
+def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_arrays(rng.integers(0, 40, (2, 90)), rng.normal(size=(40, 120)))
+    fitted = HCM(**QUICK).fit(graph)
+    fitted.save(tmp_path / "wide.oddhop")
+    assert sha256(-HCM.load(tmp_path / "wide.oddhop").score_samples(graph)) == sha256(fitted.anomaly_scores_)
+
+
+def test_saving_twice_gives_the_same_file_and_replaces_whole(fitted: HCM, saved: Path, tmp_path: Path) -> None:
+    target = tmp_path / "again.oddhop"
+    target.write_bytes(b"old")
+    fitted.save(target)
+    assert target.read_bytes() == saved.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["again.oddhop"]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_changed_byte_passes(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
+    content = bytearray(saved.read_bytes())
+    # Half of the changes fall into the header, where no sha256 of a tensor would see them.
+    size = int.from_bytes(content[:8], "little") + 8
+    place = data.draw(st.integers(0, size - 1) | st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    (tmp_path / "mutant.oddhop").write_bytes(content)
+    with pytest.raises(ModelFileError):
+        HCM.load(tmp_path / "mutant.oddhop")
+
+
+@pytest.mark.parametrize("cut", [0, 7, 100, -1])
+def test_a_cut_or_lengthened_file_is_refused(saved: Path, tmp_path: Path, cut: int) -> None:
+    content = saved.read_bytes()
+    for changed in (content[:cut], content + b"x"):
+        (tmp_path / "cut.oddhop").write_bytes(changed)
+        with pytest.raises(ModelFileError):
+            HCM.load(tmp_path / "cut.oddhop")
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="cannot be read: No such file"):
+        HCM.load(tmp_path / "none.oddhop")
+
+
+def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
+    """Change a model and seal it again, as someone hostile could."""
+    arrays, info = unpack_arrays(saved.read_bytes(), "the model")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(arrays, info)
+    path = tmp_path / "rewritten.oddhop"
+    path.write_bytes(pack_arrays(arrays, info))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a, i: i.update(schema=99), "schema 99, expected"),
+        (lambda a, i: i.update(kind="something"), "'something'"),
+        (lambda a, i: i["settings"].update(hops=5), "does not fit the settings|expected floats of shape"),
+        (lambda a, i: i["settings"].update(code="import os"), "code"),
+        (lambda a, i: i.pop("settings"), "settings"),
+        (lambda a, i: a.update(weights=a["weights"][:1]), "weights is float32 of shape"),
+        (lambda a, i: a["weights"].fill(np.nan), "weights holds values that are not finite"),
+        (lambda a, i: a.update(unit=a["unit"].astype(np.int64)), "unit is int64"),
+        (lambda a, i: a.pop("spread"), "spread"),
+        (lambda a, i: i["settings"].update(precision="float64"), "precision"),
+        (lambda a, i: i["shape"].update(layers=-1), "not a usable model"),
+        (lambda a, i: i["shape"].update(more=1), "not a usable model"),
+        (lambda a, i: a.update(unit=np.ones(9), centre=np.ones(9)), "do not fit the attributes"),
+        (lambda a, i: i.update(seed="many"), "not a usable model"),
+    ],
+)
+def test_a_resealed_model_that_does_not_fit_together_is_refused(saved, tmp_path, change, message) -> None:
+    with pytest.raises(ModelFileError, match=message):
+        HCM.load(_rewritten(saved, tmp_path, change))
+
+
+def test_a_pickle_or_a_plain_safetensors_file_is_refused(tmp_path: Path) -> None:
+    import safetensors.numpy
+
+    hostile = b"cos\nsystem\n(S'touch hacked'\ntR."
+    plain = safetensors.numpy.save({"x": np.zeros(2)})
+    odd = safetensors.numpy.save({"x": np.zeros(2)}, metadata={"oddhop": json.dumps([1, 2])})
+    for content in (hostile, plain, odd):
+        (tmp_path / "file.oddhop").write_bytes(content)
+        with pytest.raises(ModelFileError, match="not an oddhop file"):
+            HCM.load(tmp_path / "file.oddhop")
