@@ -23,7 +23,7 @@ def load(name: str) -> tuple[np.ndarray, Any, np.ndarray | None]:
         else:
             columns = file["x_indices"].astype(np.int32)
             x = sp.csr_array((file["x_data"], columns, file["x_indptr"]), shape=tuple(file["x_shape"]))
-        return file["edge_index"], x, file["y"] if "y" in file else None
+        return file["edge_index"], x, file.get("y")
 
 
 def inject(edges: np.ndarray, x: sp.csr_array, seed: int, *, clique: int = 15, cliques: int = 10, candidates: int = 50):

@@ -116,19 +116,26 @@ def _all_zero_or_one(values: Floats) -> bool:
 
 def _learn_pca(x: Attributes, components: int, scale: str) -> Preparation:
     columns = int(x.shape[1])
-    peak = _whole(float(abs(x).max()))
-    scaled = (x / peak).astype(np.float64)
-    if not np.any(_column(scaled.max(axis=0)) - _column(scaled.min(axis=0)) > SAME):
-        flat = np.zeros((columns, 1))  # nothing varies: the model sees one column of zeros
-        return Preparation(np.ones(columns), np.zeros(columns), components=flat, spread=np.ones(1))
+    high, low = _column(x.max(axis=0)), _column(x.min(axis=0))
+    size = np.array([_whole(peak) for peak in np.maximum(np.abs(high), np.abs(low))])
+    varies = high / size - low / size > SAME
+    if not varies.any():  # the model sees one column of zeros
+        return Preparation(np.ones(columns), np.zeros(columns), np.zeros((columns, 1)), np.ones(1))
+    # Columns that do not vary are left out: large ones would hide what little the others do.
+    peak = float(size[varies].max())
+    scaled = (x * (varies / peak)) if is_sparse(x) else np.where(varies, x, 0.0) / peak
+    scaled = scaled.astype(np.float64)
+    mean = _column(scaled.mean(axis=0))
+    if not is_sparse(x):  # a covariance of what is not centred loses its digits
+        scaled = scaled - mean
     solver = "arpack" if is_sparse(x) or columns > WIDEST_COVARIANCE else "covariance_eigh"
     with single_threaded():
         pca = PCA(components, svd_solver=solver, random_state=0).fit(scaled)
-    directions = pca.components_.T
+    directions = np.where(varies[:, None], pca.components_.T, 0.0)
     if scale == "none":
-        return Preparation(np.ones(columns), pca.mean_ * peak, directions, np.ones(components))
-    size = np.sqrt(pca.explained_variance_.mean())
-    return Preparation(np.full(columns, peak), pca.mean_, directions, np.full(components, size))
+        return Preparation(np.ones(columns), mean * peak, directions, np.ones(components))
+    spread = np.sqrt(pca.explained_variance_.mean())
+    return Preparation(np.full(columns, peak), mean, directions, np.full(components, spread))
 
 
 def _scaled_blocks(x: Attributes, unit: Floats) -> Iterator[Floats]:

@@ -22,7 +22,7 @@ def is_sparse(values: object) -> TypeGuard[Any]:
 
 def checked_edges(edge_index: npt.ArrayLike, nodes: int) -> tuple[Ints, Ints]:
     """Give both ends of the edges as int64 row positions."""
-    edges = np.asarray(edge_index)
+    edges = _array(edge_index, "edge_index")
     if edges.size == 0:
         edges = np.empty((2, 0), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
@@ -41,19 +41,14 @@ def checked_edges(edge_index: npt.ArrayLike, nodes: int) -> tuple[Ints, Ints]:
 
 def checked_attributes(attributes: Any) -> Attributes:
     """Give a finite copy with one row a node, dense or CSR."""
-    if sp.issparse(attributes):
-        matrix = sp.csr_array(attributes, copy=True)
-        matrix.sum_duplicates()
-        matrix.data = numbers(matrix.data, "the attributes")
-        values = matrix.data
-    else:
-        matrix = numbers(attributes, "the attributes")
-        values = matrix
-        if matrix.ndim != 2:
-            raise GraphError(
-                f"the attributes must have one row for each node, got shape {matrix.shape}; "
-                "a single column wants x.reshape(-1, 1)"
-            )
+    given = attributes if sp.issparse(attributes) else numbers(attributes, "the attributes")
+    if given.ndim != 2:
+        raise GraphError(
+            f"the attributes must have one row for each node, got shape {given.shape}; "
+            "a single column wants x.reshape(-1, 1)"
+        )
+    matrix: Any = given if isinstance(given, np.ndarray) else _checked_csr(given)
+    values = matrix.data if is_sparse(matrix) else matrix
     if matrix.shape[0] == 0:
         raise GraphError("the network has no nodes; give at least one attribute row")
     if matrix.shape[1] == 0:
@@ -73,6 +68,24 @@ def checked_attributes(attributes: Any) -> Attributes:
     return matrix
 
 
+def _checked_csr(attributes: Any) -> Any:
+    """Copy to one form, so that the same values give the same fingerprint however they were stored."""
+    matrix = sp.csr_array(attributes, copy=True)
+    matrix.sum_duplicates()
+    matrix.data = numbers(matrix.data, "the attributes")
+    matrix.eliminate_zeros()
+    wide = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
+    matrix.indices, matrix.indptr = matrix.indices.astype(wide), matrix.indptr.astype(wide)
+    return matrix
+
+
+def _array(values: Any, what: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise GraphError(f"{what} must be rows of one length; NumPy says: {error}") from None
+
+
 def numbers(values: Any, what: str) -> Floats:
     """Copy as float32 where it came so, else float64."""
     try:
@@ -82,15 +95,18 @@ def numbers(values: Any, what: str) -> Floats:
         if array.dtype.kind not in "biuf":
             raise TypeError(f"got {array.dtype}")
         return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise GraphError(f"{what} must be real numbers, one vector of one length a node: {error}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GraphError(f"{what} must be real numbers, one vector of one length a node; NumPy says: {error}") from None
 
 
 def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], Ints]:
     """Give the ids sorted, and the order that sorts them."""
-    ids = np.asarray(node_ids)
-    kinds = {type(i) for i in np.asarray(node_ids, dtype=object).ravel()} if ids.dtype.kind == "U" else set()
-    if ids.ndim != 1 or ids.dtype.kind not in "iuU" or any(not issubclass(k, str) for k in kinds):
+    ids = _array(node_ids, "node ids")
+    if ids.dtype.kind == "O" and ids.ndim == 1 and all(type(i) is str for i in ids):
+        ids = ids.astype("U")  # as pandas gives them
+    # NumPy makes texts of numbers that stand among texts: look at what was given.
+    mixed = ids.dtype.kind == "U" and not all(isinstance(i, str) for i in np.asarray(node_ids, dtype=object).ravel())
+    if ids.ndim != 1 or ids.dtype.kind not in "iuU" or mixed:
         raise GraphError(
             f"node ids must be all integers or all strings in one row, got {ids.dtype} of shape "
             f"{ids.shape}; for other ids pass their text"
@@ -99,6 +115,9 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
         raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids; give one id a row")
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
+    # One width, however they came: the same ids must give the same fingerprint.
+    longest = int(np.strings.str_len(ids).max()) if ids.dtype.kind == "U" else 0
+    ids = ids.astype(f"U{max(longest, 1)}" if ids.dtype.kind == "U" else f"{ids.dtype.kind}8", copy=False)
     repeated = np.flatnonzero(ids[1:] == ids[:-1])
     if repeated.size:
         raise GraphError(

@@ -1,7 +1,8 @@
 """The product with the normalised adjacency D^-1/2 (A + I) D^-1/2, never stored, only applied.
 
-The matrix is symmetric, so the backward pass is the same product again. In training only the rows
-of the nodes that were drawn are needed; the backward pass then reads only their gradients.
+A training step asks for the rows of the nodes that were drawn, and these depend on their
+neighbours only. So a step works on that field of nodes, whatever the size of the network, and its
+gradient is the exact one. The matrix is symmetric: the backward pass reads the same rows again.
 """
 
 from __future__ import annotations
@@ -13,8 +14,17 @@ import numpy as np
 import torch
 from numba import njit
 
+from oddhop.adjacency import index_dtype
 from oddhop.arrays import Floats, Ints
 from oddhop.graph import Graph
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some nodes in ascending order, and the place of every node of the network among them (or -1)."""
+
+    nodes: Ints
+    place: Ints
 
 
 @dataclass(frozen=True)
@@ -26,9 +36,11 @@ class Convolution:
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.convolution import Convolution
-    >>> pair = Convolution.of(Graph.from_arrays([[0], [1]], [[0.0], [1.0]]), np.float64)
-    >>> pair.rows(np.array([[2.0], [4.0]]), np.array([0])).round(6).tolist()
-    [[3.0]]
+    >>> path = Convolution.of(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [2.0]]), np.float64)
+    >>> path.rows(np.array([[2.0], [4.0], [0.0]]), np.array([0])).round(3).tolist()
+    [[2.633]]
+    >>> path.field(np.array([0])).nodes.tolist()
+    [0, 1]
     """
 
     indptr: Ints
@@ -40,66 +52,98 @@ class Convolution:
         """Take the wiring of a graph."""
         return cls(graph.indptr, graph.indices, (1.0 / np.sqrt(graph.degrees + 1.0)).astype(dtype))
 
-    def rows(self, hidden: Floats, rows: Ints) -> Floats:
-        """Give the asked rows of the product."""
+    @property
+    def everywhere(self) -> Field:
+        """The field of all nodes."""
+        every = np.arange(self.weights.size, dtype=index_dtype(self.weights.size))
+        return Field(every, every)
+
+    def field(self, rows: Ints) -> Field:
+        """Give the nodes that some rows of the product depend on: themselves and their neighbours."""
+        nodes, place = _closed_neighbourhood(self.indptr, self.indices, rows)
+        return Field(nodes, place)
+
+    def rows(self, hidden: Floats, rows: Ints, field: Field | None = None) -> Floats:
+        """Give some rows of the product with vectors of a field that holds all they depend on."""
         out = np.empty((rows.size, hidden.shape[1]), dtype=hidden.dtype)
-        _rows(self.indptr, self.indices, self.weights, hidden, rows, out)
+        place = (field or self.everywhere).place
+        _gather(self.indptr, self.indices, self.weights, place, hidden, rows, out)
         return out
 
-    def spread(self, gradient: Floats, rows: Ints) -> Floats:
-        """Give the product with vectors that are zero but at some rows."""
-        place = np.full(self.weights.size, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
-        out = np.empty((self.weights.size, gradient.shape[1]), dtype=gradient.dtype)
-        _spread(self.indptr, self.indices, self.weights, gradient, place, out)
+    def spread(self, gradient: Floats, rows: Ints, field: Field) -> Floats:
+        """Give the product of the transpose: the gradient by the field's vectors."""
+        out = np.zeros((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
+        _scatter(self.indptr, self.indices, self.weights, field.place, gradient, rows, out)
         return out
 
 
-def convolve_rows(hidden: torch.Tensor, convolution: Convolution, rows: Ints) -> torch.Tensor:
-    """Give rows of the product, differentiable by ``hidden``."""
-    out: torch.Tensor = _ConvolveRows.apply(hidden, convolution, rows)  # type: ignore[no-untyped-call]
+def convolve(hidden: torch.Tensor, convolution: Convolution, field: Field, rows: Ints) -> torch.Tensor:
+    """Give some rows of the product, differentiable by ``hidden``, the vectors of the field."""
+    out: torch.Tensor = _Convolve.apply(hidden, convolution, field, rows)  # type: ignore[no-untyped-call]
     return out
 
 
-class _ConvolveRows(torch.autograd.Function):
+class _Convolve(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, hidden: torch.Tensor, convolution: Convolution, rows: Ints) -> torch.Tensor:
-        ctx.convolution, ctx.rows = convolution, rows
-        return torch.from_numpy(convolution.rows(hidden.detach().numpy(), rows))
+    def forward(ctx: Any, hidden: torch.Tensor, convolution: Convolution, field: Field, rows: Ints) -> torch.Tensor:
+        ctx.convolution, ctx.field, ctx.rows = convolution, field, rows
+        return torch.from_numpy(convolution.rows(hidden.detach().numpy(), rows, field))
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
         gradient = np.ascontiguousarray(gradients[0].numpy())
-        return torch.from_numpy(ctx.convolution.spread(gradient, ctx.rows)), None, None
+        return torch.from_numpy(ctx.convolution.spread(gradient, ctx.rows, ctx.field)), None, None, None
 
 
 @njit(cache=True, nogil=True)
-def _rows(indptr: Ints, indices: Ints, weights: Floats, hidden: Floats, rows: Ints, out: Floats) -> None:
+def _closed_neighbourhood(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    place = np.full(indptr.size - 1, -1, dtype=indices.dtype)
+    size = 0
+    for i in rows:
+        size += place[i] == -1
+        place[i] = 0
+        for k in range(indptr[i], indptr[i + 1]):
+            size += place[indices[k]] == -1
+            place[indices[k]] = 0
+    nodes = np.empty(size, dtype=indices.dtype)
+    end = 0
+    for i in range(place.size):
+        if place[i] == 0:
+            place[i] = end
+            nodes[end] = i
+            end += 1
+    return nodes, place
+
+
+@njit(cache=True, nogil=True)
+def _gather(indptr: Ints, indices: Ints, weights: Floats, place: Ints, hidden: Floats, rows: Ints, out: Floats) -> None:
     width = hidden.shape[1]
     for k in range(rows.size):
         i = rows[k]
+        own = place[i]
         for c in range(width):
-            out[k, c] = weights[i] * hidden[i, c]
-        for place in range(indptr[i], indptr[i + 1]):
-            j = indices[place]
+            out[k, c] = weights[i] * hidden[own, c]
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            other = place[j]
             for c in range(width):
-                out[k, c] += weights[j] * hidden[j, c]
+                out[k, c] += weights[j] * hidden[other, c]
         for c in range(width):
             out[k, c] *= weights[i]
 
 
 @njit(cache=True, nogil=True)
-def _spread(indptr: Ints, indices: Ints, weights: Floats, gradient: Floats, place_of: Ints, out: Floats) -> None:
+def _scatter(
+    indptr: Ints, indices: Ints, weights: Floats, place: Ints, gradient: Floats, rows: Ints, out: Floats
+) -> None:
     width = gradient.shape[1]
-    for i in range(weights.size):
-        own = place_of[i]
+    for k in range(rows.size):
+        i = rows[k]
+        own, square = place[i], weights[i] * weights[i]
         for c in range(width):
-            out[i, c] = weights[i] * gradient[own, c] if own >= 0 else 0.0
-        for place in range(indptr[i], indptr[i + 1]):
-            j = indices[place]
-            k = place_of[j]
-            if k >= 0:
-                for c in range(width):
-                    out[i, c] += weights[j] * gradient[k, c]
-        for c in range(width):
-            out[i, c] *= weights[i]
+            out[own, c] += square * gradient[k, c]
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            other, weight = place[j], weights[i] * weights[j]
+            for c in range(width):
+                out[other, c] += weight * gradient[k, c]

@@ -19,7 +19,7 @@ class GraphError(OddhopError, ValueError):
 
 
 class SettingsError(OddhopError, ValueError):
-    """A setting is unknown, of the wrong kind, or out of range."""
+    """A setting is of the wrong kind, out of range, or at odds with another."""
 
 
 class NothingToLearnError(GraphError):
@@ -35,8 +35,8 @@ class MemoryBudgetError(OddhopError, MemoryError):
 
 
 class RunFolderError(OddhopError):
-    """A run folder is in use, is not empty, or belongs to another run."""
+    """A run folder is in use, or holds a run already: this one or another."""
 
 
 class ModelFileError(OddhopError):
-    """A model folder is missing a part, was changed, or has another schema."""
+    """A model file or a checkpoint cannot be read, was changed, or has another schema."""

@@ -120,20 +120,21 @@ class Graph:
         >>> Graph.from_scipy(sp.csr_array([[0, 2], [0, 0]]), [[0.0], [1.0]]).mended
         Mended(loops=0, duplicates=0, one_way=1, weights=1)
         """
-        if not sp.issparse(adjacency) or adjacency.shape[0] != adjacency.shape[1]:
+        if not sp.issparse(adjacency) or adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
             raise GraphError(
                 f"the adjacency must be a square SciPy matrix, got {type(adjacency).__name__} "
                 f"of shape {getattr(adjacency, 'shape', None)}; for edge lists use Graph.from_arrays"
+            )
+        rows = np.shape(attributes)[0] if np.ndim(attributes) else 0
+        if rows != adjacency.shape[0]:
+            raise GraphError(
+                f"the adjacency has {adjacency.shape[0]} rows and the attributes have {rows}; "
+                "give one attribute row for each node"
             )
         entries = sp.coo_array(adjacency)
         present = entries.data != 0
         edge_index = np.stack([entries.row[present], entries.col[present]])
         graph = cls.from_arrays(edge_index, attributes, node_ids, attribute_names=attribute_names)
-        if graph.node_count != adjacency.shape[0]:
-            raise GraphError(
-                f"the adjacency has {adjacency.shape[0]} rows and the attributes have "
-                f"{graph.node_count}; give one attribute row for each node"
-            )
         weights = int(np.count_nonzero(entries.data[present] != 1))
         return replace(graph, mended=replace(graph.mended, weights=weights))
 
@@ -154,6 +155,10 @@ class Graph:
         ('age',)
         """
         nodes = list(graph.nodes)
+        if not nodes:
+            raise GraphError("the NetworkX graph has no nodes; give at least one")
+        if isinstance(attributes, str):
+            attributes = [attributes]
         names = list(attributes) if attributes is not None else data_names(graph)
         columns, column_names = [], []
         for name in names:
@@ -199,7 +204,10 @@ class Graph:
                 f"x={'missing' if x is None else 'present'}, "
                 f"edge_index={'missing' if edge_index is None else 'present'}"
             )
-        return cls.from_arrays(edge_index.detach().cpu().numpy(), x.detach().cpu().numpy())
+        # NumPy has no bfloat16; float32 holds all its values.
+        values = x.detach().cpu()
+        values = values.float() if "bfloat16" in str(values.dtype) else values
+        return cls.from_arrays(edge_index.detach().cpu().numpy(), values.numpy())
 
     @property
     def node_count(self) -> int:

@@ -91,6 +91,10 @@ def sample_pairs(
     nodes = network.indptr.size - 1
     order = generator(seed, HOPS).permutation(nodes)
     sources, pilot = order[:max_sources], order[:PILOT_SOURCES]
+    population = nodes
+    if not np.any(np.diff(network.indptr)[pilot]):  # hardly any node has an edge: look at those that have
+        wired = np.flatnonzero(np.diff(network.indptr))
+        sources, pilot, population = wired[:max_sources], wired[:PILOT_SOURCES], wired.size
     counts, rim_edges = _count(network, classes, pilot, workers)
     rates = np.zeros(classes)
     some = counts > 0
@@ -107,7 +111,7 @@ def sample_pairs(
     for done, part in enumerate(map_blocks(draw, blocks, workers=workers), start=1):
         parts.append(part)
         progress("hop pairs", done, len(blocks))
-    sizes = counts * nodes / (2 * pilot.size)
+    sizes = counts * population / (2 * pilot.size)
     return _grouped(parts, classes, sizes, exact=pilot.size == nodes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from oddhop.errors import MemoryBudgetError
@@ -9,6 +10,7 @@ from oddhop.graph import Graph
 from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 from oddhop.settings import HCMSettings
 
+STAGES = ("purify", "hop pairs", "training", "scoring")
 BASE = 350 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
 
 
@@ -30,8 +32,11 @@ def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettin
     prepared = BASE + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
     pairs = nodes * (nodes - 1) // 2 if settings.labels == "exhaustive" else settings.hops * 2**19
     snapshots = settings.chains * settings.samples * shape.size * item
-    # In training a chain holds the first layer and its gradient for all nodes, before and after relu.
-    activations = 3 * max(settings.layers - 1, 1) * nodes * settings.hidden * item
+    # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
+    # gradient. Drawn nodes have more neighbours than most, as friends do.
+    spread = 2 * (2 * edges / max(nodes, 1) + 1)
+    field = min(nodes, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
+    activations = int((3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item) + 12 * nodes
     chain = activations + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item + 8 * shape.size * item
     moments = (settings.chains + 2) * edges * item + settings.chains * (settings.samples * item + 40) * nodes
     return {
@@ -42,16 +47,16 @@ def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettin
     }
 
 
-def check_memory(graph: Graph, settings: HCMSettings, *, workers: int) -> None:
+def check_memory(graph: Graph, settings: HCMSettings, *, workers: int, stages: Sequence[str] = STAGES) -> None:
     """Refuse a run that would not fit, before it begins."""
     budget = settings.max_memory or available_memory()
-    stages = estimate_memory(graph.node_count, graph.edge_count, graph.attribute_count, settings, workers=workers)
-    stage = max(stages, key=lambda name: stages[name])
-    if budget is None or stages[stage] <= budget:
+    needs = estimate_memory(graph.node_count, graph.edge_count, graph.attribute_count, settings, workers=workers)
+    stage = max(stages, key=lambda name: needs[name])
+    if budget is None or needs[stage] <= budget:
         return
     leaner = "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, fewer chains, or a smaller hidden"
     raise MemoryBudgetError(
-        f"the {stage} stage of {graph!r} would take about {stages[stage] / 2**30:.1f} GiB and "
+        f"the {stage} stage of {graph!r} would take about {needs[stage] / 2**30:.1f} GiB and "
         f"{budget / 2**30:.1f} GiB may be used; try {leaner}, or raise max_memory"
     )
 
@@ -62,7 +67,8 @@ def available_memory() -> int | None:
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
-        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+        group = Path("/sys/fs/cgroup")
+        limits.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
     except (OSError, ValueError, KeyError):  # not Linux, or "max"
         pass
     return min(limits) if limits else None

@@ -18,7 +18,7 @@ import torch
 from numba import njit
 
 from oddhop.arrays import Floats, Ints
-from oddhop.convolution import Convolution, convolve_rows
+from oddhop.convolution import Convolution, Field, convolve
 from oddhop.engine.local import map_blocks
 from oddhop.graph import Graph
 from oddhop.hops import Batch
@@ -89,19 +89,25 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
     """Give the mean cross-entropy of the hop classes of some pairs."""
     *layers, v0, b0, v1, b1 = shape.read(weights)
     ends, place = np.unique(np.concatenate([batch.left, batch.right]), return_inverse=True)
-    if shape.layers == 1:
-        z = inputs.convolved[torch.from_numpy(ends)] @ layers[0]
-    else:
-        hidden = torch.relu_(inputs.convolved @ layers[0])
-        everywhere = np.arange(inputs.convolution.weights.size)
-        for layer in layers[1:-1]:
-            hidden = torch.relu_(convolve_rows(hidden, inputs.convolution, everywhere) @ layer)
-        z = convolve_rows(hidden, inputs.convolution, ends) @ layers[-1]
+    fields = _fields(inputs.convolution, ends, shape.layers)
+    rows = [field.nodes for field in fields] + [ends]
+    seen = inputs.convolved if rows[0].size == len(inputs.convolved) else inputs.convolved[torch.from_numpy(rows[0])]
+    z = seen @ layers[0]
+    for number, layer in enumerate(layers[1:]):
+        z = convolve(torch.relu_(z), inputs.convolution, fields[number], rows[number + 1]) @ layer
     places = torch.from_numpy(place)
     loss: torch.Tensor = HeadLoss.apply(  # type: ignore[no-untyped-call]
         z, v0, b0, v1, b1, places[: batch.left.size], places[batch.left.size :], torch.from_numpy(batch.labels)
     )
     return loss
+
+
+def _fields(convolution: Convolution, ends: Ints, layers: int) -> list[Field]:
+    """Give what each convolution but the first has to see so that the ends come out right, first layer first."""
+    fields: list[Field] = []
+    for _ in range(layers - 1):
+        fields.insert(0, convolution.field(fields[0].nodes if fields else ends))
+    return fields
 
 
 class HeadLoss(torch.autograd.Function):
@@ -159,6 +165,7 @@ def embed(weights: torch.Tensor, shape: Shape, inputs: Inputs, *, workers: int =
     nodes = inputs.convolution.weights.size
     blocks = [np.arange(a, min(a + ROWS_AT_ONCE, nodes)) for a in range(0, nodes, ROWS_AT_ONCE)]
     hidden: Floats = inputs.convolved.numpy()
+    everywhere = inputs.convolution.everywhere
     for number, layer in enumerate(layers):
         out = torch.empty((nodes, layer.shape[1]), dtype=weights.dtype)
 
@@ -170,7 +177,7 @@ def embed(weights: torch.Tensor, shape: Shape, inputs: Inputs, *, workers: int =
             number: int = number,
         ) -> None:
             span = slice(int(rows[0]), int(rows[-1]) + 1)
-            source = hidden[span] if number == 0 else inputs.convolution.rows(hidden, rows)
+            source = hidden[span] if number == 0 else inputs.convolution.rows(hidden, rows, everywhere)
             product = torch.from_numpy(source) @ layer
             out[span] = product if number == shape.layers - 1 else torch.relu_(product)
 

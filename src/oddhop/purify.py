@@ -50,7 +50,7 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
     (1, [1, 0, 2, 1])
     """
     measure = "jaccard" if is_binary(graph.attributes) else "cosine"
-    drop = int(np.floor(drop_ratio * graph.edge_count))
+    drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
     if drop == 0:
         return Purified(graph.indptr, graph.indices, 0, 0, measure)
     similarity = edge_similarity(graph, measure, workers=workers)

@@ -149,14 +149,13 @@ def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> N
     if not resume:
         raise RunFolderError(f"{manifest.parent} already holds a run; pass resume=True or choose another folder")
     try:
-        found = json.loads(manifest.read_bytes())
-    except ValueError:
+        found = dict(json.loads(manifest.read_bytes()))
+    except (ValueError, TypeError):
         raise RunFolderError(f"{manifest} is not readable; choose another folder") from None
     differing = sorted(key for key in identity.keys() | found.keys() if identity.get(key) != found.get(key))
     if differing:
-        key = differing[0]
+        changes = ", ".join(f"{key} was {found.get(key)!r} and is {identity.get(key)!r}" for key in differing)
         raise RunFolderError(
-            f"{manifest.parent} holds another run: {', '.join(differing)} differ "
-            f"({key} was {found.get(key)!r}, is {identity.get(key)!r}); "
+            f"{manifest.parent} holds another run: {changes}; "
             "start anew in another folder, or put back what was changed"
         )

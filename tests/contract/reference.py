@@ -71,7 +71,7 @@ class Verdict:
 def judge_edges(attributes: np.ndarray, edges: np.ndarray, drop_ratio: float) -> Verdict:
     """Drop floor(R x edges), the least similar first."""
     named = [(int(a), int(b)) for a, b in edges]
-    count = math.floor(drop_ratio * len(named))
+    count = math.floor(drop_ratio * len(named) + 1e-9)
     if count == 0:
         return Verdict(set(named), set(), set(), 0)
     similarity = edge_similarity(attributes, edges)

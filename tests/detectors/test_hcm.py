@@ -224,6 +224,7 @@ print(hashlib.sha256(fitted.anomaly_scores_.tobytes()).hexdigest())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 def test_one_sha256_at_any_number_of_threads_and_workers(wide: bool) -> None:
     hashes = set()

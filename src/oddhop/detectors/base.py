@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from oddhop.errors import GraphError
 from oddhop.graph import Graph
 
 
-class GraphDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class GraphDetector(OutlierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the detectors.
 
     A detector has ``anomaly_scores_`` (high is odd), ``threshold_`` and ``offset_ = -threshold_``

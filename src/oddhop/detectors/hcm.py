@@ -96,7 +96,9 @@ class HCM(GraphDetector):
         may lie from it.
     result_ : a pyarrow table, the oddest node first.
     threshold_, offset_ : scores from ``threshold_`` on are flagged; ``offset_`` is its negative.
-    diagnostics_, seed_ : see :class:`Diagnostics`.
+    diagnostics_ : see :class:`Diagnostics`.
+    seed_ : the seed that was used.
+    model_ : what :meth:`save` writes.
 
     Examples
     --------
@@ -195,8 +197,12 @@ class HCM(GraphDetector):
             seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
-        kept = settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE))
-        identity = {"settings": kept, "seed": seed, "data": graph.fingerprint, "version": __version__}
+        identity = {
+            **settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE)),
+            "seed": seed,
+            "data": graph.fingerprint,
+            "version": __version__,
+        }
         opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
         with opened as folder:
             self._fit(graph, settings, seed, workers, folder, progress)
@@ -292,9 +298,10 @@ class HCM(GraphDetector):
 
     def _scores(self, graph: Graph, progress: Progress) -> Scores:
         model = self.model_
+        workers = self.workers or available_workers()
+        check_memory(graph, model.settings, workers=workers, stages=("scoring",))
         prepared = model.preparation.apply(graph, model.settings.dtype)
         inputs = Inputs.of(prepared, model.settings.dtype)
-        workers = self.workers or available_workers()
         return score_nodes(model.posterior, inputs, prepared, maxima=model.maxima, workers=workers, progress=progress)
 
 

@@ -1,0 +1,100 @@
+"""How the documentation is built; CONTRIBUTING.md has the commands."""
+
+import re
+from dataclasses import is_dataclass
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
+from oddhop import __version__
+
+project = "oddhop"
+author = project_copyright = "The oddhop maintainers"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"oddhop {release}"
+html_show_sphinx = False
+html_copy_source = False
+# Formulas become MathML, which browsers draw themselves: a page fetches nothing from elsewhere.
+html_math_renderer = "mathml"
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+napoleon_google_docstring = False
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+# Written out, these types fill a screen; a signature is to be read.
+autodoc_type_aliases = {
+    "Ints": "~oddhop.arrays.Ints",
+    "Floats": "~oddhop.arrays.Floats",
+    "Bools": "~oddhop.arrays.Bools",
+    "Progress": "~oddhop.engine.local.Progress",
+    "npt.ArrayLike": "~numpy.typing.ArrayLike",
+    "sp.sparray": "~scipy.sparse.sparray",
+    "sp.spmatrix": "~scipy.sparse.spmatrix",
+}
+
+nitpicky = True
+# Types of other projects. Their inventories are on the network, and the build uses none.
+nitpick_ignore_regex = [
+    (r"py:.*", r"(numpy|scipy|torch|sklearn|pyarrow|pydantic|collections|os|pathlib)\..*"),
+    # Those of Python itself, for the same reason.
+    (r"py:.*", r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Sequence|Callable)"),
+    # Type variables: they name nothing that could be pointed to.
+    (r"py:class", r"oddhop\.engine\.local\.(Block|Result)"),
+]
+
+NAMES_AND_TEXT = re.compile(r"(\w+(?:, \w+)*) : (.+)")
+
+
+def setup(app):
+    """Teach Sphinx our formulas and the way our docstrings list names."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
+    app.connect("autodoc-process-signature", plain_signature)
+    app.connect("autodoc-process-docstring", list_names, priority=400)  # before napoleon, at 500
+
+
+def inline_formula(writer, node):
+    """Draw a formula within a sentence."""
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def displayed_formula(writer, node):
+    """Draw a formula on its own line."""
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+    raise nodes.SkipNode
+
+
+def plain_signature(_app, what, _name, obj, _options, signature, returned):
+    """Leave out the signature of a dataclass, whose fields are listed below it, and show aliases by name."""
+    if what == "class" and is_dataclass(obj):
+        return "", None
+    bare = [text and re.sub(r"TypeAliasForwardRef\('([^']+)'\)", r"\1", text) for text in (signature, returned)]
+    return tuple(bare)
+
+
+def list_names(_app, _what, _name, _obj, _options, lines):
+    """Turn ``name, name : what it is`` under Parameters and Attributes into a list of definitions.
+
+    After the colon napoleon expects a type; ours are in the signature, and what follows is a sentence.
+    """
+    out, listing = [], False
+    for number, line in enumerate(lines):
+        underlined = number + 1 < len(lines) and re.fullmatch("-{3,}", lines[number + 1])
+        if underlined:
+            listing = line in ("Parameters", "Attributes")
+            out.append(f".. rubric:: {line}" if listing else line)
+        elif listing and re.fullmatch("-{3,}", line):
+            out.append("")
+        elif listing and (entry := NAMES_AND_TEXT.fullmatch(line)):
+            names = ", ".join(f"``{one}``" for one in entry[1].split(", "))
+            out += [names, f"    {entry[2]}"]
+        else:
+            out.append(line)
+    lines[:] = out
