@@ -144,6 +144,7 @@ def bare_search(indptr: Any, indices: Any, sources: Any, starts: Any, targets: A
             for place in range(indptr[t], indptr[t + 1]):
                 if mark[indices[place]] == 3:
                     touched += 1
+                    break
         forget(mark, queue, ends[2])
     return touched
 
@@ -233,7 +234,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=10_200_000)
     parser.add_argument("--attributes", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--burn-in", type=int, default=600)
+    parser.add_argument("--burn-in", type=int, default=1000)
     parser.add_argument("--samples", type=int, default=10)
     parser.add_argument("--thin", type=int, default=10)
     args = parser.parse_args()

@@ -102,46 +102,75 @@ def draw_block(
     left = np.empty(1024, dtype=indices.dtype)
     right = np.empty(1024, dtype=indices.dtype)
     labels = np.empty(1024, dtype=np.int8)
+    met, via = np.empty(1024, dtype=indices.dtype), np.empty(1024, dtype=indices.dtype)
     stream = np.empty(1, dtype=np.uint64)
     end = 0
     depth = classes - 1 if expand else classes - 2
+    rim_mark = classes - 1
     for source in sources:
         stream[0] = mix(key, source)
         search(indptr, indices, source, depth, mark, queue, ends)
         for label in range(classes):
-            listed = label < depth
-            rim, passed = ends[classes - 3] if classes > 2 else 0, 0  # a rim node, and the edges before its own
-            if listed:
-                size = ends[label + 1] - ends[label]
+            # Propose first and look the proposals up afterwards: the look-ups then wait for memory together.
+            if label < depth:
+                row = queue[ends[label] : ends[label + 1]]
+                size, met, via = _along(row, row.size, rates[label], stream, met, via)
             elif label == classes - 2:
-                size = _edges_of(indptr, queue[rim : ends[label]])
+                row = queue[ends[label - 1] if label > 0 else 0 : ends[label]]
+                size, met, via = _along_edges(indptr, indices, row, rates[label], stream, met, via)
             else:
-                size = nodes
-            place = _stride(-1.0, rates[label], stream)
-            while place < size:
-                k = int(place)
-                place = _stride(place, rates[label], stream)
-                if listed:
-                    target = queue[ends[label] + k]
-                elif label == classes - 2:
-                    while passed + indptr[queue[rim] + 1] - indptr[queue[rim]] <= k:
-                        passed += indptr[queue[rim] + 1] - indptr[queue[rim]]
-                        rim += 1
-                    target = indices[indptr[queue[rim]] + k - passed]
-                    # A node with several neighbours on the rim is met from each: take one in so many.
-                    most = 1.0 / max(_next(stream), 1e-300)
-                    if mark[target] > 0 or _rim_neighbours(indptr, indices, target, depth + 1, mark, most) > most:
+                size, met, via = _along(queue[:0], nodes, rates[label], stream, met, via)
+            if end + size > left.size:
+                room = max(end + size, 2 * left.size)
+                left, right, labels = _grown(left, room), _grown(right, room), _grown(labels, room)
+            for k in range(size):
+                node = met[k]
+                if label >= depth:
+                    if mark[node] > 0:
                         continue
-                else:
-                    target = k
-                    if mark[k] > 0 or (not expand and _rim_neighbours(indptr, indices, k, depth + 1, mark, 0.0) > 0):
+                    # Nobody of the far class touches the rim. A node with several neighbours there is met from
+                    # each, and only the first of them may propose it.
+                    if not expand and _first_on_rim(indptr, indices, node, rim_mark, mark) != via[k]:
                         continue
-                if end == left.size:
-                    left, right, labels = _doubled(left), _doubled(right), _doubled(labels)
-                left[end], right[end], labels[end] = source, target, label
+                left[end], right[end], labels[end] = source, node, label
                 end += 1
         forget(mark, queue, ends[depth])
     return left[:end].copy(), right[:end].copy(), labels[:end].copy()
+
+
+@njit(cache=True, nogil=True)
+def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints) -> tuple[int, Ints, Ints]:
+    """Stride along a row of nodes, or along all nodes where the row is empty; give what was met, via nobody."""
+    end = 0
+    place = _stride(-1.0, rate, stream)
+    while place < size:
+        if end == met.size:
+            met, via = _grown(met, 2 * met.size), _grown(via, 2 * via.size)
+        met[end] = row[int(place)] if row.size > 0 else int(place)
+        via[end] = -1
+        end += 1
+        place = _stride(place, rate, stream)
+    return end, met, via
+
+
+@njit(cache=True, nogil=True)
+def _along_edges(
+    indptr: Ints, indices: Ints, row: Ints, rate: float, stream: Ints, met: Ints, via: Ints
+) -> tuple[int, Ints, Ints]:
+    """Stride along the edges of a row of nodes; give whom they lead to, and via whom."""
+    end, passed = 0, 0
+    place = _stride(-1.0, rate, stream)
+    for node in row:
+        degree = indptr[node + 1] - indptr[node]
+        while place < passed + degree:
+            if end == met.size:
+                met, via = _grown(met, 2 * met.size), _grown(via, 2 * via.size)
+            met[end] = indices[indptr[node] + int(place) - passed]
+            via[end] = node
+            end += 1
+            place = _stride(place, rate, stream)
+        passed += degree
+    return end, met, via
 
 
 @njit(cache=True, nogil=True)
@@ -153,20 +182,16 @@ def _edges_of(indptr: Ints, nodes: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _rim_neighbours(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints, most: float) -> int:
-    """Count the neighbours on the rim, but no further than it takes to know there are more than ``most``."""
-    count = 0
+def _first_on_rim(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints) -> int:
     for place in range(indptr[node], indptr[node + 1]):
         if mark[indices[place]] == rim_mark:
-            count += 1
-            if count > most:
-                break
-    return count
+            return int(indices[place])
+    return -1
 
 
 @njit(cache=True, nogil=True)
-def _doubled(array: Any) -> Any:
-    bigger = np.empty(2 * array.size, dtype=array.dtype)
+def _grown(array: Any, size: int) -> Any:
+    bigger = np.empty(size, dtype=array.dtype)
     bigger[: array.size] = array
     return bigger
 

@@ -24,7 +24,7 @@ from oddhop.purify import Purified
 from oddhop.randomness import HOPS, generator, word
 
 SOURCES_AT_ONCE = 64
-PILOT_SOURCES = 512
+PILOT_SOURCES = 256
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ def sample_pairs(
         parts.append(part)
         progress("hop pairs", done, len(blocks))
     sizes = counts * population / (2 * pilot.size)
+    sizes[0] = network.indices.size / 2  # this class is known: the edges
     return _grouped(parts, classes, sizes, exact=pilot.size == nodes)
 
 

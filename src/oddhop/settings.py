@@ -32,10 +32,10 @@ class HCMSettings(BaseModel):
     score: Literal["hav", "ahp"] = "hav"
     random_state: int | None = Field(None, ge=0)
     samples: int = Field(10, ge=1)
-    burn_in: int = Field(600, ge=1)
+    burn_in: int = Field(1_000, ge=1)
     thin: int = Field(10, ge=1)
     step_size: float = Field(0.002, gt=0)
-    warm_start: float = Field(5.0, ge=1)
+    warm_start: float = Field(10.0, ge=1)
     weight_decay: float = Field(5e-8, ge=0)
     temperature: float | None = Field(None, ge=0)
     pairs_per_step: int = Field(8_192, ge=1)
