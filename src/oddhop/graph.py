@@ -182,7 +182,9 @@ class Graph:
         edges = [(position[u], position[v]) for u, v in graph.edges()]
         edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
         matrix = np.hstack(columns)
-        return cls.from_arrays(edge_index, matrix, nodes, attribute_names=column_names)
+        built = cls.from_arrays(edge_index, matrix, nodes, attribute_names=column_names)
+        # NetworkX names an undirected edge once: that is its way, not a fault of the data.
+        return built if graph.is_directed() else replace(built, mended=replace(built.mended, one_way=0))
 
     @classmethod
     def from_pyg(cls, data: Any) -> Graph:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from itertools import product
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
 from sklearn.model_selection import ParameterGrid
 
 from oddhop import HCM, Graph
@@ -65,6 +67,23 @@ def test_a_grid_of_settings_runs_through_clone_and_set_params(small: Graph) -> N
     for params in ParameterGrid({"hops": [2, 4], "score": ["ahp", "hav"]}):
         hashes.add(sha256(clone(HCM(**QUICK)).set_params(**params).fit(small).anomaly_scores_))
     assert len(hashes) == 4
+
+
+def test_permutation_importance_tells_which_attribute_the_scores_rest_on() -> None:
+    rng = np.random.default_rng(0)
+    side = np.repeat([0, 1], 40)
+    edges = np.concatenate([rng.integers(0, 40, (2, 160)), rng.integers(40, 80, (2, 160))], axis=1)
+    x = np.column_stack([3.0 * side + rng.normal(size=80), np.ones(80)])
+    graph = Graph.from_arrays(edges, x)
+    detector = HCM(**{**QUICK, "burn_in": 150, "score": "ahp"}).fit(graph)
+    before = detector.score_samples(graph)
+
+    def agreement(fitted: HCM, attributes: np.ndarray, y: object) -> float:
+        return -float(np.abs(fitted.score_samples(graph.with_attributes(attributes)) - before).mean())
+
+    importance = permutation_importance(detector, x, np.zeros(80), scoring=agreement, n_repeats=3, random_state=0)
+    assert importance.importances_mean[0] > 0
+    assert importance.importances_mean[1] == 0
 
 
 def test_the_result_table_is_ranked_and_consistent(small: Graph, fitted: HCM) -> None:
@@ -231,8 +250,6 @@ def test_one_sha256_at_any_number_of_threads_and_workers(wide: bool) -> None:
     for threads, workers in product((1, 2), (1, 2)):
         environment = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
         arguments = [sys.executable, "-c", SCRIPT, json.dumps([threads, workers, wide])]
-        import os
-
         done = subprocess.run(arguments, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
         hashes.add(done.stdout.strip())
     assert len(hashes) == 1
