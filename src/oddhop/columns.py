@@ -145,9 +145,17 @@ def words_of(column: Column) -> Iterator[tuple[int, Ints, list[str], Ints]]:
 
 
 def _plain(column: Column) -> Column:
+    """Give a type that Arrow's functions know: no dictionary, no view, no half float."""
     if pt.is_dictionary(column.type):
-        return pc.cast(column, column.type.value_type)
-    return column
+        values = [_widened(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(values, None if values else column.type.value_type)
+    return _widened(column)
+
+
+def _widened(values: Any) -> Any:
+    if pt.is_string_view(values.type):
+        return pc.cast(values, pa.large_string())
+    return pc.cast(values, pa.float32()) if pt.is_float16(values.type) else values
 
 
 def _joined(column: Column) -> Any:

@@ -138,13 +138,14 @@ def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tupl
     readable = readable_as(column)
     if forced == IGNORE:
         return None, replace(entry, kind="", done="ignored, as told")
-    if not readable:
-        return None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
     if forced and forced not in readable:
+        instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
         raise EncodingError(
-            f"the column {name!r} is {entry.type} and cannot be read as {forced}, only as {' or '.join(readable)}; "
+            f"the column {name!r} is {entry.type} and cannot be read as {forced}, {instead}; "
             "cast it in the table first, or leave it out of kinds"
         )
+    if not readable:
+        return None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
     if entry.missing == len(column):
         return None, _dropped(entry, "every value is missing")
     kind = forced or _natural_kind(column, readable, rules)
@@ -193,7 +194,7 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: _Rules) -> 
     marked = f"; {entry.missing} missing, marked" if mark else ""
     if kind == "category":
         levels, pooled = learn_levels(column, rules.max_levels, rules.rare)
-        done = f"{len(levels)} levels of 0 and 1; {pooled} rows pooled as other{marked}"
+        done = f"0 or 1 for each of {len(levels)} level(s); {pooled} row(s) pooled as other{marked}"
         return CategoryColumn("category", name, levels, mark), replace(entry, done=done, pooled=pooled)
     if kind == "text":
         done = f"words hashed into {rules.text_columns} attributes of 0 and 1{marked}"
@@ -204,13 +205,13 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: _Rules) -> 
     varies = np.ptp(scale.apply(days)[present]) > 0
     filled = f"; {entry.missing} missing, filled with the median and marked" if mark else ""
     tamed = scale.tamed(days)
-    done = f"{scale.told}{filled}"
+    done = f"{scale.told}{filled}" if varies else f"one value only{marked}"
     entry = replace(entry, done=done, tamed=tamed)
     if hours is None or weekdays is None:
         return NumberColumn(kind, name, scale, bool(varies), mark), entry  # type: ignore[arg-type]
     by_hour, by_weekday = (bool(np.ptp(part[present]) > 0) for part in (hours, weekdays))
-    parts = ["days since 1970", *["hour of day"] * by_hour, *["day of week"] * by_weekday]
-    entry = replace(entry, done=f"{', '.join(parts)}; {done}")
+    parts = [*["days since 1970"] * bool(varies), *["hour of day"] * by_hour, *["day of week"] * by_weekday]
+    entry = replace(entry, done="; ".join([", ".join(parts), done] if parts else [done]))
     return DateColumn("date", name, scale, bool(varies), by_hour, by_weekday, mark), entry
 
 
