@@ -169,6 +169,13 @@ def test_rare_levels_are_pooled_and_unseen_ones_join_them():
     assert [(one.column, one.count) for one in encoding.differences(new)] == [("x", 1), ("x", 1), ("y", 4)]
 
 
+def test_a_table_like_the_one_learned_from_has_no_differences():
+    table = pa.table(
+        {"x": [1.0, 2.0, None, 3.0], "c": ["a", "b", "b", "a"], "t": ["a b", "c d", "e f", None], "k": [1] * 4}
+    )
+    assert learn_encoding(table).differences(table) == ()
+
+
 def test_only_the_most_frequent_levels_are_kept():
     table = pa.table({"x": ["a", "b", "b", "c", "c", "c", "a", "d", "d", "d"]})
     names = learn_encoding(table, kinds={"x": "category"}, max_levels=2).apply(table)[1]
@@ -358,6 +365,7 @@ def changed(change):
         (lambda d: d["columns"][0]["scale"].update(centre=float("nan")), "not a JSON document"),
         (lambda d: d["columns"][1].update(levels=["a", "a"]), "repeated"),
         (lambda d: d["columns"][1].update(levels=[1]), "levels.0"),
+        (lambda d: d["columns"][1].update(levels=["\ud800"]), "not a JSON document"),
         (lambda d: d["columns"][2].update(width=10**9), "width"),
         (lambda d: d["report"][0].update(missing=-1), "missing"),
         (lambda d: d.update(columns={1, 2}), "not a JSON document"),

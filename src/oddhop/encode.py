@@ -92,7 +92,7 @@ def learn_encoding(
         if encoder is not None:
             fingerprint = _fingerprint(encoder.encode(column))
             if fingerprint in seen:
-                encoder, entry = None, _dropped(entry, f"the same as {seen[fingerprint]!r}")
+                entry = _dropped(entry, f"the same as {seen[fingerprint]!r}")
             else:
                 seen[fingerprint] = name
                 learned.append(encoder)

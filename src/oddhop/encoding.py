@@ -136,7 +136,8 @@ class Encoding:
     def from_json(cls, document: Mapping[str, Any]) -> Encoding:
         """Read what :meth:`to_json` gave; anything else is refused."""
         try:
-            plain = json.loads(json.dumps(document, allow_nan=False))
+            # Through UTF-8, for Arrow takes no text that has none.
+            plain = json.loads(json.dumps(document, allow_nan=False, ensure_ascii=False).encode())
             schema = plain.pop("schema", None)
             if type(schema) is not int or schema != SCHEMA:
                 raise ModelFileError(
