@@ -35,6 +35,8 @@ autodoc_type_aliases = {
     "Bools": "~oddhop.arrays.Bools",
     "Progress": "~oddhop.engine.local.Progress",
     "npt.ArrayLike": "~numpy.typing.ArrayLike",
+    "pa.Table": "~pyarrow.Table",
+    "sp.csr_array": "~scipy.sparse.csr_array",
     "sp.sparray": "~scipy.sparse.sparray",
     "sp.spmatrix": "~scipy.sparse.spmatrix",
 }

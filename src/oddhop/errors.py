@@ -26,6 +26,10 @@ class NothingToLearnError(GraphError):
     """The network is well formed but holds nothing that hop counts could be learned from."""
 
 
+class EncodingError(OddhopError, ValueError):
+    """A table cannot be turned into attributes as it is, or as was asked."""
+
+
 class TrainingDivergedError(OddhopError, ArithmeticError):
     """Training met a non-finite loss again and again, even with smaller steps."""
 
