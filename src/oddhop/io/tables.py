@@ -235,7 +235,7 @@ def _place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn]
     first, second = ends
     connection.execute(
         f"CREATE TEMP TABLE keyed AS SELECT {end_key(first, node_id)} AS s, {end_key(second, node_id)} AS t, "  # noqa: S608
-        f"CAST({first.sql} AS VARCHAR) AS said_s, CAST({second.sql} AS VARCHAR) AS said_t FROM edges"
+        f"{first.sql} AS said_s, {second.sql} AS said_t FROM edges"
     )
     connection.execute("DROP TABLE edges")
     connection.execute(
@@ -254,7 +254,8 @@ def _place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn]
 
 
 def _first_edge(connection: duckdb.DuckDBPyConnection, which: str) -> str:
-    row = fetch_row(connection, f"SELECT said_s, said_t FROM placed WHERE {which} ORDER BY ALL LIMIT 1")  # noqa: S608
+    said = "SELECT CAST(said_s AS VARCHAR), CAST(said_t AS VARCHAR) FROM placed"
+    row = fetch_row(connection, f"{said} WHERE {which} ORDER BY ALL LIMIT 1")
     return " -> ".join("nothing" if end is None else repr(end) for end in row)
 
 
