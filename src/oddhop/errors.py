@@ -18,6 +18,10 @@ class GraphError(OddhopError, ValueError):
     """The network handed in cannot be used as it is."""
 
 
+class TableError(OddhopError, ValueError):
+    """A table of edges or nodes cannot be found or read, or does not say what it must."""
+
+
 class SettingsError(OddhopError, ValueError):
     """A setting is of the wrong kind, out of range, or at odds with another."""
 

@@ -1,0 +1,43 @@
+"""Parquet: typed columns; only those asked for are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from oddhop.io.database import identifier, reading, unglobbed
+
+READ = "read_parquet($1, hive_partitioning = false)"
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Files with the columns of the first."""
+
+    label: str
+    files: tuple[str, ...]
+    textual = False
+
+    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+        """Give the names of the columns; of names that differ in case alone the later gets a number."""
+        with reading(self.label):
+            described = connection.execute(f"DESCRIBE SELECT * FROM {READ}", [self._patterns()])  # noqa: S608
+            return tuple(row[0] for row in described.fetchall())
+
+    def load(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Sequence[int],
+        ids: Collection[int],  # noqa: ARG002 - as the other forms
+    ) -> None:
+        """Make a table of the picked columns, named c and their number."""
+        names = self.names(connection)
+        picked = ", ".join(f"{identifier(names[k])} AS c{k}" for k in picks)
+        with reading(self.label):
+            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {picked} FROM {READ}", [self._patterns()])  # noqa: S608
+
+    def _patterns(self) -> list[str]:
+        return [unglobbed(file) for file in self.files]

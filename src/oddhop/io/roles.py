@@ -1,0 +1,104 @@
+"""Which column is what: guessed by name where there is one answer, asked for where there is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from oddhop.errors import TableError
+
+ENDS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("source", "destination"),
+    ("from", "to"),
+    ("u", "v"),
+    ("i", "j"),
+    ("start", "end"),
+    ("sender", "receiver"),
+    ("payer", "payee"),
+    ("sourceid", "targetid"),
+    ("srcid", "dstid"),
+    ("fromid", "toid"),
+    ("startid", "endid"),
+    ("senderid", "receiverid"),
+    ("fromnode", "tonode"),
+    ("fromnodeid", "tonodeid"),
+    ("node1", "node2"),
+    ("nodeid1", "nodeid2"),
+    ("id1", "id2"),
+)
+# A table with both an id and a name goes by its id.
+IDS = (("id", "nodeid", "node", "vertex", "vertexid", "uid", "uuid", "key"), ("name", "nodename"))
+
+
+def find_ends(names: Sequence[str], source: str | None, target: str | None, label: str) -> tuple[int, int]:
+    """Give the numbers of the columns that an edge comes from and goes to."""
+    _check_unique(names, label)
+    if (source is None) != (target is None):
+        raise TableError(f"{label}: say both source= and target=, or neither; its columns are {list(names)}")
+    if source is not None and target is not None:
+        if source == target:
+            raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
+        return said(names, source, "source", label), said(names, target, "target", label)
+    plain = [_plain(name) for name in names]
+    pairs = [(plain.index(a), plain.index(b)) for a, b in ENDS if plain.count(a) == 1 and plain.count(b) == 1]
+    if len(pairs) == 1:
+        return pairs[0]
+    if not pairs and len(names) == 2:
+        _check_header(names, label)
+        return 0, 1
+    raise TableError(
+        f"{label}: which columns an edge joins cannot be told from the names, got {list(names)}; "
+        "say it with source= and target="
+    )
+
+
+def find_id(names: Sequence[str], id_name: str | None, label: str) -> int:
+    """Give the number of the column that holds the ids of the nodes."""
+    _check_unique(names, label)
+    if id_name is not None:
+        return said(names, id_name, "id", label)
+    for tier in IDS:
+        found = [k for k, name in enumerate(names) if _plain(name) in tier]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise TableError(
+                f"{label}: the ids may be in {' or '.join(repr(names[k]) for k in found)}; say which with id="
+            )
+    if not names:
+        raise TableError(f"{label} has no columns; it must have the ids of the nodes and their attributes")
+    _check_header(names[:1], label)
+    return 0
+
+
+def said(names: Sequence[str], name: str, role: str, label: str) -> int:
+    """Give the number of a column that the user named."""
+    if name in names:
+        return list(names).index(name)
+    near = get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {list(names)}"
+    raise TableError(f"{label} has no column {name!r} for {role}=; {hint}")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _check_unique(names: Sequence[str], label: str) -> None:
+    repeated = [name for k, name in enumerate(names) if name in names[:k]]
+    if repeated:
+        raise TableError(f"{label} has more than one column {repeated[0]!r}; give every column its own name")
+
+
+def _check_header(names: Sequence[str], label: str) -> None:
+    """Refuse values for names: a file without a header would lose its first row in silence."""
+    for name in names:
+        if not name.strip() or re.fullmatch(r"[+-]?\d+(\.\d+)?", name.strip()):
+            raise TableError(
+                f"{label} has a column named {name!r}, which looks like a value; its first line must name the columns, "
+                "and if it does, say which column is which with source= and target=, or id="
+            )
