@@ -12,7 +12,9 @@ once.** So a class is represented without bias, hubs and all, however few pairs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +27,11 @@ from oddhop.randomness import HOPS, generator, word
 
 SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
+POOL_PAIRS = 2**19  # of every class, for a whole run
+MAX_SOURCES = 2**14
+
+Drawn: TypeAlias = tuple[Ints, Ints, Ints]
+"""Pairs of a block: first nodes, second nodes, classes."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,8 @@ def sample_pairs(
     >>> pairs.class_sizes.tolist(), pairs.present.tolist()
     ([2.0, 1.0, 0.0], [0, 1])
     """
+    if network.indices.size == 0:
+        raise NothingToLearnError("the network has no edges, and hop counts are learned from edges; give at least one")
     nodes = network.indptr.size - 1
     order = generator(seed, HOPS).permutation(nodes)
     sources, pilot = order[:max_sources], order[:PILOT_SOURCES]
@@ -102,15 +111,11 @@ def sample_pairs(
     expand = _reading_the_rim_is_cheaper(network, rates, rim_edges / pilot.size)
     key = word(seed, HOPS)
 
-    def draw(block: Ints) -> tuple[Ints, Ints, Ints]:
-        drawn: tuple[Ints, Ints, Ints] = draw_block(network.indptr, network.indices, block, classes, rates, expand, key)
+    def draw(block: Ints) -> Drawn:
+        drawn: Drawn = draw_block(network.indptr, network.indices, block, classes, rates, expand, key)
         return drawn
 
-    blocks = _blocks(sources)
-    parts = []
-    for done, part in enumerate(map_blocks(draw, blocks, workers=workers), start=1):
-        parts.append(part)
-        progress("hop pairs", done, len(blocks))
+    parts = _from_all(draw, sources, workers, progress)
     sizes = counts * population / (2 * pilot.size)
     sizes[0] = network.indices.size / 2  # this class is known: the edges
     return _grouped(parts, classes, sizes, exact=pilot.size == nodes)
@@ -129,16 +134,12 @@ def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: P
     >>> list(zip(pairs.left.tolist(), pairs.right.tolist())), pairs.starts.tolist()
     ([(0, 1), (1, 2), (0, 2)], [0, 2, 3, 3])
     """
-    blocks = _blocks(np.arange(network.indptr.size - 1))
 
-    def list_all(block: Ints) -> tuple[Ints, Ints, Ints]:
-        listed: tuple[Ints, Ints, Ints] = list_block(network.indptr, network.indices, block, classes)
+    def list_all(block: Ints) -> Drawn:
+        listed: Drawn = list_block(network.indptr, network.indices, block, classes)
         return listed
 
-    parts = []
-    for done, part in enumerate(map_blocks(list_all, blocks, workers=workers), start=1):
-        parts.append(part)
-        progress("hop pairs", done, len(blocks))
+    parts = _from_all(list_all, np.arange(network.indptr.size - 1), workers, progress)
     sizes = np.zeros(classes)
     for _, _, labels in parts:
         sizes += np.bincount(labels, minlength=classes)
@@ -166,8 +167,6 @@ def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[
     for block_counts, block_edges in map_blocks(count, _blocks(pilot), workers=workers):
         counts += block_counts
         rim_edges += int(block_edges)
-    if counts[0] == 0 and network.indices.size == 0:
-        raise NothingToLearnError("the network has no edges, and hop counts are learned from edges; give at least one")
     return counts, rim_edges
 
 
@@ -182,11 +181,20 @@ def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: flo
     return bool(rim_edges <= proposals)
 
 
+def _from_all(function: Callable[[Ints], Drawn], sources: Ints, workers: int, progress: Progress) -> list[Drawn]:
+    blocks = _blocks(sources)
+    parts = []
+    for done, part in enumerate(map_blocks(function, blocks, workers=workers), start=1):
+        parts.append(part)
+        progress("hop pairs", done, len(blocks))
+    return parts
+
+
 def _blocks(sources: Ints) -> list[Ints]:
     return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
 
 
-def _grouped(parts: list[tuple[Ints, Ints, Ints]], classes: int, sizes: Floats, *, exact: bool) -> HopPairs:
+def _grouped(parts: list[Drawn], classes: int, sizes: Floats, *, exact: bool) -> HopPairs:
     left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(labels, kind="stable")
     starts = np.zeros(classes + 1, dtype=np.int64)

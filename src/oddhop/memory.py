@@ -7,6 +7,7 @@ from pathlib import Path
 
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph import Graph
+from oddhop.hops import POOL_PAIRS
 from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 from oddhop.settings import HCMSettings
 
@@ -30,7 +31,7 @@ def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettin
     network = 8 * nodes + 2 * 4 * edges
     shape = Shape(width, settings.hidden, settings.layers, settings.hops)
     prepared = BASE + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
-    pairs = nodes * (nodes - 1) // 2 if settings.labels == "exhaustive" else settings.hops * 2**19
+    pairs = nodes * (nodes - 1) // 2 if settings.labels == "exhaustive" else settings.hops * POOL_PAIRS
     snapshots = settings.chains * settings.samples * shape.size * item
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.

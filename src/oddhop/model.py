@@ -192,19 +192,16 @@ def expected_hops(
 ) -> torch.Tensor:
     """Give the expected hop count of some pairs under the softmax; the last class counts as C."""
     *_, v0, b0, v1, b1 = shape.read(weights)
-    distance = pair_gaps(z, left, right, absolute=True)
-    units = distance @ v0
-    _rectify(units.numpy(), b0.numpy())
-    logits = torch.addmm(b1, units, v1)
+    distance = pair_gaps(z, left, right).abs_()
+    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1)
     hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
     return torch.softmax(logits, dim=1) @ hops
 
 
-def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor, *, absolute: bool = False) -> torch.Tensor:
-    """Give Z_m - Z_n for some pairs, or its absolute value."""
+def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Give Z_m - Z_n for some pairs."""
     out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
-    kernel = _distances if absolute else _gaps
-    kernel(z.numpy(), left.numpy(), right.numpy(), out.numpy())
+    _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
     return out
 
 
@@ -213,17 +210,3 @@ def _gaps(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
     for k in range(left.size):
         for c in range(z.shape[1]):
             out[k, c] = z[left[k], c] - z[right[k], c]
-
-
-@njit(cache=True, nogil=True)
-def _distances(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
-    for k in range(left.size):
-        for c in range(z.shape[1]):
-            out[k, c] = abs(z[left[k], c] - z[right[k], c])
-
-
-@njit(cache=True, nogil=True)
-def _rectify(units: Floats, bias: Floats) -> None:
-    for k in range(units.shape[0]):
-        for c in range(units.shape[1]):
-            units[k, c] = max(units[k, c] + bias[c], 0)

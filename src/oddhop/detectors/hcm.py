@@ -19,7 +19,7 @@ from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.graph import Graph
-from oddhop.hops import HopPairs, list_pairs, sample_pairs
+from oddhop.hops import MAX_SOURCES, POOL_PAIRS, HopPairs, list_pairs, sample_pairs
 from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
@@ -31,8 +31,6 @@ from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
 from oddhop.version import __version__
 
-POOL_PAIRS = 2**19
-MAX_SOURCES = 2**14
 # The paper's prior is all but flat. At 1 / N a network of a few pairs would leave its weights free to
 # wander wherever the softmax is extreme (a loss of 30 where chance has 1.4 was seen on 11 nodes).
 HOTTEST = 1e-4
