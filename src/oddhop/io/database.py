@@ -57,7 +57,7 @@ def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None
     # A UUID goes out as a UUID.
     connection.execute("SET arrow_lossless_conversion = true")
     # SET takes no parameters.
-    allowed = ", ".join(literal(name) for file in files for name in (file, unglobbed(file)))
+    allowed = ", ".join(literal(name) for name in (*files, *unglobbed(files)))
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -73,16 +73,16 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def unglobbed(file: str) -> str:
-    """Write a file name so that DuckDB, which takes every name for a pattern, finds that file alone.
+def unglobbed(files: Sequence[str]) -> list[str]:
+    """Write file names so that DuckDB, which takes every name for a pattern, finds those files alone.
 
     Examples
     --------
     >>> from oddhop.io.database import unglobbed
-    >>> unglobbed("what?.csv")
-    'what[?].csv'
+    >>> unglobbed(["what?.csv"])
+    ['what[?].csv']
     """
-    return re.sub(r"[*?[]", lambda found: f"[{found[0]}]", file)
+    return [re.sub(r"[*?[]", lambda found: f"[{found[0]}]", file) for file in files]
 
 
 def compression(file: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -30,7 +30,7 @@ class Delimited:
         return self._header()[0]
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Sequence[int], ids: Collection[int]
+        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
     ) -> None:
         """Make a table of the picked columns, named c and their number; ids stay text."""
         names, delimiter = self._header()
@@ -40,7 +40,7 @@ class Delimited:
                 "FROM read_csv($1, columns = $2, delim = $3, header = true, auto_detect = false, "
                 "quote = '\"', escape = '\"', hive_partitioning = false)",
                 [
-                    [unglobbed(file) for file in self.files],
+                    unglobbed(self.files),
                     {f"c{k}": "VARCHAR" for k in range(len(names))},
                     delimiter,
                 ],

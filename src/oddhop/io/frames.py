@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Frame:
         self,
         connection: duckdb.DuckDBPyConnection,
         table: str,
-        picks: Sequence[int],
+        picks: Mapping[int, str],
         ids: Collection[int],  # noqa: ARG002 - as the other forms
     ) -> None:
         """Make a table of the picked columns, named c and their number."""

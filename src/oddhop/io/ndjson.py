@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -33,29 +33,28 @@ class NDJSON:
             others = fetch_row(
                 connection,
                 f"SELECT count(*) FROM {READ} WHERE json_type(json) <> 'OBJECT'",  # noqa: S608
-                [self._patterns()],
+                [unglobbed(self.files)],
             )[0]
             if others:
                 raise TableError(f"{self.label} must hold one JSON object a line, got {others} line(s) of another kind")
             keys = connection.execute(
                 "SELECT key, min(place) FROM (SELECT unnest(keys) AS key, generate_subscripts(keys, 1) AS place "  # noqa: S608
                 f"FROM (SELECT json_keys(json) AS keys FROM {READ})) GROUP BY key ORDER BY 2, 1",
-                [self._patterns()],
+                [unglobbed(self.files)],
             )
             return tuple(row[0] for row in keys.fetchall())
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Sequence[int], ids: Collection[int]
+        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
     ) -> None:
         """Make a table of the picked columns, named c and their number."""
-        names = self.names(connection)
         picked = ", ".join(f"json_extract(json, ${n}) AS c{k}" for n, k in enumerate(picks, start=2))
         with self._reading():
             connection.execute(
                 f"CREATE TEMP TABLE {table}_json AS SELECT {picked} FROM {READ}",  # noqa: S608
-                [self._patterns(), *[_pointer(names[k]) for k in picks]],
+                [unglobbed(self.files), *map(_pointer, picks.values())],
             )
-            kinds = {k: self._kind(connection, table, k, names[k], k in ids) for k in picks}
+            kinds = {k: self._kind(connection, table, k, name, k in ids) for k, name in picks.items()}
             typed = ", ".join(f"CAST(json_extract_string(c{k}, '$') AS {kinds[k]}) AS c{k}" for k in picks)
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_json")  # noqa: S608
             connection.execute(f"DROP TABLE {table}_json")
@@ -100,9 +99,6 @@ class NDJSON:
                     except (ValueError, RecursionError):
                         return f", file {file}, line {number}"
         return ""
-
-    def _patterns(self) -> list[str]:
-        return [unglobbed(file) for file in self.files]
 
 
 def _pointer(key: str) -> str:

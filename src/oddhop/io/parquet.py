@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -23,21 +23,17 @@ class Parquet:
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
         """Give the names of the columns; of names that differ in case alone the later gets a number."""
         with reading(self.label):
-            described = connection.execute(f"DESCRIBE SELECT * FROM {READ}", [self._patterns()])  # noqa: S608
+            described = connection.execute(f"DESCRIBE SELECT * FROM {READ}", [unglobbed(self.files)])  # noqa: S608
             return tuple(row[0] for row in described.fetchall())
 
     def load(
         self,
         connection: duckdb.DuckDBPyConnection,
         table: str,
-        picks: Sequence[int],
+        picks: Mapping[int, str],
         ids: Collection[int],  # noqa: ARG002 - as the other forms
     ) -> None:
         """Make a table of the picked columns, named c and their number."""
-        names = self.names(connection)
-        picked = ", ".join(f"{identifier(names[k])} AS c{k}" for k in picks)
+        picked = ", ".join(f"{identifier(name)} AS c{k}" for k, name in picks.items())
         with reading(self.label):
-            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {picked} FROM {READ}", [self._patterns()])  # noqa: S608
-
-    def _patterns(self) -> list[str]:
-        return [unglobbed(file) for file in self.files]
+            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {picked} FROM {READ}", [unglobbed(self.files)])  # noqa: S608

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -52,9 +52,9 @@ class Form(Protocol):
         """Give the names of the columns."""
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Sequence[int], ids: Collection[int]
+        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
     ) -> None:
-        """Make a table of the picked columns, named c and their number."""
+        """Make a table of the picked columns, number and name, and call them c and their number."""
 
 
 @dataclass(frozen=True)

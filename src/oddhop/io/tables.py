@@ -148,11 +148,11 @@ def _read(
         raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}; {NO_ATTRIBUTES}")
     roles = Roles(edge_names[s], edge_names[t], node_names[i])
 
-    node_form.load(connection, "nodes", [i, *others], {i})
+    node_form.load(connection, "nodes", {k: node_names[k] for k in (i, *others)}, {i})
     node_id = _role(connection, node_form, "nodes", i, node_names[i], decide=True)
     node_rows, null_ids, repeated = _number_nodes(connection, node_id, others, node_names)
 
-    edge_form.load(connection, "edges", [s, t], {s, t})
+    edge_form.load(connection, "edges", {k: edge_names[k] for k in (s, t)}, {s, t})
     ends = [_role(connection, edge_form, "edges", k, edge_names[k], decide=False) for k in (s, t)]
     tally = _place_edges(connection, ends, node_id)
     edge_rows, null_ends, unknown, loops, kept, distinct = tally
