@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from oddhop.columns import (
+from oddhop.encode.columns import (
     KINDS,
     Column,
     Kind,
@@ -24,7 +24,7 @@ from oddhop.columns import (
     readable_as,
     type_name,
 )
-from oddhop.encoders import (
+from oddhop.encode.encoders import (
     WIDEST_TEXT,
     CategoryColumn,
     DateColumn,
@@ -35,10 +35,8 @@ from oddhop.encoders import (
     learn_levels,
     learn_scale,
 )
-from oddhop.encoding import ColumnReport, Difference, Encoding, check_table
+from oddhop.encode.encoding import ColumnReport, Encoding, check_table
 from oddhop.errors import EncodingError, SettingsError
-
-__all__ = ["ColumnReport", "Difference", "Encoding", "learn_encoding"]
 
 NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20

@@ -26,7 +26,7 @@ def readable_as(column: Column) -> tuple[Kind, ...]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.columns import readable_as
+    >>> from oddhop.encode.columns import readable_as
     >>> readable_as(pa.chunked_array([[1, 2]])), readable_as(pa.chunked_array([["a"]]))
     (('number', 'category'), ('category', 'text'))
     """

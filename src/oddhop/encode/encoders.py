@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from pydantic import ConfigDict, Field
 
 from oddhop.arrays import Bools, Floats, Ints
-from oddhop.columns import Column, missing_of, numbers_of, texts_of, ticks_a_day, ticks_of, words_of
+from oddhop.encode.columns import Column, missing_of, numbers_of, texts_of, ticks_a_day, ticks_of, words_of
 
 Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0)]
@@ -85,7 +85,7 @@ def learn_scale(values: Floats) -> Scale:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.encoders import learn_scale
+    >>> from oddhop.encode.encoders import learn_scale
     >>> scale = learn_scale(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     >>> scale.apply(np.array([3.0, 5.0, np.nan])).tolist()
     [0.0, 1.0, 0.0]
@@ -261,7 +261,7 @@ def bucket(word: str, width: int) -> int:
 
     Examples
     --------
-    >>> from oddhop.encoders import bucket
+    >>> from oddhop.encode.encoders import bucket
     >>> bucket("invoice", 256), bucket("", 256)
     (143, -1)
     """
