@@ -18,6 +18,8 @@ html_theme = "furo"
 html_title = f"oddhop {release}"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["formulas.css"]
 # Formulas become MathML, which browsers draw themselves: a page fetches nothing from elsewhere.
 html_math_renderer = "mathml"
 
