@@ -46,9 +46,9 @@ autodoc_type_aliases = {
 nitpicky = True
 # Types of other projects. Their inventories are on the network, and the build uses none.
 nitpick_ignore_regex = [
-    (r"py:.*", r"(numpy|scipy|torch|sklearn|pyarrow|pydantic|collections|os|pathlib)\..*"),
+    (r"py:.*", r"(numpy|scipy|torch|sklearn|pyarrow|pa|pydantic|collections|os|pathlib)\..*"),
     # Those of Python itself, for the same reason.
-    (r"py:.*", r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Sequence|Callable)"),
+    (r"py:.*", r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Path|Sequence|Mapping|Callable|Literal)"),
     # Type variables: they name nothing that could be pointed to.
     (r"py:class", r"oddhop\.engine\.local\.(Block|Result)"),
 ]

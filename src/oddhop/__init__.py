@@ -3,8 +3,27 @@
 >>> from oddhop import HCM, Graph
 """
 
-from oddhop.detectors.hcm import HCM, Diagnostics
-from oddhop.graph import Graph
+from typing import TYPE_CHECKING, Any
+
 from oddhop.version import __version__
 
+if TYPE_CHECKING:
+    from oddhop.detectors.hcm import HCM, Diagnostics
+    from oddhop.graph import Graph
+
 __all__ = ["HCM", "Diagnostics", "Graph", "__version__"]
+
+_HOMES = {"HCM": "oddhop.detectors.hcm", "Diagnostics": "oddhop.detectors.hcm", "Graph": "oddhop.graph"}
+
+
+def __getattr__(name: str) -> Any:
+    # Torch takes seconds to import: a command that only tells its options need not wait for it.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'oddhop' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -231,6 +231,11 @@ class Graph:
         """The number of neighbours of every node."""
         return np.diff(self.indptr)
 
+    @property
+    def value_count(self) -> int:
+        """How many values of the attributes are stored."""
+        return int(self.attributes.nnz if is_sparse(self.attributes) else self.attributes.size)
+
     @cached_property
     def upper(self) -> Ints:
         """Where the edges (u, v), u < v, of every u begin in the numbering of the edges."""

@@ -12,11 +12,18 @@ from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 from oddhop.settings import HCMSettings
 
 STAGES = ("purify", "hop pairs", "training", "scoring")
-BASE = 350 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
+BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
+# Reading tables: DuckDB, and what the texts of a column cost while their words are sorted out. The allocator keeps it.
+TABLES_BASE, TABLES_VALUE = 60 * 2**20, 150
+LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
 
 
-def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettings, *, workers: int) -> dict[str, int]:
+def estimate_memory(
+    nodes: int, edges: int, attributes: int, settings: HCMSettings, *, workers: int, values: int | None = None
+) -> dict[str, int]:
     """Estimate the peak of every stage in bytes, the imports and the network itself included.
+
+    ``values``, where the network comes from tables, is how many values of its attributes are stored.
 
     Examples
     --------
@@ -30,8 +37,11 @@ def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettin
     width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
     network = 8 * nodes + 2 * 4 * edges
     shape = Shape(width, settings.hidden, settings.layers, settings.hops)
-    prepared = BASE + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
-    pairs = nodes * (nodes - 1) // 2 if settings.labels == "exhaustive" else settings.hops * POOL_PAIRS
+    tables = 0 if values is None else TABLES_BASE + TABLES_VALUE * values
+    prepared = BASE + tables + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
+    pairs = nodes * (nodes - 1) // 2
+    if settings.labels == "sampled":
+        pairs = min(2 * pairs, settings.hops * POOL_PAIRS)
     snapshots = settings.chains * settings.samples * shape.size * item
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.
@@ -42,9 +52,9 @@ def estimate_memory(nodes: int, edges: int, attributes: int, settings: HCMSettin
     moments = (settings.chains + 2) * edges * item + settings.chains * (settings.samples * item + 40) * nodes
     return {
         "purify": prepared + 3 * 4 * edges,
-        "hop pairs": prepared + 24 * pairs + workers * 8 * nodes,
-        "training": prepared + 8 * pairs + min(workers, settings.chains) * chain + snapshots,
-        "scoring": prepared + 8 * pairs + 2 * nodes * settings.hidden * item + moments + snapshots,
+        "hop pairs": prepared + LISTED * pairs + workers * 8 * nodes,
+        "training": prepared + KEPT * pairs + min(workers, settings.chains) * chain + snapshots,
+        "scoring": prepared + KEPT * pairs + 2 * nodes * settings.hidden * item + moments + snapshots,
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from oddhop.attributes import Preparation
 from oddhop.chains import Posterior
+from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.model import Shape
 from oddhop.runs import pack_arrays, unpack_arrays, write_atomically
@@ -32,6 +33,7 @@ class Model:
     threshold : scores at or above it are flagged.
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
+    encoding : how the columns of a table become the attributes, where they came from one.
     """
 
     settings: HCMSettings
@@ -42,6 +44,7 @@ class Model:
     threshold: float
     fingerprint: str
     version: str
+    encoding: Encoding | None = None
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -65,6 +68,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "settings": model.settings.model_dump(),
         "shape": vars(posterior.shape),
         "fingerprint": model.fingerprint,
+        "encoding": None if model.encoding is None else model.encoding.to_json(),
     }
     write_atomically(Path(path), pack_arrays(arrays, info))
 
@@ -114,6 +118,9 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
         raise ValueError(f"the shape {shape} does not fit the settings")
     if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
         raise ValueError("the weights do not fit the attributes or the precision")
+    encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])
+    if encoding is not None and len(encoding.names) != columns:
+        raise ValueError(f"the encoding gives {len(encoding.names)} attributes and the model takes {columns}")
     max_ahp, max_iv, threshold = (float(figure) for figure in arrays["figures"])
     return Model(
         settings=settings,
@@ -124,4 +131,5 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
         threshold=threshold,
         fingerprint=str(info["fingerprint"]),
         version=str(info["version"]),
+        encoding=encoding,
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,17 @@ def write_atomically(path: Path, content: bytes) -> None:
     ...     (Path(folder) / "a.txt").read_bytes()
     b'whole'
     """
+    with atomic_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing piece by piece; it takes its name only when all of it is on the disk."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -121,17 +128,38 @@ def open_run(path: str | os.PathLike[str], identity: Mapping[str, Any], *, resum
 
     ``identity`` is what must not differ: settings, the fingerprint of the data, the version.
     """
+    with locked(path) as folder:
+        _check_identity(folder / MANIFEST, dict(identity), resume)
+        yield RunFolder(folder)
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder and hold it, so that no two runs write to it; the lock ends with the process."""
     folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as lock:
+    was_there = folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    except OSError as error:
+        raise RunFolderError(
+            f"the folder {folder} cannot be written to: {error.strerror}; choose one that can"
+        ) from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise RunFolderError(
                 f"another run is writing to {folder}; wait for it to end or choose another folder"
             ) from None
-        _check_identity(folder / MANIFEST, dict(identity), resume)
-        yield RunFolder(folder)
+        try:
+            yield folder
+        except BaseException:
+            # A run that failed before it had anything to keep leaves no folder that stands in the way of the next.
+            if not was_there and [file.name for file in folder.iterdir()] == [LOCK]:
+                (folder / LOCK).unlink()
+                folder.rmdir()
+            raise
 
 
 def recorded(path: str | os.PathLike[str], key: str) -> Any:

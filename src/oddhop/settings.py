@@ -1,13 +1,40 @@
-"""The settings of HCM: one checked model, unknown or impossible values refused by name."""
+"""The settings: one checked model a part, unknown or impossible values refused by name."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from oddhop.errors import SettingsError
+
+STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ReadSettings(BaseModel):
+    """How tables are read; the meanings are in :func:`oddhop.io.read_network`."""
+
+    model_config = STRICT
+
+    source: str | None = None
+    target: str | None = None
+    id: str | None = None
+    strict: bool = False
+    memory_limit: str | None = None
+
+
+class EncodeSettings(BaseModel):
+    """How columns become attributes; the meanings are in :func:`oddhop.encode.learn_encoding`."""
+
+    model_config = STRICT
+
+    kinds: dict[str, str] = {}
+    max_levels: int = 50
+    rare: float = 0.001
+    text_columns: int = 256
 
 
 class HCMSettings(BaseModel):
@@ -20,7 +47,7 @@ class HCMSettings(BaseModel):
     4
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = STRICT
 
     hops: int = Field(4, ge=2, le=16)
     drop_ratio: float = Field(0.2, ge=0, lt=1)
@@ -65,13 +92,64 @@ class HCMSettings(BaseModel):
         return np.float32 if self.precision == "float32" else np.float64
 
 
-def checked_settings(values: dict[str, Any]) -> HCMSettings:
-    """Check settings given by name; say plainly what is wrong with the first bad one."""
+class RunSettings(BaseModel):
+    """All settings of a command, a section each, as in a TOML file."""
+
+    model_config = STRICT
+
+    read: ReadSettings = ReadSettings()
+    encode: EncodeSettings = EncodeSettings()
+    hcm: HCMSettings = HCMSettings()
+
+
+def checked_settings(values: Mapping[str, Any]) -> HCMSettings:
+    """Check settings of HCM given by name; say plainly what is wrong with the first bad one."""
     plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+    return _checked(HCMSettings, plain)
+
+
+def checked_run_settings(values: Mapping[str, Any]) -> RunSettings:
+    """Check the sections of a settings file; an unknown key is refused with the nearest known one.
+
+    Examples
+    --------
+    >>> from oddhop.settings import checked_run_settings
+    >>> checked_run_settings({"hcm": {"burn_in": 200}}).hcm.burn_in
+    200
+    >>> checked_run_settings({"hcm": {"burnin": 200}})
+    Traceback (most recent call last):
+    oddhop.errors.SettingsError: there is no setting hcm.burnin; did you mean hcm.burn_in?
+    """
+    return _checked(RunSettings, values)
+
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
     try:
-        return HCMSettings(**plain)
+        return model(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        got = f"{name}={plain.get(str(first['loc'][0]))!r}: " if first["loc"] else ""
+        place = [str(part) for part in first["loc"]]
+        name = ".".join(place)
+        if first["type"] == "extra_forbidden":
+            raise SettingsError(f"there is no setting {name}; {_nearest(model, place)}") from None
+        got = f"{name}={first['input']!r}: " if place and not isinstance(first["input"], dict) else ""
         raise SettingsError(f"{got}{first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:
+    """Give the known name that is nearest to a wrong one, in whatever section it is."""
+    known = {
+        ".".join((section, name) if name else (section,)): None
+        for section, field in model.model_fields.items()
+        for name in getattr(field.annotation, "model_fields", None) or [""]
+    }
+    by_name: dict[str, str] = {}
+    for path in known:
+        by_name.setdefault(path.rpartition(".")[2], path)
+    near = get_close_matches(".".join(place), known, 1) or [
+        by_name[name] for name in get_close_matches(place[-1], by_name, 1)
+    ]
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"

@@ -6,9 +6,21 @@ from typing import Annotated
 
 import typer
 
+from oddhop.cli.detect import detect
+from oddhop.cli.fit import fit, score
+from oddhop.cli.plan import plan
+from oddhop.cli.verify import verify
 from oddhop.version import __version__
 
-app = typer.Typer(no_args_is_help=True, add_completion=True)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (detect, fit, score, plan, verify):
+    app.command()(command)
 
 
 @app.callback(invoke_without_command=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from oddhop.attributes import learn_preparation
 from oddhop.chains import Plan, run_chains
 from oddhop.detectors.base import GraphDetector, checked_graph
 from oddhop.detectors.table import budget, result_table, threshold_of
+from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.graph import Graph
@@ -215,11 +216,13 @@ class HCM(GraphDetector):
         folder: RunFolder | None,
         progress: Progress,
     ) -> None:
+        progress("preparing", 0, 1)
         preparation = learn_preparation(
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
         prepared = preparation.apply(graph, settings.dtype)
         purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
+        progress("preparing", 1, 1)
         pairs = _labelled_pairs(purified, settings, seed, workers, progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
         inputs = Inputs.of(prepared, settings.dtype)
@@ -262,10 +265,14 @@ class HCM(GraphDetector):
         ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores))
         return result_table(graph, scores, ranking, self.threshold_)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked."""
+    def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
+        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
+
+        With ``encoding`` the file also says how the columns of a table become the attributes, so that
+        later tables are read alike: ``HCM.load(path).model_.encoding``.
+        """
         check_is_fitted(self, "threshold_")
-        save_model(self.model_, path)
+        save_model(self.model_ if encoding is None else replace(self.model_, encoding=encoding), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> HCM:

@@ -36,6 +36,7 @@ from oddhop.encode.encoders import (
     learn_scale,
 )
 from oddhop.encode.encoding import ColumnReport, Encoding, check_table
+from oddhop.engine.local import Progress, silent
 from oddhop.errors import EncodingError, SettingsError
 
 NEARLY_ALL = 0.95
@@ -51,6 +52,7 @@ def learn_encoding(
     max_levels: int = 50,
     rare: float = 0.001,
     text_columns: int = 256,
+    progress: Progress = silent,
 ) -> Encoding:
     """Learn how the columns of a table become attributes, without labels, and report on every column.
 
@@ -58,9 +60,11 @@ def learn_encoding(
     ----------
     table : one row a node.
     kinds : what a column is, where you know better: "number", "boolean", "category", "date", "time", "text", "ignore".
-    max_levels : the most attributes for the categories of one column; strings of more are taken for text.
+    max_levels : the most attributes for the categories of one column; strings
+        of more are taken for text, unless so many name nine rows in ten.
     rare : the share of rows that a category needs for an attribute of its own. It needs two rows in any case.
     text_columns : how many attributes the words of a text column are hashed into.
+    progress : called with ("encoding", columns done, columns).
 
     Examples
     --------
@@ -84,7 +88,8 @@ def learn_encoding(
     learned: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
-    for name in table.column_names:
+    for k, name in enumerate(table.column_names):
+        progress("encoding", k, table.num_columns)
         column = table.column(name)
         encoder, entry = _learn(name, column, forced.get(name), rules)
         if encoder is not None:
@@ -164,6 +169,9 @@ def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Ki
     repeats = 2 * distinct <= len(column)
     # Sentences that hardly ever repeat tell more by their words, even where they are few.
     if distinct <= rules.max_levels and (repeats or "text" not in readable or not is_wordy(column)):
+        return "category"
+    # Codes of which a few dozen name nearly every row: the rest is pooled.
+    if repeats and not is_wordy(column) and learn_levels(column, rules.max_levels, rules.rare)[1] <= 0.1 * len(column):
         return "category"
     return readable[1]
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.arrays import Ints, frozen
+from oddhop.engine.local import Progress, silent
 from oddhop.errors import TableError
 from oddhop.graph import Graph
 from oddhop.io.database import database, fetch_row, fetch_table, reading
@@ -25,6 +26,7 @@ NO_ATTRIBUTES = (
     "hop counts are predicted from attributes, so give a node table with an id and at least one more column for every "
     "node, for example its degree or its age"
 )
+READING, STEPS = "reading", 5
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def read_network(
     strict: bool = False,
     memory_limit: str | None = None,
     temp_folder: str | Path | None = None,
+    progress: Progress = silent,
 ) -> NetworkTables:
     """Read a table of edges and a table of nodes.
 
@@ -110,6 +113,7 @@ def read_network(
     strict : refuse tables of which anything would be left out, instead of counting it.
     memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
     temp_folder : where it may do so; the system's temporary folder by default.
+    progress : called with ("reading", done, total) after every step.
 
     Examples
     --------
@@ -128,7 +132,7 @@ def read_network(
         node_form = stack.enter_context(opened(nodes, "the node table"))
         connection = stack.enter_context(database([*edge_form.files, *node_form.files], memory_limit, temp_folder))
         with reading("the network"):
-            return _read(connection, edge_form, node_form, source, target, id, strict)
+            return _read(connection, edge_form, node_form, source, target, id, strict, progress)
 
 
 def _read(
@@ -139,6 +143,7 @@ def _read(
     target: str | None,
     id_name: str | None,
     strict: bool,
+    progress: Progress,
 ) -> NetworkTables:
     edge_names, node_names = edge_form.names(connection), node_form.names(connection)
     s, t = find_ends(edge_names, source, target, edge_form.label)
@@ -148,12 +153,16 @@ def _read(
         raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}; {NO_ATTRIBUTES}")
     roles = Roles(edge_names[s], edge_names[t], node_names[i])
 
+    progress(READING, 0, STEPS)
     node_form.load(connection, "nodes", {k: node_names[k] for k in (i, *others)}, {i})
     node_id = _role(connection, node_form, "nodes", i, node_names[i], decide=True)
+    progress(READING, 1, STEPS)
     node_rows, null_ids, repeated = _number_nodes(connection, node_id, others, node_names)
 
+    progress(READING, 2, STEPS)
     edge_form.load(connection, "edges", {k: edge_names[k] for k in (s, t)}, {s, t})
     ends = [_role(connection, edge_form, "edges", k, edge_names[k], decide=False) for k in (s, t)]
+    progress(READING, 3, STEPS)
     tally = _place_edges(connection, ends, node_id)
     edge_rows, null_ends, unknown, loops, kept, distinct = tally
     if edge_rows > null_ends and unknown == edge_rows - null_ends:
@@ -162,8 +171,10 @@ def _read(
             f"are they the right ones? The first edge is {_first_edge(connection, 'NOT missing')}"
         )
 
+    progress(READING, 4, STEPS)
     ids, columns = _fetch_nodes(connection, others, node_names)
     edge_index = _fetch_edges(connection)
+    progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
     seen[edge_index] = True
     counts = Counts(

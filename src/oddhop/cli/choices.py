@@ -1,0 +1,87 @@
+"""Settings from a TOML file, from --set, and from the options that have a name of their own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from oddhop.errors import SettingsError
+from oddhop.settings import RunSettings, checked_run_settings
+
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def gathered(
+    file: Path | None,
+    assignments: Sequence[str],
+    *,
+    read: Mapping[str, Any] | None = None,
+    hcm: Mapping[str, Any] | None = None,
+) -> RunSettings:
+    """Join the three, the later ones on top; ``read`` and ``hcm`` are the options, None for what was not said.
+
+    Examples
+    --------
+    >>> from oddhop.cli.choices import gathered
+    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], hcm={"burn_in": 5}).hcm.burn_in
+    5
+    """
+    values: dict[str, Any] = {} if file is None else _from_file(file)
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals or not name.strip():
+            raise SettingsError(f"--set takes name=value, got {assignment!r}; say for example --set hcm.burn_in=200")
+        _put(values, name.strip(), _value(text.strip()))
+    for section, options in (("read", read), ("hcm", hcm)):
+        for name, value in (options or {}).items():
+            if value is not None:
+                _put(values, f"{section}.{name}", value)
+    return checked_run_settings(values)
+
+
+def in_bytes(size: str | None) -> int | None:
+    """Read a size such as 4GiB, 500M or 2e9.
+
+    Examples
+    --------
+    >>> from oddhop.cli.choices import in_bytes
+    >>> in_bytes("4GiB"), in_bytes("500M")
+    (4294967296, 524288000)
+    """
+    if size is None:
+        return None
+    number = size.strip().lower().removesuffix("b").removesuffix("i")
+    unit = number[-1:] if number[-1:] in UNITS else ""
+    try:
+        return int(float(number.removesuffix(unit)) * UNITS[unit])
+    except (ValueError, OverflowError):
+        raise SettingsError(f"a size must be a number with K, M, G or T, got {size!r}; say for example 4GiB") from None
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"the settings file {str(file)!r} cannot be read: {error.strerror}; name another") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the settings file {str(file)!r} is not TOML: {error}; mend that line") from None
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML would; what is none is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _put(values: dict[str, Any], name: str, value: Any) -> None:
+    *sections, last = name.split(".")
+    for section in sections:
+        inner = values.setdefault(section, {})
+        if not isinstance(inner, dict):
+            raise SettingsError(f"{name} cannot be set: {section} is {inner!r}; it must be a section")
+        values = inner
+    values[last] = value

@@ -1,0 +1,133 @@
+"""What a command says while it works: bars with time left on a terminal, plain lines or JSON elsewhere.
+
+Everything goes to the error stream, so that the output stream has the results alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from threading import Lock
+from typing import Any
+
+PLAIN_EVERY = 10.0  # seconds between plain lines
+WORTH_TELLING = 2.0
+
+
+class LogFormat(StrEnum):
+    """How progress and messages are written."""
+
+    auto = "auto"
+    plain = "plain"
+    json = "json"
+
+
+class Console:
+    """Says what happens. ``progress`` is handed to the stages as it is."""
+
+    def __init__(self, log_format: LogFormat) -> None:
+        self.as_json = log_format is LogFormat.json
+        self._bars: Any = None
+        self._tasks: dict[str, Any] = {}
+        self._lock = Lock()
+        self._stage = ""
+        self._began = self._told = time.monotonic()
+        self._terminal = log_format is LogFormat.auto and sys.stderr.isatty()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Show bars meanwhile, where there is a terminal to show them on."""
+        if not self._terminal:
+            yield
+            return
+        from rich import progress as bars
+        from rich.console import Console as Terminal
+
+        columns = (
+            bars.TextColumn("{task.description:>10}"),
+            bars.BarColumn(),
+            bars.TaskProgressColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("left"),
+            bars.TimeRemainingColumn(elapsed_when_finished=False),
+        )
+        with bars.Progress(*columns, console=Terminal(stderr=True)) as self._bars:
+            try:
+                yield
+            finally:
+                self._tasks.clear()
+        self._bars = None
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Take a stage's report; called from several threads."""
+        with self._lock:
+            if self._bars is not None:
+                if stage not in self._tasks:
+                    self._tasks[stage] = self._bars.add_task(stage, total=total)
+                self._bars.update(self._tasks[stage], completed=done, total=total)
+            elif not self._terminal:
+                self._line(stage, done, total)
+
+    def say(self, event: str, text: str, **figures: Any) -> None:
+        """Tell one thing: a sentence for people, figures for programs."""
+        if self.as_json:
+            self._write(json.dumps({"event": event, **figures}))
+        elif self._bars is not None:
+            self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
+            self._write(text)
+
+    def _line(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._began, self._told = stage, now, now
+            self._first = done
+        ended = done >= total and now - self._began > WORTH_TELLING
+        if not ended and (done >= total or now - self._told < PLAIN_EVERY):
+            return
+        self._told = now
+        spent = now - self._began
+        left = spent / max(done - self._first, 1) * (total - done)
+        if self.as_json:
+            figures = {"stage": stage, "done": done, "total": total, "seconds": round(spent, 1), "left": round(left, 1)}
+            self._write(json.dumps({"event": "progress", **figures}))
+        else:
+            rest = f", about {spoken(left)} left" if not ended else ""
+            self._write(f"{stage}: {done:,} of {total:,} after {spoken(spent)}{rest}")
+
+    @staticmethod
+    def _write(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def spoken(seconds: float) -> str:
+    """Give a time as people say it.
+
+    Examples
+    --------
+    >>> from oddhop.cli.console import spoken
+    >>> spoken(4.2), spoken(75), spoken(7500)
+    ('4 s', '1 min 15 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def sized(count: float) -> str:
+    """Give a number of bytes as people say it.
+
+    Examples
+    --------
+    >>> from oddhop.cli.console import sized
+    >>> sized(3 * 2**30), sized(5 * 2**20)
+    ('3.0 GiB', '5 MiB')
+    """
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

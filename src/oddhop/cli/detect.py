@@ -1,0 +1,88 @@
+"""``oddhop detect``: from two tables to a ranked one, in one command."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat
+
+CHECKPOINTS = "checkpoints"
+
+
+@o.guarded
+def detect(
+    edges: o.Edges,
+    nodes: o.Nodes = None,
+    out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)] = ...,  # type: ignore[assignment]
+    top: o.Top = None,
+    detector: o.DetectorName = o.Detector.hcm,
+    source: o.Source = None,
+    target: o.Target = None,
+    id: o.Id = None,  # noqa: A002 - the name of the option
+    strict: o.Strict = False,
+    database: o.Database = None,
+    write_to: o.WriteTo = None,
+    write_mode: o.Mode = o.WriteMode.create,
+    settings: o.SettingsFile = None,
+    assignments: o.Assignments = None,
+    seed: o.Seed = None,
+    workers: o.Workers = None,
+    max_memory: o.MaxMemory = None,
+    resume: o.Resume = False,
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Find the odd nodes of a network: read, learn, score, and write a ranked table.
+
+    Example:
+
+        oddhop detect edges.csv --nodes nodes.csv --out run --top 20
+    """
+    from oddhop.cli import outcome
+    from oddhop.cli.choices import gathered, in_bytes
+    from oddhop.cli.reading import said_network
+    from oddhop.detectors.hcm import HCM
+    from oddhop.errors import RunFolderError
+    from oddhop.network import with_ids
+    from oddhop.runs import locked
+
+    read = {"source": source, "target": target, "id": id, "strict": strict or None}
+    learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
+    chosen = gathered(settings, assignments or [], read=read, hcm=learn)
+    o.check_database(write_to, database)
+    console = Console(log_format)
+    with locked(out) as folder:
+        begun = (folder / CHECKPOINTS).exists()
+        if outcome.read_manifest(folder) is not None:
+            if resume:
+                console.say("complete", f"the run in {folder} is complete; nothing to do")
+                return
+            raise RunFolderError(f"{folder} already holds a complete run; choose another folder")
+        if begun and not resume:
+            raise RunFolderError(f"{folder} holds a run that did not end; go on with --resume or choose another folder")
+        with console.working():
+            network = said_network(console, chosen, edges, nodes, database)
+            fitted = HCM(**chosen.hcm.model_dump()).fit(
+                network.graph, run_folder=folder / CHECKPOINTS, resume=resume, progress=console.progress
+            )
+        result = with_ids(fitted.result_, network.ids)
+        figures = outcome.write_results(folder, result)
+        fitted.save(folder / outcome.MODEL, encoding=network.encoding)
+        o.put_back(result, write_to, write_mode, database)
+        figures["threshold"] = None if fitted.threshold_ == float("inf") else fitted.threshold_
+        parts = {
+            "detector": detector.value,
+            "settings": chosen.model_dump(mode="json"),
+            "seed": fitted.seed_,
+            "data": outcome.data_part(network),
+            "results": figures,
+        }
+        outcome.write_manifest(folder, "detect", parts)
+        shutil.rmtree(folder / CHECKPOINTS)
+    outcome.show_top(result, chosen.hcm.top_k)
+    outcome.say_where(console, folder, figures, fitted.threshold_)

@@ -1,0 +1,63 @@
+"""How a command fails: three lines a person can act on, and an exit code a script can."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+
+from oddhop.errors import (
+    EncodingError,
+    GraphError,
+    MemoryBudgetError,
+    ModelFileError,
+    OddhopError,
+    RunFolderError,
+    SettingsError,
+    TableError,
+    TrainingDivergedError,
+)
+
+# In the order in which they are asked; docs/commands.md has the same table.
+CODES: tuple[tuple[type[BaseException], int, str], ...] = (
+    (SettingsError, 2, "a setting or an option"),
+    (TableError, 3, "the input"),
+    (EncodingError, 3, "the input"),
+    (GraphError, 3, "the input"),
+    (MemoryBudgetError, 4, "memory"),
+    (RunFolderError, 5, "the run folder"),
+    (ModelFileError, 6, "a model file or a checkpoint"),
+    (TrainingDivergedError, 7, "training"),
+    (OddhopError, 1, "oddhop"),
+    (OSError, 8, "the disk"),
+    (KeyboardInterrupt, 130, "interrupted"),
+)
+UNKNOWN = (1, "a defect in oddhop; please report it with the output of --debug")
+
+
+def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
+    """Write what went wrong to the error stream; give the exit code."""
+    code, kind = next(((code, kind) for family, code, kind in CODES if isinstance(error, family)), UNKNOWN)
+    if debug:
+        traceback.print_exception(error)
+    what, to_do = _halves(error)
+    if as_json:
+        print(json.dumps({"event": "error", "error": what, "to_do": to_do, "code": code}), file=sys.stderr)  # noqa: T201
+        return code
+    more = "" if debug else "; --debug shows where it was raised"
+    print(f"oddhop: {what}", f"  to do: {to_do}", f"  exit code {code}: {kind}{more}", sep="\n", file=sys.stderr)  # noqa: T201
+    return code
+
+
+def _halves(error: BaseException) -> tuple[str, str]:
+    """Split a message into what was wrong and what to do."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", "say the same again with --resume to go on"
+    if isinstance(error, OSError) and not isinstance(error, OddhopError):
+        named = f" {error.filename!r}" if error.filename else ""
+        return f"the file{named}: {error.strerror or error}", "mend that, and go on with --resume"
+    text = " ".join(str(error).split()) or type(error).__name__
+    if not isinstance(error, OddhopError):
+        return f"{type(error).__name__}: {text}", "say the same again with --debug"
+    what, found, to_do = text.rpartition("; ")
+    return (what, to_do) if found else (text, "see the documentation of the command: oddhop COMMAND --help")

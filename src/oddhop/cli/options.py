@@ -1,0 +1,164 @@
+"""The options that commands share, each said once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from oddhop.cli.console import LogFormat
+
+INPUT, LEARNING, TELLING = "What is read", "What is learned", "What is told"
+
+
+class Detector(StrEnum):
+    """The detectors by name."""
+
+    hcm = "hcm"
+
+
+class WriteMode(Enum):
+    """What becomes of a database table of the same name."""
+
+    create = "create"
+    replace = "replace"
+    append = "append"
+
+
+Edges = Annotated[
+    str,
+    typer.Argument(
+        help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON; with --database, a query.",
+        show_default=False,
+    ),
+]
+Nodes = Annotated[
+    str | None,
+    typer.Option(
+        "--nodes", help="The node table, named like the edge table.", show_default=False, rich_help_panel=INPUT
+    ),
+]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="ODDHOP_DATABASE",
+        help="postgresql://... to send queries to. Better kept in the variable: a command line is seen by others.",
+        show_default=False,
+        show_envvar=True,
+        rich_help_panel=INPUT,
+    ),
+]
+Source = Annotated[
+    str | None,
+    typer.Option("--source", help="The column that an edge comes from.", show_default="guessed", rich_help_panel=INPUT),
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", help="The column that it goes to.", show_default="guessed", rich_help_panel=INPUT),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="The column of the node ids.", show_default="guessed", rich_help_panel=INPUT),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse tables of which anything is left out.", rich_help_panel=INPUT)
+]
+DetectorName = Annotated[Detector, typer.Option("--detector", help="Which detector.", rich_help_panel=LEARNING)]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        "--top",
+        min=1,
+        help="The alert budget: flag this many nodes at most.",
+        show_default="flag none",
+        rich_help_panel=LEARNING,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, help="Of all random numbers.", show_default="a fresh one, recorded", rich_help_panel=LEARNING
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Threads.", show_default="all cores", rich_help_panel=LEARNING),
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        help="Refuse a run that would take more, such as 4GiB.",
+        show_default="what is free",
+        rich_help_panel=LEARNING,
+    ),
+]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings", help="A TOML file with [read], [encode] and [hcm].", show_default=False, rich_help_panel=LEARNING
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="One setting, such as hcm.burn_in=200 or encode.kinds.zip=category. May be repeated.",
+        show_default=False,
+        rich_help_panel=LEARNING,
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.", rich_help_panel=LEARNING)]
+WriteTo = Annotated[
+    str | None,
+    typer.Option("--write-to", help="Also write the results to this table of the database.", show_default=False),
+]
+Mode = Annotated[WriteMode, typer.Option("--write-mode", help="If that table exists: refuse, replace it, or append.")]
+Log = Annotated[
+    LogFormat,
+    typer.Option(
+        "--log-format", help="Bars on a terminal and lines elsewhere (auto), lines, or JSON.", rich_help_panel=TELLING
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error was raised.", rich_help_panel=TELLING)]
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def guarded(command: Command) -> Command:
+    """Turn every error of a command into three lines and an exit code."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except typer.Exit:
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            from oddhop.cli.failures import fail
+
+            as_json = options.get("log_format") is LogFormat.json
+            raise typer.Exit(fail(error, debug=bool(options.get("debug")), as_json=as_json)) from None
+
+    return run  # type: ignore[return-value]
+
+
+def check_database(write_to: str | None, database: str | None) -> None:
+    """Refuse a table to write to without a database, before anything is done."""
+    if write_to is not None and database is None:
+        from oddhop.errors import SettingsError
+
+        raise SettingsError("--write-to names a table, and no database was named; say --database postgresql://...")
+
+
+def put_back(result: Any, write_to: str | None, mode: WriteMode, database: str | None) -> None:
+    """Write the results to the database, where that was asked for."""
+    if write_to is not None and database is not None:
+        from oddhop.io.sql import put_table
+
+        put_table(result, database, write_to, mode=mode.value)

@@ -1,0 +1,131 @@
+"""What a command leaves behind: the results as files and in a database, and the manifest that seals them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from oddhop.cli.console import Console
+from oddhop.errors import RunFolderError
+from oddhop.network import Network
+from oddhop.results import write_csv, write_parquet
+from oddhop.runs import write_atomically
+from oddhop.version import __version__
+
+MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
+SHOWN = 10
+PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
+
+
+def write_results(folder: Path, result: pa.Table) -> dict[str, Any]:
+    """Write the table as Parquet and CSV; give the figures of it for the manifest."""
+    write_parquet(result, folder / PARQUET)
+    quoted = write_csv(result, folder / CSV)
+    return {
+        "rows": result.num_rows,
+        "judged": pc.sum(result["judged"]).as_py() or 0,
+        "flagged": pc.sum(result["flagged"]).as_py() or 0,
+        "cells_quoted_in_csv": quoted,
+    }
+
+
+def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
+    """Write what the run was, and the sha256 of every file it left. It is written last: with it a run is whole."""
+    names = sorted(file.name for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    document = {
+        "command": command,
+        "oddhop": __version__,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PARTS}},
+        **parts,
+        "files": {name: digest(folder / name) for name in names if name != MANIFEST},
+    }
+    write_atomically(folder / MANIFEST, json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode())
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Give the manifest of a whole run; None where there is none."""
+    file = folder / MANIFEST
+    if not file.exists():
+        return None
+    try:
+        return dict(json.loads(file.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        raise RunFolderError(f"{file} is not a manifest of oddhop; choose another folder") from None
+
+
+def data_part(network: Network) -> dict[str, Any]:
+    """Tell what was read and what was mended, for the manifest."""
+    graph = network.graph
+    return {
+        "fingerprint": graph.fingerprint,
+        "nodes": graph.node_count,
+        "edges": graph.edge_count,
+        "attributes": graph.attribute_count,
+        "roles": asdict(network.roles),
+        "counts": asdict(network.counts),
+        "mended": asdict(graph.mended),
+        "columns": [asdict(entry) for entry in network.encoding.report],
+        "differences": [asdict(one) for one in network.differences],
+    }
+
+
+def digest(file: Path) -> str:
+    """Give the sha256 of a file, read in pieces."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def show_top(result: pa.Table, top: int | None) -> None:
+    """Print the oddest nodes, as many as the budget has and ten at most."""
+    from rich.console import Console as Terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = result.slice(0, min(top or SHOWN, SHOWN)).to_pylist()
+    table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
+    for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    table.add_column("in the top", justify="right")
+    table.add_column("edges", justify="right")
+    table.add_column("flagged")
+    for row in shown:
+        table.add_row(
+            f"{row['rank']:,}",
+            Text(str(row["id"])),
+            f"{row['score']:.3f}",
+            f"{row['rank_low']:,}-{row['rank_high']:,}",
+            f"{row['top_probability']:.0%}",
+            f"{row['degree']:,}",
+            "yes" if row["flagged"] else "",
+        )
+    Terminal().print(table)
+
+
+def say_where(console: Console, folder: Path, figures: Mapping[str, Any], threshold: float) -> None:
+    """Say where the results are and how many were flagged."""
+    unjudged = figures["rows"] - figures["judged"]
+    if unjudged:
+        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not judged", count=unjudged)
+    if figures["cells_quoted_in_csv"]:
+        count = figures["cells_quoted_in_csv"]
+        console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
+    flagged = (
+        f"{figures['flagged']:,} nodes flagged, with a score of {threshold:.4g} or more"
+        if threshold != float("inf")
+        else "nothing is flagged without a budget: say --top K"
+    )
+    console.say(
+        "done",
+        f"{flagged}\nresults in {folder / PARQUET} and {folder / CSV}",
+        folder=str(folder),
+        **figures,
+    )

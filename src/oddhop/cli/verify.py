@@ -1,0 +1,63 @@
+"""``oddhop verify``: whether a file, or a run, is as it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import LogFormat, sized
+
+
+@o.guarded
+def verify(
+    path: Annotated[Path, typer.Argument(help="A model file, or the folder of a run.", show_default=False)],
+    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Check a model file or the folder of a run against the sha256 of every part, and say what it is.
+
+    Example:
+
+        oddhop verify model.oddhop
+    """
+    if path.is_dir():
+        _verify_run(path)
+    else:
+        _verify_model(path)
+
+
+def _verify_model(path: Path) -> None:
+    from oddhop.modelfile import load_model
+
+    model = load_model(path)
+    shape, settings = model.posterior.shape, model.settings
+    columns = "not told" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
+    typer.echo(f"{path} is whole: a model of oddhop {model.version}, {sized(path.stat().st_size)}")
+    typer.echo(
+        f"  {settings.chains} chains of {settings.samples} samples, {shape.size:,} weights each, seed {model.seed}"
+    )
+    typer.echo(f"  columns: {columns}")
+    typer.echo(f"  fitted on the network {model.fingerprint[:16]}...")
+
+
+def _verify_run(folder: Path) -> None:
+    from oddhop.cli.outcome import digest, read_manifest
+    from oddhop.errors import RunFolderError
+
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise RunFolderError(f"{folder} holds no complete run: it has no manifest; end it with oddhop detect --resume")
+    for name, expected in manifest["files"].items():
+        file = folder / name
+        if not file.is_file():
+            raise RunFolderError(f"{file} is gone; take it from a copy or run again")
+        if digest(file) != expected:
+            raise RunFolderError(f"{file} was changed after the run; take it from a copy or run again")
+        typer.echo(f"{file} is whole")
+    data = manifest["data"]
+    typer.echo(
+        f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges"
+    )

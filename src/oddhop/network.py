@@ -1,0 +1,101 @@
+"""From two tables to a network that a detector takes, with the encoding and the ids kept beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from oddhop.encode import Difference, Encoding, learn_encoding
+from oddhop.engine.local import Progress, silent
+from oddhop.graph import Graph
+from oddhop.io import Counts, Roles, read_network
+from oddhop.settings import EncodeSettings, ReadSettings
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network from tables.
+
+    Attributes
+    ----------
+    graph : its nodes are numbered by their place in ``ids``.
+    ids : the ids in the type they came in.
+    encoding : how the columns became attributes.
+    roles, counts : which columns were read as what, and what was left out.
+    differences : where the table is not as the one that the encoding was learned from.
+    """
+
+    graph: Graph
+    ids: pa.Array
+    encoding: Encoding
+    roles: Roles
+    counts: Counts
+    differences: tuple[Difference, ...] = ()
+
+
+def load_network(
+    edges: Any,
+    nodes: Any,
+    read: ReadSettings | None = None,
+    encode: EncodeSettings | None = None,
+    *,
+    encoding: Encoding | None = None,
+    temp_folder: str | Path | None = None,
+    progress: Progress = silent,
+) -> Network:
+    """Read two tables and make attributes of the columns: by ``encoding``, or by one learned from them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.network import load_network
+    >>> ties = pa.table({"from": ["al", "bo", "cy"], "to": ["bo", "cy", "al"]})
+    >>> people = pa.table({"name": ["bo", "cy", "al"], "age": [31, 52, 47], "pays": ["cash", "card", "cash"]})
+    >>> network = load_network(ties, people)
+    >>> network.graph, network.ids.to_pylist()
+    (Graph(3 nodes, 3 edges, 3 attributes), ['al', 'bo', 'cy'])
+    """
+    read, encode = read or ReadSettings(), encode or EncodeSettings()
+    tables = read_network(
+        edges,
+        nodes,
+        source=read.source,
+        target=read.target,
+        id=read.id,
+        strict=read.strict,
+        memory_limit=read.memory_limit,
+        temp_folder=temp_folder,
+        progress=progress,
+    )
+    differences: tuple[Difference, ...] = ()
+    if encoding is None:
+        encoding = learn_encoding(
+            tables.columns,
+            kinds=encode.kinds,
+            max_levels=encode.max_levels,
+            rare=encode.rare,
+            text_columns=encode.text_columns,
+            progress=progress,
+        )
+    else:
+        differences = encoding.differences(tables.columns)
+    attributes, names = encoding.apply(tables.columns)
+    progress("encoding", len(encoding.report), len(encoding.report))
+    graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=names)
+    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences)
+
+
+def with_ids(result: pa.Table, ids: pa.Array) -> pa.Table:
+    """Put the ids in the place of the numbers that a detector gave.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.network import with_ids
+    >>> with_ids(pa.table({"id": [2, 0], "rank": [1, 2]}), pa.array(["al", "bo", "cy"]))["id"].to_pylist()
+    ['cy', 'al']
+    """
+    return result.set_column(result.schema.get_field_index("id"), "id", ids.take(result["id"].combine_chunks()))

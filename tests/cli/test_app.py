@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from oddhop import __version__
+from oddhop.cli import app
+from tests.cli.conftest import FAST
+
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def test_the_command_tells_its_version_and_its_purpose() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"oddhop {__version__}"
+    told = CliRunner().invoke(app, ["--help"])
+    assert told.exit_code == 0
+    assert "do not belong where they are wired" in " ".join(told.output.split())
+
+
+def test_every_example_of_the_help_runs(folder: Path) -> None:
+    runner = CliRunner()
+    examples = {}
+    for command in COMMANDS:
+        told = runner.invoke(app, [command, "--help"], terminal_width=200)
+        found = re.search(r"Example:\s+oddhop (.+)", told.output)
+        assert found, f"{command} --help has no example"
+        examples[command] = shlex.split(found[1])
+    # A model is needed before it can score or be verified.
+    for command in sorted(COMMANDS, key=lambda name: name != "fit"):
+        quick = FAST if command in ("detect", "fit") else []
+        done = runner.invoke(app, [*examples[command], *quick])
+        assert done.exit_code == 0, f"{command}: {done.output}"
+
+
+def test_help_does_not_wait_for_torch() -> None:
+    code = "import sys, oddhop.cli; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_the_command(shell: str) -> None:
+    told = CliRunner().invoke(app, ["--show-completion", shell], prog_name="oddhop")
+    assert told.exit_code == 0
+    assert "oddhop" in told.output

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from oddhop import HCM
+from oddhop.cli import app
+from oddhop.io import network_graph, read_network
+from tests.cli.conftest import FAST, QUICK
+
+DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def refused(code: int, *arguments: str) -> list[str]:
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == code, done.output
+    lines = done.stderr.splitlines()[-3:]
+    assert lines[0].startswith("oddhop: "), done.stderr
+    assert lines[2].startswith(f"  exit code {code}: ")
+    assert "Traceback" not in done.output
+    return lines
+
+
+def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table]) -> None:
+    told = run(*DETECT, "--out", "run", "--top", "5")
+    assert sorted(digests(folder / "run")) == ["manifest.json", "model.oddhop", "results.csv", "results.parquet"]
+    result = pq.read_table(folder / "run/results.parquet")
+    assert result.column_names[:3] == ["id", "score", "rank"]
+    assert result["rank"].to_pylist() == list(range(1, 81))
+    assert set(result["id"].to_pylist()) == set(tables["nodes"]["name"].to_pylist())
+    assert result["flagged"].to_pylist() == [True] * 5 + [False] * 75
+    assert "not read of the edge table: 'amount'" in told
+    assert "1 missing, marked" in told
+    assert "5 nodes flagged" in told
+
+
+def test_the_scores_are_those_of_the_library(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--set", "encode.kinds.town=ignore", "--set", "encode.kinds.note=ignore")
+    scores = dict(pq.read_table(folder / "run/results.parquet").select(["id", "score"]).to_pandas().to_numpy().tolist())
+    tables = read_network("edges.csv", "nodes.csv")
+    from oddhop.encode import learn_encoding
+
+    encoding = learn_encoding(tables.columns.select(["age"]))
+    graph = network_graph(tables, encoding.apply(tables.columns)[0])
+    settings = {name.removeprefix("hcm."): int(value) for name, value in (one.split("=") for one in QUICK)}
+    fitted = HCM(**settings, random_state=0).fit(graph)
+    assert scores == dict(fitted.result_.select(["id", "score"]).to_pandas().to_numpy().tolist())
+
+
+def test_a_spreadsheet_runs_nothing(folder: Path) -> None:
+    told = run(*DETECT, "--out", "run")
+    names = pa.csv.read_csv(folder / "run/results.csv")["id"].to_pylist()
+    assert "'=1+1" in names
+    assert "=1+1" in pq.read_table(folder / "run/results.parquet")["id"].to_pylist()
+    assert "1 ids that a spreadsheet would run" in told
+
+
+def test_the_manifest_tells_the_run_and_seals_its_files(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--top", "3")
+    manifest = json.loads((folder / "run/manifest.json").read_bytes())
+    assert manifest["seed"] == 0
+    assert manifest["settings"]["hcm"]["burn_in"] == 12
+    assert manifest["data"]["counts"]["ignored_columns"] == ["amount"]
+    assert manifest["data"]["nodes"] == 80
+    assert manifest["results"]["flagged"] == 3
+    assert {"torch", "numpy", "python"} <= set(manifest["versions"])
+    assert "is whole" in run("verify", "run")
+    (folder / "run/results.csv").write_text("forged")
+    assert "was changed after the run" in refused(5, "verify", "run")[0]
+
+
+def test_the_same_seed_gives_the_same_bytes_from_any_form_and_order(folder: Path, tables: dict[str, pa.Table]) -> None:
+    run(*DETECT, "--out", "one")
+    order = [(7 * k) % 80 for k in range(80)]
+    pq.write_table(tables["nodes"].take(order), folder / "shuffled.parquet")
+    pq.write_table(tables["edges"].take(list(range(299, -1, -1))), folder / "turned.parquet")
+    run("detect", "turned.parquet", "--nodes", "shuffled.parquet", "--out", "two", "--seed", "0", *FAST)
+    assert digests(folder / "one") == digests(folder / "two")
+
+
+def test_a_model_scores_other_tables_as_its_own(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--top", "4")
+    run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
+    assert pq.read_table("run/results.parquet").equals(pq.read_table("again/results.parquet"))
+    run("fit", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST, "--top", "4", "--model", "m.oddhop")
+    assert Path("m.oddhop").read_bytes() == Path("run/model.oddhop").read_bytes()
+    assert not Path("m.oddhop.checkpoints").exists()
+    told = run("verify", "m.oddhop")
+    assert "columns: age, town, note" in told
+
+
+def test_a_model_tells_what_is_new_in_a_table(folder: Path, tables: dict[str, pa.Table]) -> None:
+    run("fit", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST, "--model", "m.oddhop")
+    nodes = tables["nodes"]
+    moved = nodes.set_column(2, "town", pa.array(["Rome"] * 3 + nodes["town"].to_pylist()[3:]))
+    pq.write_table(moved, "moved.parquet")
+    told = run("score", "m.oddhop", "edges.csv", "--nodes", "moved.parquet", "--out", "s")
+    assert "column 'town': 3 rows rare or not seen before" in told
+
+
+def test_settings_come_from_a_file_and_the_command_line_wins(folder: Path) -> None:
+    Path("s.toml").write_text(
+        '[hcm]\nburn_in = 5\nsamples = 2\nthin = 1\nchains = 2\nhidden = 4\n[read]\nid = "name"\n'
+    )
+    run("detect", "edges.csv", "--nodes", "nodes.csv", "--settings", "s.toml", "--set", "hcm.hidden=6", "--out", "run")
+    used = json.loads(Path("run/manifest.json").read_bytes())["settings"]
+    assert (used["hcm"]["burn_in"], used["hcm"]["hidden"], used["read"]["id"]) == (5, 6, "name")
+
+
+def test_errors_are_three_lines_and_a_code(folder: Path) -> None:
+    lines = refused(3, "detect", "edge.csv", "--nodes", "nodes.csv", "--out", "run")
+    assert "did you mean 'edges.csv'?" in lines[1]
+    assert not Path("run").exists()
+    assert "did you mean hcm.burn_in?" in refused(2, *DETECT, "--out", "run", "--set", "hcm.burnin=5")[1]
+    assert "did you mean hcm.hops?" in refused(2, *DETECT, "--out", "run", "--set", "hop=5")[1]
+    assert "name=value" in refused(2, *DETECT, "--out", "run", "--set", "hcm.burn_in")[0]
+    assert "no node table" in refused(3, "detect", "edges.csv", "--out", "run")[0]
+    assert "GiB may be used" in refused(4, *DETECT, "--out", "run", "--max-memory", "1M")[0]
+    assert "size" in refused(2, *DETECT, "--out", "run", "--max-memory", "lots")[0]
+    assert "cannot be read" in refused(6, "verify", "nothing.oddhop")[0]
+    assert "no database" in refused(2, *DETECT, "--out", "run", "--write-to", "t")[0]
+    assert "no database" in refused(2, "detect", "select 1", "--nodes", "nodes.csv", "--out", "run")[0]
+    strict = refused(3, *DETECT, "--out", "run", "--strict")
+    assert "repeat another" in strict[0] or "not read" in strict[0] or "itself" in strict[0]
+    Path("bad.toml").write_text("[hcm\n")
+    assert "not TOML" in refused(2, *DETECT, "--out", "run", "--settings", "bad.toml")[0]
+    run(*DETECT, "--out", "run")
+    assert "already holds a complete run" in refused(5, *DETECT, "--out", "run")[0]
+    assert "nothing to do" in run(*DETECT, "--out", "run", "--resume")
+
+
+def test_debug_shows_where(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["verify", "nothing.oddhop", "--debug"])
+    assert "Traceback" in done.stderr
+
+
+def test_json_lines_for_programs(folder: Path) -> None:
+    done = CliRunner().invoke(app, [*DETECT, "--out", "run", "--log-format", "json"])
+    events = [json.loads(line) for line in done.stderr.splitlines()]
+    assert events[0]["event"] == "read"
+    assert events[-1]["event"] == "done"
+    failed = CliRunner().invoke(app, [*DETECT, "--out", "run", "--log-format", "json"])
+    assert json.loads(failed.stderr)["code"] == 5
+
+
+def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
+    before = sorted(Path().iterdir())
+    told = run("plan", "edges.csv", "--nodes", "nodes.csv")
+    assert sorted(Path().iterdir()) == before
+    for word in ("hop pairs", "training", "scoring", "in all", "at most"):
+        assert word in told
+    assert "GiB may be used" in refused_after_output(
+        4, "plan", "edges.csv", "--nodes", "nodes.csv", "--max-memory", "1M"
+    )
+
+
+def refused_after_output(code: int, *arguments: str) -> str:
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == code, done.output
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_kill_at_ten_moments_and_resume_gives_the_same_bytes(folder: Path) -> None:
+    slow = [*DETECT, "--set", "hcm.burn_in=400", "--set", "hcm.hidden=32", "--workers", "1"]
+    command = [sys.executable, "-c", "from oddhop.cli import app; app()", *slow]
+    began = time.monotonic()
+    subprocess.run([*command, "--out", "straight"], check=True, capture_output=True)
+    whole = time.monotonic() - began
+    wanted = digests(folder / "straight")
+    died = 0
+    for k in range(10):
+        out = f"killed{k}"
+        process = subprocess.Popen([*command, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * (0.35 + 0.065 * k))
+        process.send_signal(signal.SIGKILL)
+        died += process.wait() == -signal.SIGKILL
+        resume = ["--resume"] if Path(out).exists() else []
+        run(*slow, "--out", out, *resume)
+        assert digests(folder / out) == wanted, f"killed at moment {k}"
+    assert died >= 5
