@@ -48,7 +48,10 @@ nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|scipy|torch|sklearn|pyarrow|pa|pydantic|collections|os|pathlib)\..*"),
     # Those of Python itself, for the same reason.
-    (r"py:.*", r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Path|Sequence|Mapping|Callable|Literal)"),
+    (
+        r"py:.*",
+        r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Path|Sequence|Mapping|Callable|Literal)",
+    ),
     # Type variables: they name nothing that could be pointed to.
     (r"py:class", r"oddhop\.engine\.local\.(Block|Result)"),
 ]

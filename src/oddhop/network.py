@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from oddhop.encode import Difference, Encoding, learn_encoding
+from oddhop.encode import Difference, Encoding, learn_and_apply
 from oddhop.engine.local import Progress, silent
 from oddhop.graph import Graph
 from oddhop.io import Counts, Roles, read_network
@@ -71,8 +71,9 @@ def load_network(
         progress=progress,
     )
     differences: tuple[Difference, ...] = ()
+    attributes: Any
     if encoding is None:
-        encoding = learn_encoding(
+        encoding, attributes = learn_and_apply(
             tables.columns,
             kinds=encode.kinds,
             max_levels=encode.max_levels,
@@ -82,9 +83,9 @@ def load_network(
         )
     else:
         differences = encoding.differences(tables.columns)
-    attributes, names = encoding.apply(tables.columns)
+        attributes = encoding.apply(tables.columns)[0]
     progress("encoding", len(encoding.report), len(encoding.report))
-    graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=names)
+    graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
     return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences)
 
 

@@ -239,21 +239,21 @@ class TextColumn:
 
     def encode(self, column: Column) -> sp.csr_array:
         """Give the attributes, one row each."""
-        missing = missing_of(column)
-        blocks = [np.empty((2, 0), dtype=np.int64)]
+        rows, columns = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for start, sizes, words, places in words_of(column):
-            buckets = np.array([bucket(word, self.width) for word in words], dtype=np.int64)
-            where = np.repeat(np.arange(start, start + sizes.size), sizes)
-            used = buckets[places] >= 0
-            # Once a row, however often the word is said.
-            keys = np.unique(where[used] * self.width + buckets[places][used])
-            blocks.append(np.stack([keys // self.width, keys % self.width]))
+            buckets = np.array([bucket(word, self.width) for word in words], dtype=np.int64)[places]
+            used = buckets >= 0
+            rows.append(np.repeat(np.arange(start, start + sizes.size), sizes)[used])
+            columns.append(buckets[used])
         if self.mark:
-            marked = np.flatnonzero(missing)
-            blocks.append(np.stack([marked, np.full(marked.size, self.width)]))
-        ones = np.concatenate(blocks, axis=1)
-        shape = (len(column), self.width + self.mark)
-        return sp.coo_array((np.ones(ones.shape[1], np.float32), (ones[0], ones[1])), shape=shape).tocsr()
+            marked = np.flatnonzero(missing_of(column))
+            rows.append(marked)
+            columns.append(np.full(marked.size, self.width))
+        where = np.concatenate(rows), np.concatenate(columns)
+        counts = sp.coo_array((np.ones(where[0].size, np.float32), where), shape=(len(column), self.width + self.mark))
+        matrix = counts.tocsr()
+        matrix.data.fill(1.0)  # once a row, however often the word is said
+        return matrix
 
 
 def bucket(word: str, width: int) -> int:

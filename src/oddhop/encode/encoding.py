@@ -93,19 +93,21 @@ class Encoding:
     def apply(self, table: pa.Table) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
         """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored."""
         self._check(table)
-        names = self.names
+        return self.joined([one.encode(table.column(one.name)) for one in self.columns]), self.names
+
+    def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
+        """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
         if self.sparse:
-            blocks = [sp.csr_array(one.encode(table.column(one.name))) for one in self.columns]
-            matrix = sp.csr_array(sp.hstack(blocks, format="csr"))
+            matrix = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
             matrix.sort_indices()
-            return matrix, names
-        out = np.empty((table.num_rows, len(names)), dtype=np.float32)
+            return matrix
+        out = np.empty((blocks[0].shape[0], len(self.names)), dtype=np.float32)
         start = 0
-        for one in self.columns:
-            block: Any = one.encode(table.column(one.name))
+        while blocks:
+            block = blocks.pop(0)
             out[:, start : start + block.shape[1]] = block.toarray() if sp.issparse(block) else block
             start += block.shape[1]
-        return out, names
+        return out
 
     def differences(self, table: pa.Table) -> tuple[Difference, ...]:
         """Tell what :meth:`apply` mends or leaves out in a table, column by column; nothing where all is as learned."""

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from oddhop.arrays import Floats
 from oddhop.encode.columns import (
     KINDS,
     Column,
@@ -80,25 +81,55 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
+    rules = _Rules(max_levels, rare, text_columns)
+    return _learned(table, kinds or {}, rules, progress)[0]
+
+
+def learn_and_apply(
+    table: pa.Table,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
+    progress: Progress = silent,
+) -> tuple[Encoding, Floats | sp.csr_array]:
+    """Give the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.encode import learn_and_apply
+    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}))
+    >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
+    True
+    """
+    encoding, blocks = _learned(table, kinds or {}, _Rules(max_levels, rare, text_columns), progress)
+    return encoding, encoding.joined(blocks)
+
+
+def _learned(
+    table: pa.Table, kinds: Mapping[str, str], rules: _Rules, progress: Progress
+) -> tuple[Encoding, list[Any]]:
     check_table(table)
     if not table.num_rows:
         raise EncodingError("the table has no rows; give one row a node")
-    forced = _checked_kinds(kinds or {}, table.column_names)
-    rules = _Rules(max_levels, rare, text_columns)
+    forced = _checked_kinds(kinds, table.column_names)
     learned: list[Any] = []
+    blocks: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
     for k, name in enumerate(table.column_names):
         progress("encoding", k, table.num_columns)
-        column = table.column(name)
-        encoder, entry = _learn(name, column, forced.get(name), rules)
+        encoder, block, entry = _learn(name, table.column(name), forced.get(name), rules)
         if encoder is not None:
-            fingerprint = _fingerprint(encoder.encode(column))
+            fingerprint = _fingerprint(block)
             if fingerprint in seen:
                 entry = _dropped(entry, f"the same as {seen[fingerprint]!r}")
             else:
                 seen[fingerprint] = name
                 learned.append(encoder)
+                blocks.append(block)
         report.append(entry)
     if not learned:
         reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
@@ -107,7 +138,7 @@ def learn_encoding(
             f"no column can be used: {', '.join(reasons) or 'there is none'}{more}; add a column that varies, "
             "such as a number or a category, or say what one is, as in kinds={'name': 'category'}"
         )
-    return Encoding(tuple(learned), tuple(report))
+    return Encoding(tuple(learned), tuple(report)), blocks
 
 
 @dataclass(frozen=True)
@@ -135,12 +166,12 @@ def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, 
     return dict(kinds)
 
 
-def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tuple[Any, ColumnReport]:
-    """Give the encoder of a column, or None, and what to report."""
+def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tuple[Any, Any, ColumnReport]:
+    """Give the encoder of a column and its attributes, or None, and what to report."""
     entry = ColumnReport(name, type_name(column), forced or "", "", missing=int(missing_of(column).sum()))
     readable = readable_as(column)
     if forced == IGNORE:
-        return None, replace(entry, kind="", done="ignored, as told")
+        return None, None, replace(entry, kind="", done="ignored, as told")
     if forced and forced not in readable:
         instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
         raise EncodingError(
@@ -148,18 +179,19 @@ def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tupl
             "cast it in the table first, or leave it out of kinds"
         )
     if not readable:
-        return None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
+        return None, None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
     if entry.missing == len(column):
-        return None, _dropped(entry, "every value is missing")
+        return None, None, _dropped(entry, "every value is missing")
     kind = forced or _natural_kind(column, readable, rules)
     entry = replace(entry, kind=kind)
     if not forced and (reason := _like_an_id(name, column, kind, len(column) - entry.missing)):
-        return None, _dropped(entry, reason)
+        return None, None, _dropped(entry, reason)
     encoder, entry = _learn_as(kind, column, entry, rules)
-    if not encoder.names or _constant(encoder.encode(column)):
+    block = encoder.encode(column) if encoder.names else None
+    if block is None or _constant(block):
         pooled = "no value occurs often enough for an attribute of its own"
-        return None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
-    return encoder, replace(entry, attributes=len(encoder.names))
+        return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
+    return encoder, block, replace(entry, attributes=len(encoder.names))
 
 
 def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Kind:

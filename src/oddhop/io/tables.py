@@ -168,7 +168,7 @@ def _read(
     if edge_rows > null_ends and unknown == edge_rows - null_ends:
         raise TableError(
             f"not one of {edge_rows} edges joins two nodes of the node table; the columns read are {roles}: "
-            f"are they the right ones? The first edge is {_first_edge(connection, 'NOT missing')}"
+            f"are they the right ones? The first edge is {_first_edge(connection, ends, 'NOT missing')}"
         )
 
     progress(READING, 4, STEPS)
@@ -191,7 +191,7 @@ def _read(
     )
     if strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
-        _refuse(connection, counts, lone)
+        _refuse(connection, ends, counts, lone)
     return NetworkTables(frozen(edge_index), ids, columns, roles, counts)
 
 
@@ -206,17 +206,21 @@ def _number_nodes(
 ) -> tuple[int, int, int]:
     """Make ``people``: one row a node, numbered by the order of the ids."""
     columns = ", ".join(f"c{k}" for k in others)
-    rows, with_id = fetch_row(connection, f"SELECT count(*), count({node_id.sql}) FROM nodes")  # noqa: S608 - our own names
+    rows, with_id, distinct = fetch_row(
+        connection,
+        f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
+    )
     if not with_id:
         raise TableError(f"{node_id.label}: there is no node with an id among {rows} rows; give at least one")
+    # To compare whole rows is dear, and where every id stands once there is nothing to compare.
+    repeats = "DISTINCT" if distinct < with_id else ""
     connection.execute(
-        f"CREATE TEMP TABLE single AS SELECT DISTINCT {node_id.sql} AS id, {node_id.key} AS key, {columns} "  # noqa: S608
+        f"CREATE TEMP TABLE single AS SELECT {repeats} {node_id.sql} AS id, {node_id.key} AS key, {columns} "  # noqa: S608
         f"FROM nodes WHERE {node_id.sql} IS NOT NULL"
     )
     connection.execute("DROP TABLE nodes")
-    clash = connection.execute(
-        "SELECT key FROM single GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT 1"
-    ).fetchall()
+    again = "SELECT key FROM single GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT 1"
+    clash = connection.execute(again).fetchall() if repeats else []
     if clash:
         differing = [
             names[k]
@@ -244,17 +248,13 @@ def _number_nodes(
 def _place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], node_id: IdColumn) -> tuple[int, ...]:
     """Make ``placed``: every edge row by the positions of its ends, null where no node has that id."""
     first, second = ends
+    # The rows keep their number and not their texts, which would be carried through both joins.
     connection.execute(
-        f"CREATE TEMP TABLE keyed AS SELECT {end_key(first, node_id)} AS s, {end_key(second, node_id)} AS t, "  # noqa: S608
-        f"{first.sql} AS said_s, {second.sql} AS said_t FROM edges"
+        "CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing FROM ("  # noqa: S608
+        f"SELECT rowid AS row, {end_key(first, node_id)} AS key_s, {end_key(second, node_id)} AS key_t, "
+        f"{first.sql} IS NULL OR {second.sql} IS NULL AS missing FROM edges"
+        ") LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
     )
-    connection.execute("DROP TABLE edges")
-    connection.execute(
-        "CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, said_s, said_t, "
-        "said_s IS NULL OR said_t IS NULL AS missing "
-        "FROM keyed LEFT JOIN people a ON keyed.s = a.key LEFT JOIN people b ON keyed.t = b.key"
-    )
-    connection.execute("DROP TABLE keyed")
     tally = fetch_row(
         connection,
         "SELECT count(*), count(*) FILTER (missing), count(*) FILTER (NOT missing AND (s IS NULL OR t IS NULL)), "
@@ -264,9 +264,10 @@ def _place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn]
     return (*tally, fetch_row(connection, "SELECT count(*) FROM joined")[0])
 
 
-def _first_edge(connection: duckdb.DuckDBPyConnection, which: str) -> str:
-    said = "SELECT CAST(said_s AS VARCHAR), CAST(said_t AS VARCHAR) FROM placed"
-    row = fetch_row(connection, f"{said} WHERE {which} ORDER BY ALL LIMIT 1")
+def _first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], which: str) -> str:
+    said = ", ".join(f"CAST({end.sql} AS VARCHAR)" for end in ends)
+    rows = f"SELECT row FROM placed WHERE {which}"  # noqa: S608
+    row = fetch_row(connection, f"SELECT {said} FROM edges WHERE rowid IN ({rows}) ORDER BY ALL LIMIT 1")  # noqa: S608
     return " -> ".join("nothing" if end is None else repr(end) for end in row)
 
 
@@ -286,7 +287,7 @@ def _fetch_edges(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]
     return edge_index
 
 
-def _refuse(connection: duckdb.DuckDBPyConnection, counts: Counts, lone: str) -> None:
+def _refuse(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], counts: Counts, lone: str) -> None:
     """Raise for the first thing that was left out, with the first example in the order of the ids."""
     edge_faults = (
         (counts.null_ends, "edge row(s) lack an end", "missing"),
@@ -303,7 +304,9 @@ def _refuse(connection: duckdb.DuckDBPyConnection, counts: Counts, lone: str) ->
         ),
     )
     faults = [
-        (count, fault, f", first {_first_edge(connection, which)}") for count, fault, which in edge_faults if count
+        (count, fault, f", first {_first_edge(connection, ends, which)}")
+        for count, fault, which in edge_faults
+        if count
     ]
     faults += [
         (counts.null_ids, "node row(s) have no id", ""),
