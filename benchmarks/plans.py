@@ -1,4 +1,4 @@
-"""The memory that ``oddhop plan`` foresees against the peak of ``oddhop detect``: ``python benchmarks/plans.py FOLDER NAME...``.
+"""What ``oddhop plan`` foresees against the peak of ``oddhop detect``: ``python benchmarks/plans.py FOLDER NAME...``.
 
 FOLDER/NAME has the tables of benchmarks/tables.py. Few steps are made: steps cost time, not memory. All samples are
 kept, for those do.
