@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oddhop.cli import console as module
+from oddhop.cli.console import Console, LogFormat
+from tests.cli.conftest import FAST
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_plain_lines_come_every_ten_seconds_with_the_time_left(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = Console(LogFormat.plain)
+    for done in range(31):
+        clock[0] = float(done)
+        console.progress("training", done, 40)
+    clock[0] = 40.0
+    console.progress("training", 40, 40)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "training: 10 of 40 after 10 s, about 30 s left",
+        "training: 20 of 40 after 20 s, about 20 s left",
+        "training: 30 of 40 after 30 s, about 10 s left",
+        "training: 40 of 40 after 40 s",
+    ]
+
+
+def test_what_is_quick_is_not_told(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(LogFormat.plain)
+    for done in range(3):
+        console.progress("reading", done, 2)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_resumed_stage_does_not_count_what_was_done_before(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = Console(LogFormat.json)
+    console.progress("training", 900, 1000)
+    clock[0] = 10.0
+    console.progress("training", 950, 1000)
+    assert json.loads(capsys.readouterr().err)["left"] == 10.0
+
+
+def test_a_terminal_gets_bars(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", "edges.csv", "--nodes", "nodes.csv"]
+    environment = {**os.environ, "TERM": "xterm"}
+    seen = b""
+    with subprocess.Popen(
+        [*command, "--out", "run", *FAST], stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        while chunk := _read(ours):
+            seen += chunk
+        results = process.stdout.read() if process.stdout else b""
+    os.close(ours)
+    assert process.returncode == 0
+    shown = seen.decode()
+    for word in ("reading", "encoding", "training", "scoring", "100%", "left"):
+        assert word in shown
+    assert b"oddest" in results
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # the other end is closed
+        return b""
