@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from networks import inject, load
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop import HCM, Graph
+from oddhop.bench.networks import load_network
+from oddhop.inject import inject
 
 
 def trivial(graph: Graph) -> dict[str, np.ndarray]:
@@ -33,10 +34,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--injections", type=int, default=5)
     args = parser.parse_args()
-    edges, x, _ = load("blogcatalog_raw")
+    clean = load_network("blogcatalog_raw").graph
     figures: dict[str, list[tuple[float, float, float, float]]] = {}
     for seed in range(args.injections):
-        graph, labels = inject(edges, x, seed)
+        made = inject(clean, seed=seed)
+        graph, labels = made.graph, made.structural + 2 * made.contextual
         detector = HCM(random_state=seed).fit(graph)
         table = detector.result_.sort_by("id")
         scores = {name: table[name].to_numpy() for name in ("ahp", "iv", "hav")} | trivial(graph)

@@ -9,9 +9,9 @@ import argparse
 from itertools import permutations
 
 import numpy as np
-from networks import load
 
-from oddhop import HCM, Graph
+from oddhop import HCM
+from oddhop.bench.networks import load_network
 
 NETWORKS = ("hcm_amazon", "cora_cola_injected", "facebook_tam")
 RUNS = 4
@@ -24,8 +24,7 @@ def main() -> None:
     print("| network | score | coverage of 90 % intervals | over pairs of runs | mean width, share of nodes |")
     print("|---|---|---|---|---|")
     for name in NETWORKS:
-        edges, x, _ = load(name)
-        graph = Graph.from_arrays(edges, x)
+        graph = load_network(name).graph
         tables = [HCM(random_state=seed, score=score).fit(graph).result_.sort_by("id") for seed in range(RUNS)]
         rank, low, high = (
             np.stack([table[column].to_numpy() for table in tables]) for column in ("rank", "rank_low", "rank_high")

@@ -22,6 +22,10 @@ class TableError(OddhopError, ValueError):
     """A table of edges or nodes cannot be found or read, or does not say what it must."""
 
 
+class DataFolderError(OddhopError, ValueError):
+    """A network of the benchmark is not in the data folder, or is not the one it should be."""
+
+
 class SettingsError(OddhopError, ValueError):
     """A setting is of the wrong kind, out of range, or at odds with another."""
 

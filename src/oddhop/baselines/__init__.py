@@ -1,0 +1,52 @@
+"""Baselines behind one protocol: a graph and a seed in, one score a node out, high is odd.
+
+>>> from oddhop import Graph
+>>> from oddhop.baselines import BASELINES
+>>> BASELINES["degree"](Graph.from_arrays([[0, 0], [1, 2]], [[1.0], [2.0], [4.0]]), seed=0).tolist()
+[2.0, 1.0, 1.0]
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from oddhop.arrays import Floats
+from oddhop.baselines.amen import amen
+from oddhop.baselines.borrowed import anomalous, cola, dominant, radar
+from oddhop.baselines.madan import madan
+from oddhop.baselines.resgcn import resgcn
+from oddhop.baselines.tabular import isolation_forest, lof
+from oddhop.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
+from oddhop.graph import Graph
+
+
+class Baseline(Protocol):
+    """What every baseline is: fit a graph, give scores."""
+
+    def __call__(self, graph: Graph, *, seed: int = 0) -> Floats:
+        """Give one score a node; high is odd."""
+
+
+TRIVIAL: dict[str, Baseline] = {
+    "degree": degree,
+    "attribute norm": attribute_norm,
+    "neighbour distance": neighbour_distance,
+    "degree + distance": degree_and_distance,
+}
+"""Scores that learn nothing."""
+
+BASELINES: dict[str, Baseline] = {
+    "LOF": lof,
+    "AMEN": amen,
+    "Radar": radar,
+    "ANOMALOUS": anomalous,
+    "DOMINANT": dominant,
+    "MADAN": madan,
+    "ResGCN": resgcn,
+    "CoLA": cola,
+    "isolation forest": isolation_forest,
+    **TRIVIAL,
+}
+"""All of them by name: the paper's seven first, in its order."""
+
+__all__ = ["BASELINES", "TRIVIAL", "Baseline"]

@@ -1,0 +1,77 @@
+"""DOMINANT and CoLA of PyOD, Radar and ANOMALOUS of PyGOD: with their own defaults (``pip install oddhop[baselines]``).
+
+Radar and ANOMALOUS learn matrices of nodes x nodes and nodes x attributes: with thousands of attributes a step
+of theirs takes the better part of a minute. Over 2,000 columns they are given the 20 leading components, which
+is what the paper gives its own method.
+"""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from oddhop.arrays import Floats
+from oddhop.attributes import learn_preparation
+from oddhop.boundary import is_sparse
+from oddhop.errors import SettingsError
+from oddhop.graph import Graph
+
+WIDEST = 2_000
+
+
+def dominant(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give PyOD's DOMINANT score: how badly a graph autoencoder rebuilds a node (Ding 2019)."""
+    return _pyod("pyod.models.pyg_dominant", "DOMINANT", graph, seed)
+
+
+def cola(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give PyOD's CoLA score: how badly a node matches its own neighbourhood (Liu 2021)."""
+    return _pyod("pyod.models.pyg_cola", "CoLA", graph, seed)
+
+
+def radar(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give PyGOD's Radar score: the residual of a node's attributes (Li 2017)."""
+    return _pygod("Radar", graph, seed)
+
+
+def anomalous(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give PyGOD's ANOMALOUS score: the residual after a choice of attributes (Peng 2018)."""
+    return _pygod("ANOMALOUS", graph, seed)
+
+
+def _pyod(module: str, name: str, graph: Graph, seed: int) -> Floats:
+    fitted = _fit(module, name, _dense(graph), graph, seed)
+    return np.asarray(fitted.decision_scores_, dtype=np.float64)
+
+
+def _pygod(name: str, graph: Graph, seed: int) -> Floats:
+    prepared = graph
+    if graph.attribute_count > WIDEST:
+        prepared = learn_preparation(graph, scale="none", pca_components=20, pca_above=WIDEST).apply(graph)
+    fitted = _fit("pygod.detector", name, _dense(prepared), graph, seed)
+    return np.asarray(fitted.decision_score_.numpy(), dtype=np.float64)
+
+
+def _fit(module: str, name: str, x: Floats, graph: Graph, seed: int) -> Any:
+    # Imported here: they are large, optional, and full of warnings that are not ours to mend.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            torch = import_module("torch")
+            detector = getattr(import_module(module), name)
+            data = import_module("torch_geometric.data").Data
+        except ImportError as error:
+            raise SettingsError(f"{name} comes from elsewhere: pip install 'oddhop[baselines]' ({error})") from None
+        rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+        edges = np.stack([rows, graph.indices]).astype(np.int64)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return detector().fit(data(x=torch.from_numpy(x), edge_index=torch.from_numpy(edges)))
+
+
+def _dense(graph: Graph) -> Floats:
+    x = graph.attributes
+    return np.array(x.toarray() if is_sparse(x) else x, dtype=np.float32)
