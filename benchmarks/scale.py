@@ -25,6 +25,7 @@ from numba import njit
 from oddhop import HCM, Graph
 from oddhop.adjacency import upper_edges
 from oddhop.attributes import learn_preparation
+from oddhop.bench.synthetic import synthetic
 from oddhop.engine.local import single_threaded
 from oddhop.hop_kernels import forget, search
 from oddhop.hops import draw_batch, sample_pairs
@@ -33,25 +34,6 @@ from oddhop.purify import purify
 from oddhop.randomness import START, STEP, generator, torch_generator
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
-
-
-def synthetic(nodes: int, edges: int, attributes: int, seed: int = 0) -> Graph:
-    """Make a network of communities with a heavy tail of degrees; attributes follow the community."""
-    rng = np.random.default_rng(seed)
-    community = rng.integers(0, max(2, nodes // 1000), nodes)
-    order = np.argsort(community, kind="stable")
-    popularity = rng.pareto(2.0, nodes) + 0.2
-    ends = np.cumsum(popularity[order])
-    sources = order[np.searchsorted(ends, rng.random(edges) * ends[-1])]
-    # Three edges in four stay near in the order of communities, the rest go anywhere.
-    place = np.empty(nodes, dtype=np.int64)
-    place[order] = np.arange(nodes)
-    near = order[(place[sources] + rng.integers(1, 500, edges)) % nodes]
-    anywhere = order[np.searchsorted(ends, rng.random(edges) * ends[-1])]
-    targets = np.where(rng.random(edges) < 0.75, near, anywhere)
-    centres = rng.normal(size=(int(community.max()) + 1, attributes))
-    x = centres[community] + rng.normal(size=(nodes, attributes))
-    return Graph.from_arrays(np.stack([sources, targets]), x.astype(np.float32))
 
 
 def compared(ours: Callable[[], Any], bare: Callable[[], Any], repeats: int) -> dict[str, float]:

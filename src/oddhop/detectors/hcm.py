@@ -223,10 +223,10 @@ class HCM(GraphDetector):
         prepared = preparation.apply(graph, settings.dtype)
         purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
         progress("preparing", 1, 1)
-        pairs = _labelled_pairs(purified, settings, seed, workers, progress)
+        pairs = labelled_pairs(purified, settings, seed, workers, progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
         inputs = Inputs.of(prepared, settings.dtype)
-        plan = _plan(pairs, settings, seed)
+        plan = plan_chains(pairs, settings, seed)
         posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
         scores = score_nodes(posterior, inputs, prepared, folder=folder, workers=workers, progress=progress)
         ranking = rank_nodes(scores, settings.score, budget(settings, scores))
@@ -310,7 +310,8 @@ class HCM(GraphDetector):
         return score_nodes(model.posterior, inputs, prepared, maxima=model.maxima, workers=workers, progress=progress)
 
 
-def _labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
+def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
+    """Draw or list the pairs that the settings ask for."""
     if settings.labels == "exhaustive":
         return list_pairs(purified, settings.hops, workers=workers, progress=progress)
     return sample_pairs(
@@ -324,7 +325,8 @@ def _labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, worker
     )
 
 
-def _plan(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
+def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
+    """Say how the chains run on these pairs."""
     classes = pairs.present.size
     temperature = settings.temperature
     if temperature is None:

@@ -1,0 +1,141 @@
+"""A cell of the benchmark: one detector on one network with one seed, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from oddhop.arrays import Bools, Floats
+from oddhop.baselines import BASELINES
+from oddhop.bench.authors_script import authors_script
+from oddhop.bench.figures import figures
+from oddhop.bench.networks import Network, load_network
+from oddhop.bench.readings import read_posterior, training_curve
+from oddhop.bench.synthetic import synthetic
+from oddhop.detectors.hcm import HCM
+from oddhop.errors import OddhopError, SettingsError
+from oddhop.graph import Graph
+from oddhop.inject import Reading, inject
+from oddhop.settings import checked_settings
+
+SECONDS, BYTES = 600.0, 8 * 2**30
+HCM_NAME, READINGS, SCRIPT, TRAINING = "HCM", "HCM readings", "authors' script", "HCM training"
+DETECTORS = (HCM_NAME, *BASELINES)
+"""What every table compares; beside them stand readings of HCM that only the benchmark knows."""
+SYNTHETIC = "synthetic "
+
+
+@dataclass(frozen=True)
+class Injection:
+    """Anomalies to put into a clean network: ``cliques`` of 15, and as many with foreign attributes."""
+
+    cliques: int
+    seed: int = 0
+    reading: Reading = "dominant"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: detector, network, seed, and the budget it has.
+
+    Examples
+    --------
+    >>> from oddhop.bench.cells import Cell
+    >>> Cell("hcm_amazon", "HCM", settings={"layers": 4}).key
+    '{"detector":"HCM","injection":null,"network":"hcm_amazon","seed":0,"settings":{"layers":4}}'
+    """
+
+    network: str
+    detector: str
+    seed: int = 0
+    injection: Injection | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = SECONDS
+    bytes: int = BYTES
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the result depends on: all but the budget."""
+        return {name: value for name, value in asdict(self).items() if name not in ("seconds", "bytes")}
+
+    @property
+    def key(self) -> str:
+        """The identity as text, the same whatever order its parts were given in."""
+        return json.dumps(self.identity, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Cell:
+        """Read what ``dataclasses.asdict`` gave."""
+        injection = values["injection"]
+        return cls(**{**values, "injection": Injection(**injection) if injection else None})
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network with its known anomalies, ready for a detector."""
+
+    graph: Graph
+    anomalous: Bools | None
+    structural: Bools | None
+    contextual: Bools | None
+    directed_edges: Any = None
+
+
+def load_problem(cell: Cell, folder: str | None) -> Problem:
+    """Load the network of a cell and put its anomalies in."""
+    if cell.network.startswith(SYNTHETIC):
+        edges = int(cell.network.removeprefix(SYNTHETIC))
+        return Problem(synthetic(max(edges // 10, 20), edges, 20), None, None, None)
+    network: Network = load_network(cell.network, folder)
+    if cell.injection is None:
+        return Problem(network.graph, network.anomalous, network.structural, network.contextual, network.directed_edges)
+    made = inject(
+        network.graph, seed=cell.injection.seed, cliques=cell.injection.cliques, reading=cell.injection.reading
+    )
+    return Problem(made.graph, made.anomalous, made.structural, made.contextual)
+
+
+def scores_of(cell: Cell, problem: Problem) -> dict[str, Floats]:
+    """Run the detector of a cell; give its scores by name."""
+    graph, settings = problem.graph, dict(cell.settings)
+    if cell.detector == HCM_NAME:
+        table = HCM(random_state=cell.seed, workers=1, **settings).fit(graph).result_
+        order = np.argsort(table["id"].to_numpy(), kind="stable")
+        return {name: table[name].to_numpy()[order] for name in ("ahp", "iv", "hav")}
+    if cell.detector == READINGS:
+        raw = bool(settings.pop("raw_similarity", False))
+        return read_posterior(graph, checked_settings(settings), cell.seed, raw_similarity=raw)
+    if cell.detector == SCRIPT:
+        directed = problem.directed_edges if settings.pop("directed", False) else None
+        return authors_script(graph, seed=cell.seed, directed_edges=directed, **settings)
+    if cell.detector in BASELINES and not settings:
+        return {"score": BASELINES[cell.detector](graph, seed=cell.seed)}
+    raise SettingsError(
+        f"no detector is called {cell.detector!r} with the settings {settings}; "
+        f"known are {', '.join((*DETECTORS, READINGS, SCRIPT, TRAINING))}"
+    )
+
+
+def curve_of(cell: Cell, problem: Problem) -> dict[str, list[float]]:
+    """Train as a cell says; give the curve of its ROC-AUC."""
+    if problem.anomalous is None:
+        raise SettingsError(f"{cell.network} has no known anomalies; a training curve is judged by them")
+    return training_curve(problem.graph, problem.anomalous, checked_settings(dict(cell.settings)), cell.seed)
+
+
+def figures_of(scores: Mapping[str, Floats], problem: Problem) -> dict[str, Any]:
+    """Judge scores by the known anomalies; nothing where there are none."""
+    for name, values in scores.items():
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        if bad:
+            raise OddhopError(f"{bad} of {values.size} values of {name} are not finite")
+    if problem.anomalous is None:
+        return {}
+    return {
+        name: figures(values, problem.anomalous, problem.structural, problem.contextual)
+        for name, values in scores.items()
+    }

@@ -1,0 +1,158 @@
+"""The suites: which cells are run, the most telling first, so that a run that is cut short tells most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from oddhop.baselines import BASELINES
+from oddhop.bench.cells import DETECTORS, HCM_NAME, READINGS, SCRIPT, SYNTHETIC, TRAINING, Cell, Injection
+from oddhop.errors import SettingsError
+from oddhop.inject import Reading
+
+INJECTED = {"flickr_raw": 15, "blogcatalog_raw": 10, "acmv9": 20}
+"""The paper's clean networks and how many cliques of 15 it puts in; acmv9 stands in for ACM, which is not to be had."""
+LABELLED = ("hcm_amazon", "hcm_enron")
+DEEP = {"layers": 4}  # the paper's, for those two
+INJECTIONS, HCM_SEEDS, LABELLED_SEEDS, CURVE_RUNS = 5, 2, 10, 10
+DROP_RATIOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+CLASSES = (2, 3, 4, 5, 6, 7)
+SAMPLING_RATIOS = (0.1, 0.3, 0.5, 0.7, 1.0)
+SWEEP_CLASSES = 5  # the paper's for the sweeps of R and S
+# The cap on the pairs of a step hides S. Without it a step takes seconds, so there are fewer of them.
+UNCAPPED = {"pairs_per_step": 2**22, "burn_in": 150, "samples": 10, "thin": 5, "chains": 1, "hops": SWEEP_CLASSES}
+CURVE = {"chains": 1, "samples": 10, "thin": 10}
+TRIED: tuple[dict[str, int | float | str], ...] = (
+    {"burn_in": 300},
+    {"step_size": 0.01},
+    {"scale": "none"},
+    {"pca_components": 10},
+    {"pca_components": 50},
+    {"layers": 1},
+)
+"""Settings other than the declared one, each on the first injection only: shown, and never used for the table."""
+MORE = (
+    "blogcatalog_dominant",
+    "cora_cola_injected",
+    "citeseer_cola_injected",
+    "bond_inj_cora",
+    "facebook_tam",
+    "bond_reddit",
+    "bond_disney",
+    "amazon_fraud_tam",
+)
+DEFAULTS: dict[str, float | bool] = {"hops": 4, "drop_ratio": 0.2, "sampling_ratio": 0.3, "raw_similarity": False}
+GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+LONG = 3_600.0
+
+
+def paper() -> list[Cell]:
+    """Give the cells of the paper's table and figures, and of the section on where we differ."""
+    table = [_injected(name, 0, detector) for detector in DETECTORS for name in INJECTED]
+    table += [_labelled(name, detector, 0) for detector in DETECTORS for name in LABELLED]
+    readings = [
+        Cell(name, SCRIPT, seed, settings={**DEEP, "directed": directed})
+        for name in LABELLED
+        for directed in (True, False)
+        for seed in range(3)
+    ]
+    readings += [Cell(name, READINGS, settings=DEEP) for name in LABELLED]
+    for name in INJECTED:
+        readings += [_injected(name, 0, READINGS, settings={"raw_similarity": raw}) for raw in (False, True)]
+        readings.append(_injected(name, 0, SCRIPT))
+        readings.append(_injected(name, 0, HCM_NAME, reading="paper-text"))
+    again = [_injected(name, k, HCM_NAME) for k in range(1, INJECTIONS) for name in INJECTED]
+    descent = [
+        _injected(name, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(INJECTIONS) for name in INJECTED
+    ]
+    seeds = [_labelled(name, HCM_NAME, seed) for seed in range(1, LABELLED_SEEDS) for name in LABELLED]
+    others = [_injected(name, k, detector) for k in range(1, INJECTIONS) for detector in BASELINES for name in INJECTED]
+    second = [_injected(name, k, HCM_NAME, seed=1) for k in range(INJECTIONS) for name in INJECTED]
+    tried = [_injected(name, 0, HCM_NAME, settings=setting) for setting in TRIED for name in INJECTED]
+    curves = [
+        Cell("blogcatalog_raw", TRAINING, run, Injection(INJECTED["blogcatalog_raw"]), {**CURVE, "sampler": sampler})
+        for run in range(CURVE_RUNS)
+        for sampler in ("sgld", "sgd")
+    ]
+    return table + readings + again + descent + sweeps() + seeds + curves + others + tried + second
+
+
+def sweeps() -> list[Cell]:
+    """Give the cells of the paper's sweeps over R, C and S."""
+    cells = [
+        _injected(name, 0, HCM_NAME, settings={"drop_ratio": ratio, "hops": SWEEP_CLASSES})
+        for ratio in DROP_RATIOS
+        for name in INJECTED
+    ]
+    cells += [_injected(name, 0, HCM_NAME, settings={"hops": classes}) for classes in CLASSES for name in INJECTED]
+    cells += [
+        _injected(name, 0, HCM_NAME, settings={**UNCAPPED, "sampling_ratio": ratio}, seconds=LONG)
+        for ratio in SAMPLING_RATIOS
+        for name in INJECTED
+    ]
+    return cells
+
+
+def more() -> list[Cell]:
+    """Give the cells of the other networks, and of the leak-controlled injections."""
+    cells = [Cell(name, detector) for name in MORE for detector in DETECTORS]
+    cells += [_injected(name, 0, detector, reading="leak-controlled") for detector in DETECTORS for name in INJECTED]
+    return cells + [Cell(name, HCM_NAME, seed) for seed in (1, 2) for name in MORE]
+
+
+def growth() -> list[Cell]:
+    """Give the cells of speed and memory: HCM beside DOMINANT and CoLA on Flickr, and all on growing networks."""
+    side_by_side = [_injected("flickr_raw", 0, detector) for detector in (HCM_NAME, "DOMINANT", "CoLA")]
+    growing = [
+        Cell(f"{SYNTHETIC}{edges}", detector, seconds=LONG if detector == HCM_NAME else 600.0)
+        for edges in GROWTH
+        for detector in DETECTORS
+    ]
+    return side_by_side + growing
+
+
+def ci() -> list[Cell]:
+    """Give a small suite: two networks, all detectors, one seed, HCM with few steps."""
+    quick = {"burn_in": 60, "samples": 4, "thin": 5, "chains": 2}
+    return [
+        Cell(name, detector, settings=quick if detector == HCM_NAME else {})
+        for detector in DETECTORS
+        for name in ("bond_disney", "hcm_amazon")
+    ]
+
+
+SUITES: dict[str, Callable[[], list[Cell]]] = {"paper": paper, "more": more, "growth": growth, "ci": ci}
+"""By name."""
+
+
+def suite(name: str) -> list[Cell]:
+    """Give the cells of a suite, each once.
+
+    Examples
+    --------
+    >>> from oddhop.bench.suites import suite
+    >>> len(suite("ci"))
+    28
+    """
+    if name not in SUITES:
+        raise SettingsError(f"no suite is called {name!r}; there are {', '.join(SUITES)}")
+    return list({cell.key: cell for cell in SUITES[name]()}.values())
+
+
+def _labelled(name: str, detector: str, seed: int) -> Cell:
+    return Cell(name, detector, seed, settings=DEEP if detector == HCM_NAME else {})
+
+
+def _injected(
+    name: str,
+    injection: int,
+    detector: str,
+    *,
+    seed: int = 0,
+    reading: Reading = "dominant",
+    settings: Mapping[str, int | float | str] | None = None,
+    seconds: float = 600.0,
+) -> Cell:
+    put_in = Injection(INJECTED[name], injection, reading)
+    # What is the default already is no other cell.
+    changed = {key: value for key, value in (settings or {}).items() if DEFAULTS.get(key) != value}
+    return Cell(name, detector, seed, put_in, changed, seconds)
