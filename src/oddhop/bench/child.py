@@ -1,7 +1,8 @@
 """The process that runs one cell: ``python -m oddhop.bench.child CELL [DATA]``, one JSON document on its last line.
 
 It warms up on a small network first, so that imports, compiled kernels and their memory are not counted as the
-detector's. Seconds are those of the one core it has, not those it waited for others. It ends when its standard input does: no cell outlives the run that started it.
+detector's. Seconds are those of the one core it has, not those it waited for others. It ends when its standard input
+does: no cell outlives the run that started it.
 """
 
 from __future__ import annotations

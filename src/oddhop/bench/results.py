@@ -45,9 +45,9 @@ class Summary:
 def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "roc_auc", kind: str = "") -> Summary:
     """Give the mean of a figure over a group of cells.
 
-    Nodes: the standard error of each run. Runs: their spread. Where runs share their anomalies, the error over the nodes
-    does not shrink with more runs, and both add up. Where every injection draws new anomalies, their spread holds both;
-    of that interval (Student's) and the one over the nodes alone the wider is given.
+    Nodes: the standard error of each run. Runs: their spread. Where runs share their anomalies, the error over the
+    nodes does not shrink with more runs, and both add up. Where every injection draws new anomalies, their spread
+    holds both; of that interval (Student's) and the one over the nodes alone the wider is given.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def digits(value: float) -> str:
     >>> digits(0.7915), digits(1.0), digits(-0.012)
     ('.791', '1.000', '-.012')
     """
-    return f"{value:.3f}".replace("0.", ".", 1)
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float | None:

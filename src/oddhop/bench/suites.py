@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from oddhop.baselines import BASELINES
-from oddhop.bench.cells import DETECTORS, HCM_NAME, READINGS, SCRIPT, SYNTHETIC, TRAINING, Cell, Injection
+from oddhop.bench.cells import DETECTORS, HCM_NAME, READINGS, SCRIPT, SECONDS, SYNTHETIC, TRAINING, Cell, Injection
 from oddhop.errors import SettingsError
 from oddhop.inject import Reading
 
@@ -47,7 +47,7 @@ LONG = 3_600.0
 
 def paper() -> list[Cell]:
     """Give the cells of the paper's table and figures, and of the section on where we differ."""
-    table = [_injected(name, 0, detector) for detector in DETECTORS for name in INJECTED]
+    table = [injected(name, 0, detector) for detector in DETECTORS for name in INJECTED]
     table += [_labelled(name, detector, 0) for detector in DETECTORS for name in LABELLED]
     readings = [
         Cell(name, SCRIPT, seed, settings={**DEEP, "directed": directed})
@@ -57,17 +57,15 @@ def paper() -> list[Cell]:
     ]
     readings += [Cell(name, READINGS, settings=DEEP) for name in LABELLED]
     for name in INJECTED:
-        readings += [_injected(name, 0, READINGS, settings={"raw_similarity": raw}) for raw in (False, True)]
-        readings.append(_injected(name, 0, SCRIPT))
-        readings.append(_injected(name, 0, HCM_NAME, reading="paper-text"))
-    again = [_injected(name, k, HCM_NAME) for k in range(1, INJECTIONS) for name in INJECTED]
-    descent = [
-        _injected(name, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(INJECTIONS) for name in INJECTED
-    ]
+        readings += [injected(name, 0, READINGS, settings={"raw_similarity": raw}) for raw in (False, True)]
+        readings.append(injected(name, 0, SCRIPT))
+        readings.append(injected(name, 0, HCM_NAME, reading="paper-text"))
+    again = [injected(name, k, HCM_NAME) for k in range(1, INJECTIONS) for name in INJECTED]
+    descent = [injected(name, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(INJECTIONS) for name in INJECTED]
     seeds = [_labelled(name, HCM_NAME, seed) for seed in range(1, LABELLED_SEEDS) for name in LABELLED]
-    others = [_injected(name, k, detector) for k in range(1, INJECTIONS) for detector in BASELINES for name in INJECTED]
-    second = [_injected(name, k, HCM_NAME, seed=1) for k in range(INJECTIONS) for name in INJECTED]
-    tried = [_injected(name, 0, HCM_NAME, settings=setting) for setting in TRIED for name in INJECTED]
+    others = [injected(name, k, detector) for k in range(1, INJECTIONS) for detector in BASELINES for name in INJECTED]
+    second = [injected(name, k, HCM_NAME, seed=1) for k in range(INJECTIONS) for name in INJECTED]
+    tried = [injected(name, 0, HCM_NAME, settings=setting) for setting in TRIED for name in INJECTED]
     curves = [
         Cell("blogcatalog_raw", TRAINING, run, Injection(INJECTED["blogcatalog_raw"]), {**CURVE, "sampler": sampler})
         for run in range(CURVE_RUNS)
@@ -79,13 +77,13 @@ def paper() -> list[Cell]:
 def sweeps() -> list[Cell]:
     """Give the cells of the paper's sweeps over R, C and S."""
     cells = [
-        _injected(name, 0, HCM_NAME, settings={"drop_ratio": ratio, "hops": SWEEP_CLASSES})
+        injected(name, 0, HCM_NAME, settings={"drop_ratio": ratio, "hops": SWEEP_CLASSES})
         for ratio in DROP_RATIOS
         for name in INJECTED
     ]
-    cells += [_injected(name, 0, HCM_NAME, settings={"hops": classes}) for classes in CLASSES for name in INJECTED]
+    cells += [injected(name, 0, HCM_NAME, settings={"hops": classes}) for classes in CLASSES for name in INJECTED]
     cells += [
-        _injected(name, 0, HCM_NAME, settings={**UNCAPPED, "sampling_ratio": ratio}, seconds=LONG)
+        injected(name, 0, HCM_NAME, settings={**UNCAPPED, "sampling_ratio": ratio}, seconds=LONG)
         for ratio in SAMPLING_RATIOS
         for name in INJECTED
     ]
@@ -95,15 +93,15 @@ def sweeps() -> list[Cell]:
 def more() -> list[Cell]:
     """Give the cells of the other networks, and of the leak-controlled injections."""
     cells = [Cell(name, detector) for name in MORE for detector in DETECTORS]
-    cells += [_injected(name, 0, detector, reading="leak-controlled") for detector in DETECTORS for name in INJECTED]
+    cells += [injected(name, 0, detector, reading="leak-controlled") for detector in DETECTORS for name in INJECTED]
     return cells + [Cell(name, HCM_NAME, seed) for seed in (1, 2) for name in MORE]
 
 
 def growth() -> list[Cell]:
     """Give the cells of speed and memory: HCM beside DOMINANT and CoLA on Flickr, and all on growing networks."""
-    side_by_side = [_injected("flickr_raw", 0, detector) for detector in (HCM_NAME, "DOMINANT", "CoLA")]
+    side_by_side = [injected("flickr_raw", 0, detector) for detector in (HCM_NAME, "DOMINANT", "CoLA")]
     growing = [
-        Cell(f"{SYNTHETIC}{edges}", detector, seconds=LONG if detector == HCM_NAME else 600.0)
+        Cell(f"{SYNTHETIC}{edges}", detector, seconds=LONG if detector == HCM_NAME else SECONDS)
         for edges in GROWTH
         for detector in DETECTORS
     ]
@@ -142,7 +140,7 @@ def _labelled(name: str, detector: str, seed: int) -> Cell:
     return Cell(name, detector, seed, settings=DEEP if detector == HCM_NAME else {})
 
 
-def _injected(
+def injected(
     name: str,
     injection: int,
     detector: str,
@@ -150,9 +148,9 @@ def _injected(
     seed: int = 0,
     reading: Reading = "dominant",
     settings: Mapping[str, int | float | str] | None = None,
-    seconds: float = 600.0,
+    seconds: float = SECONDS,
 ) -> Cell:
+    """Give the cell of an injected network; settings that are the default already make no other cell."""
     put_in = Injection(INJECTED[name], injection, reading)
-    # What is the default already is no other cell.
     changed = {key: value for key, value in (settings or {}).items() if DEFAULTS.get(key) != value}
     return Cell(name, detector, seed, put_in, changed, seconds)

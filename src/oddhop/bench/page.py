@@ -1,0 +1,258 @@
+"""The page: everything the benchmark shows, written from its lines alone. The prose stands in ``page.md``."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from oddhop.baselines import BASELINES, TRIVIAL
+from oddhop.bench import plots, suites
+from oddhop.bench.cells import HCM_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
+from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
+from oddhop.bench.results import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
+from oddhop.bench.runner import read_lines
+from oddhop.errors import TableError
+from oddhop.runs import write_atomically
+
+ROWS: dict[str, tuple[str, str]] = {
+    "HCM ahp": (HCM_NAME, "ahp"),
+    "HCM hav": (HCM_NAME, "hav"),
+    **{name: (name, "score") for name in BASELINES},
+}
+"""What a table has a row of: the detector, and which of its scores."""
+PICTURES = {
+    "sweeps": "ROC-AUC of AHP and HAV over R, C and S on three networks",
+    "training": "ROC-AUC of AHP during training, mean and standard deviation of ten runs",
+    "growth": "Seconds and memory of every detector as the network grows",
+}
+BOTH = ("ahp", "hav")
+
+
+def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
+    """Write the page, and its pictures into the folder ``pictures`` beside it; give all paths."""
+    found = {line["key"]: line for line in read_lines(lines)}
+    if not found:
+        raise TableError(f"{lines} has no lines; oddhop bench run --suite ci is a quick way to some")
+    pictures = page.parent / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    drawn = plots.draw(found, pictures)
+    parts = {
+        **_opening(found),
+        **_paper(found),
+        **_figures(found),
+        **_more(found),
+        **_speed(found),
+        **_differences(found),
+        **{f"{name}_picture": _picture(drawn, name, text) for name, text in PICTURES.items()},
+    }
+    prose = resources.files("oddhop.bench").joinpath("page.md").read_text()
+    write_atomically(page, Template(prose).substitute(parts).encode())
+    return [page, *drawn.values()]
+
+
+def group(network: str, detector: str) -> list[Cell]:
+    """Give the cells that a figure of the paper's table is the mean of."""
+    own = detector == HCM_NAME
+    if network not in suites.INJECTED:
+        seeds = range(suites.LABELLED_SEEDS if own else 1)
+        return [Cell(network, detector, seed, settings=suites.DEEP if own else {}) for seed in seeds]
+    return [
+        suites.injected(network, k, detector, seed=seed)
+        for k in range(suites.INJECTIONS)
+        for seed in range(suites.HCM_SEEDS if own else 1)
+    ]
+
+
+def _picture(drawn: dict[str, Path], name: str, text: str) -> str:
+    return f"![{text}](pictures/{drawn[name].name})" if name in drawn else f"*{text}: {NOT_RUN}.*"
+
+
+def _opening(lines: Lines) -> dict[str, str]:
+    rows = []
+    for name in suites.SUITES:
+        cells = suites.suite(name)
+        kept = [lines[cell.key] for cell in cells if cell.key in lines]
+        count = Counter(line["status"] for line in kept)
+        over, hours = count["over time"] + count["over memory"], sum(line["wall"] for line in kept) / 3600
+        missing = len(cells) - len(kept)
+        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, f"{hours:.2f}"])
+    header = ["suite", "cells", "done", "over budget", "failed", "not run yet", "hours of wall time, cells added up"]
+    versions = Counter(tuple(sorted(line["versions"].items())) for line in lines.values() if "versions" in line)
+    told = versions.most_common(1)[0][0] if versions else ()
+    return {
+        "suites": table(header, rows),
+        "commits": ", ".join(f"`{commit}`" for commit in sorted({str(line["commit"]) for line in lines.values()})),
+        "versions": ", ".join(f"{name} {number}" for name, number in told),
+    }
+
+
+def _paper(lines: Lines) -> dict[str, str]:
+    rows, parts = [], []
+    trivial = {
+        network: best({name: summarise(lines, group(network, name), "score") for name in TRIVIAL})
+        for network in PAPER_NETWORKS
+    }
+    theirs = {
+        row: [digits(value) if value is not None else "-" for value in PAPER.get(row, (None,) * len(PAPER_NETWORKS))]
+        for row in ROWS
+    }
+    for row, (detector, score) in ROWS.items():
+        ours = [summarise(lines, group(network, detector), score) for network in PAPER_NETWORKS]
+        rows.append([row, *(f"{a} / {b}" for a, b in zip(theirs[row], ours, strict=True))])
+    rows.append(["**best trivial**", *trivial.values()])
+    for k, (network, title) in enumerate(PAPER_NETWORKS.items()):
+        kinds = {"cliques": "structural", "attributes": "contextual"} if network in suites.INJECTED else {}
+        own = []
+        for row, (detector, score) in ROWS.items():
+            cells = group(network, detector)
+            figures = [summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")]
+            figures += [summarise(lines, cells, score, kind=kind) for kind in kinds.values()]
+            own.append([row, theirs[row][k], *figures, trivial[network]])
+        header = ["detector", "paper", "ROC-AUC", "AP", *kinds, "best trivial"]
+        parts.append(f"### {title}\n\n{table(header, own)}")
+    return {
+        "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
+        "networks": "\n\n".join(parts),
+        "verdict": " ".join(_verdict(lines, network, k) for k, network in enumerate(("flickr_raw", "blogcatalog_raw"))),
+    }
+
+
+def _verdict(lines: Lines, network: str, place: int) -> str:
+    theirs = max(PAPER[f"HCM {score}"][place] or 0.0 for score in BOTH)
+    ours = {score: summarise(lines, group(network, HCM_NAME), score) for score in BOTH}
+    score, top = max(ours.items(), key=lambda item: item[1].mean or 0.0)
+    title = PAPER_NETWORKS[network]
+    if top.high is None:
+        return f"{title}: {top}."
+    reached = (
+        "within the interval." if top.high >= theirs else "**no**; see [what else was tried](#what-else-was-tried)."
+    )
+    return f"{title}: the paper's best is {digits(theirs)}, ours {top} ({score.upper()}): {reached}"
+
+
+def _figures(lines: Lines) -> dict[str, str]:
+    means, descent = [], []
+    for network in suites.INJECTED:
+        cells = group(network, HCM_NAME)
+        plain = [suites.injected(network, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(suites.INJECTIONS)]
+        noisy = [cell for cell in cells if cell.seed == 0]
+        for score in BOTH:
+            title = [PAPER_NETWORKS[network], score.upper()]
+            found = [summarise(lines, cells, score, figure) for figure in ("mean_anomalous", "mean_normal")]
+            means.append([*title, *(f"{one.mean:.3f}" if one.mean is not None else one.note for one in found)])
+            descent.append([*title, summarise(lines, noisy, score), summarise(lines, plain, score)])
+    return {
+        "means": table(["network", "score", "mean of anomalous nodes", "mean of normal nodes"], means),
+        "descent": table(["network", "score", "SGLD", "SGD"], descent),
+    }
+
+
+def _more(lines: Lines) -> dict[str, str]:
+    def both(cells: Sequence[Cell], score: str) -> str:
+        area, precision = summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")
+        return str(area) if precision.mean is None else f"{area} / {digits(precision.mean)}"
+
+    def seeds(network: str, detector: str) -> list[Cell]:
+        return [Cell(network, detector, seed) for seed in range(3 if detector == HCM_NAME else 1)]
+
+    more, leak_free, same = [], [], []
+    for row, (detector, score) in ROWS.items():
+        more.append([row, *(both(seeds(network, detector), score) for network in suites.MORE)])
+        free = [suites.injected(network, 0, detector, reading="leak-controlled") for network in suites.INJECTED]
+        leak_free.append([row, *(both([cell], score) for cell in free)])
+    for name, published in BLOGCATALOG.items():
+        ours = summarise(lines, [Cell("blogcatalog_dominant", name)], "score")
+        near = ours.mean is not None and min(abs(ours.mean - value) for value in published) <= CLOSE
+        said = "" if ours.mean is None else f"within {digits(CLOSE)}" if near else WHAT_DIFFERS[name]
+        same.append([name, ", ".join(digits(value) for value in published), ours, said])
+    return {
+        "more": table(["detector", *suites.MORE], more),
+        "leak_free": table(["detector", *(PAPER_NETWORKS[network] for network in suites.INJECTED)], leak_free),
+        "same_file": table(["detector", "published ROC-AUC", "ours", "what differs"], same),
+    }
+
+
+def _speed(lines: Lines) -> dict[str, str]:
+    rows = []
+    for name in (HCM_NAME, *BASELINES):
+        cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
+        kept = [lines[cell.key] for cell in cells if cell.key in lines]
+        done = [line for line in kept if line["status"] == "done"]
+        stopped = [
+            f"{line['status']} at {line['network'].removeprefix(SYNTHETIC)}" for line in kept if line not in done
+        ]
+        entries = [name]
+        for what, unit in (("seconds", 1.0), ("memory", 2**20)):
+            values = [(line[what] or 0) / unit for line in done]
+            grown = slope([line["edges"] for line in done], values)
+            entries += [f"{values[-1]:.3g}" if values else NOT_RUN, "-" if grown is None else f"{grown:.2f}"]
+        rows.append([*entries, f"{done[-1]['edges']:,}" if done else "-", stopped[0] if stopped else ""])
+    header = [
+        "detector",
+        "seconds at the largest",
+        "slope",
+        "MiB at the largest",
+        "slope",
+        "largest, edges",
+        "over budget",
+    ]
+    return {"growth": table(header, rows), "side_by_side": _side_by_side(lines)}
+
+
+def _side_by_side(lines: Lines) -> str:
+    names = (HCM_NAME, "DOMINANT", "CoLA")
+    found = [lines.get(suites.injected("flickr_raw", 0, name).key, {"status": NOT_RUN}) for name in names]
+    rows = []
+    for name, line in zip(names, found, strict=True):
+        if line["status"] != "done":
+            rows.append([name, line["status"], "-", "-", "-"])
+            continue
+        ratios = ["-", "-"]
+        if found[0]["status"] == "done" and name != HCM_NAME:
+            ratios = [f"{line[what] / found[0][what]:.2f}" if found[0][what] else "-" for what in ("seconds", "memory")]
+        rows.append([name, f"{line['seconds']:.1f}", f"{(line['memory'] or 0) / 2**20:.0f}", *ratios])
+    header = ["detector", "seconds of one core", "MiB above imports", "seconds / HCM's", "memory / HCM's"]
+    return table(header, rows)
+
+
+def _differences(lines: Lines) -> dict[str, str]:
+    def told(cells: list[Cell], *scores: str) -> list[Summary]:
+        return [summarise(lines, cells, score) for score in scores]
+
+    directions, hops, samplers, similar, texts, tried = [], [], [], [], [], []
+    for network in suites.LABELLED:
+        title = PAPER_NETWORKS[network]
+        for directed, kind in ((True, "one-directional, as it is"), (False, "undirected")):
+            cells = [Cell(network, SCRIPT, seed, settings={**suites.DEEP, "directed": directed}) for seed in range(3)]
+            directions.append([title, f"script, {kind}", *told(cells, *BOTH)])
+        directions.append([title, "HCM, undirected", *told(group(network, HCM_NAME), *BOTH)])
+    for network in suites.INJECTED:
+        title = PAPER_NETWORKS[network]
+        first, script = ([suites.injected(network, 0, detector)] for detector in (HCM_NAME, SCRIPT))
+        after = [suites.injected(network, 0, READINGS)]
+        before = [suites.injected(network, 0, READINGS, settings={"raw_similarity": True})]
+        worded = [suites.injected(network, 0, HCM_NAME, reading="paper-text")]
+        hops.append([title, *told(after, "ahp", "argmax ahp", "hav", "argmax hav")])
+        samplers.append([title, *told(first, *BOTH), *told(script, *BOTH)])
+        similar.append([title, *told(after, *BOTH), *told(before, *BOTH)])
+        texts.append([title, *told(first, *BOTH), *told(worded, *BOTH)])
+    for network in suites.LABELLED:
+        cells = [Cell(network, READINGS, settings=suites.DEEP)]
+        hops.append([PAPER_NETWORKS[network], *told(cells, "ahp", "argmax ahp", "hav", "argmax hav")])
+    for setting in ({}, *suites.TRIED):
+        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one, `HCM()`"
+        own = [suites.injected(network, 0, HCM_NAME, settings=setting) for network in suites.INJECTED]
+        tried.append([name, *(summary for cell in own for summary in told([cell], *BOTH))])
+    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.INJECTED for score in BOTH]
+    return {
+        "directions": table(["network", "reading", "AHP", "HAV"], directions),
+        "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
+        "samplers": table(["network", "SGLD, AHP", "SGLD, HAV", "dropout, AHP", "dropout, HAV"], samplers),
+        "similar": table(["network", "after PCA, AHP", "HAV", "before PCA, AHP", "HAV"], similar),
+        "texts": table(["network", "dominant, AHP", "HAV", "paper-text, AHP", "HAV"], texts),
+        "tried": table(["setting", *titles], tried),
+    }

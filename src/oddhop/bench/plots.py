@@ -1,0 +1,120 @@
+"""The pictures of the benchmark's page, as SVG, the same bytes from the same lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oddhop.baselines import BASELINES
+from oddhop.bench import suites
+from oddhop.bench.cells import HCM_NAME, SYNTHETIC, TRAINING, Cell, Injection
+from oddhop.bench.published import PAPER_NETWORKS
+from oddhop.bench.results import Lines, summarise
+from oddhop.errors import SettingsError
+
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "oddhop",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def draw(lines: Lines, folder: Path) -> dict[str, Path]:
+    """Draw what the lines have something for; give the files by name."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise SettingsError("the page has pictures: pip install 'oddhop[plot]'") from None
+    drawn = {}
+    with mpl.rc_context(STYLE):
+        for name, painter in (("sweeps", _sweeps), ("training", _training), ("growth", _growth)):
+            figure = Figure(layout="constrained")
+            if painter(lines, figure):
+                drawn[name] = folder / f"benchmark-{name}.svg"
+                figure.savefig(drawn[name], metadata={"Date": None, "Creator": None})
+    return drawn
+
+
+def _sweeps(lines: Lines, figure: Any) -> bool:
+    figure.set_size_inches(9, 7)
+    axes = figure.subplots(3, len(suites.INJECTED), sharey=True)
+    sweep = suites.SWEEP_CLASSES
+    kinds: list[tuple[str, tuple[float, ...], Any]] = [
+        ("drop ratio R", suites.DROP_RATIOS, lambda v: {"drop_ratio": v, "hops": sweep}),
+        ("classes C", suites.CLASSES, lambda v: {"hops": v}),
+        ("sampling ratio S", suites.SAMPLING_RATIOS, lambda v: {**suites.UNCAPPED, "sampling_ratio": v}),
+    ]
+    any_drawn = False
+    for column, network in enumerate(suites.INJECTED):
+        axes[0, column].set_title(PAPER_NETWORKS[network])
+        for row, (label, values, settings) in enumerate(kinds):
+            axis = axes[row, column]
+            axis.set_xlabel(label)
+            for score, marker in (("ahp", "o"), ("hav", "s")):
+                points = []
+                for value in values:
+                    cell = suites.injected(network, 0, HCM_NAME, settings=settings(value))
+                    summary = summarise(lines, [cell], score)
+                    if summary.mean is not None and summary.low is not None:
+                        points.append((value, summary.mean, summary.mean - summary.low))
+                if points:
+                    any_drawn = True
+                    x, y, half = np.array(points).T
+                    axis.errorbar(x, y, half, marker=marker, markersize=4, capsize=2, label=score.upper())
+    for row in range(3):
+        axes[row, 0].set_ylabel("ROC-AUC")
+    handles, labels = axes[1, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    return any_drawn
+
+
+def _training(lines: Lines, figure: Any) -> bool:
+    figure.set_size_inches(7, 3.5)
+    axis = figure.subplots()
+    put_in = Injection(suites.INJECTED["blogcatalog_raw"])
+    any_drawn = False
+    for sampler in ("sgld", "sgd"):
+        cells = [
+            Cell("blogcatalog_raw", TRAINING, run, put_in, {**suites.CURVE, "sampler": sampler})
+            for run in range(suites.CURVE_RUNS)
+        ]
+        curves = [lines[cell.key]["curve"] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
+        if curves:
+            any_drawn = True
+            areas = np.array([curve["roc_auc"] for curve in curves])
+            mean, spread = areas.mean(axis=0), areas.std(axis=0)
+            axis.plot(curves[0]["steps"], mean, label=f"{sampler.upper()}, {len(curves)} runs")
+            axis.fill_between(curves[0]["steps"], mean - spread, mean + spread, alpha=0.25)
+    axis.set_xlabel("step")
+    axis.set_ylabel("ROC-AUC of AHP")
+    if any_drawn:
+        axis.legend(frameon=False)
+    return any_drawn
+
+
+def _growth(lines: Lines, figure: Any) -> bool:
+    figure.set_size_inches(9, 4.5)
+    axes = figure.subplots(1, 2)
+    any_drawn = False
+    for number, name in enumerate((HCM_NAME, *BASELINES)):
+        cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
+        done = [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
+        for axis, what, unit in zip(axes, ("seconds", "memory"), (1.0, 2**20), strict=True):
+            points = [(line["edges"], line[what] / unit) for line in done if line[what]]
+            if points:
+                any_drawn = True
+                x, y = np.array(points).T
+                look = {"color": "black", "linewidth": 2.5} if name == HCM_NAME else {"color": f"C{number % 10}"}
+                axis.loglog(x, y, marker=".", linestyle="-" if number <= 10 else "--", label=name, **look)
+    for axis, title in zip(axes, ("seconds of one core", "MiB above the bare imports"), strict=True):
+        axis.set_xlabel("edges")
+        axis.set_title(title)
+    if any_drawn:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", frameon=False)
+    return any_drawn
