@@ -24,7 +24,7 @@ def run(
     lines: Lines = LINES,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Cells at a time, one thread each.")] = 1,
     data: Data = None,
-    match: Annotated[str, typer.Option("--match", help="Only cells whose description holds this text.")] = "",
+    match: Annotated[list[str] | None, typer.Option("--match", help="Only cells that this text describes.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and over-budget cells again.")] = False,
 ) -> None:
     """Run the cells of a suite that are not in the file yet; a killed run goes on when called again."""
@@ -43,7 +43,7 @@ def run(
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with plain_errors(), Progress(*columns, TimeRemainingColumn()) as bar:
-        cells = [cell for cell in cells_of(suite) if match in cell.key]
+        cells = [cell for cell in cells_of(suite) if all(text in cell.key for text in match or ())]
         folder = str(data_folder(data).resolve())
         task = bar.add_task(f"{suite}", total=len(cells))
         ran = run_cells(

@@ -1,0 +1,75 @@
+"""The page: written from the lines alone, and a cell that was not run says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from oddhop.bench.cells import TRAINING, Cell
+from oddhop.bench.page import write_page
+from oddhop.bench.suites import suite
+from oddhop.cli import app
+from oddhop.errors import TableError
+
+
+def line(cell: Cell, rng: np.random.Generator) -> dict[str, object]:
+    def pair() -> dict[str, float]:
+        area = float(rng.uniform(0.6, 0.9))
+        return {"roc_auc": area, "roc_auc_error": 0.02, "average_precision": 0.3, "average_precision_error": 0.02}
+
+    names = {"HCM": ("ahp", "iv", "hav"), "HCM readings": ("ahp", "hav", "argmax ahp", "argmax hav")}
+    scores = names.get(cell.detector, ("ahp", "hav") if "script" in cell.detector else ("score",))
+    figures = {
+        name: {**pair(), "structural": pair(), "contextual": pair(), "mean_anomalous": 2.0, "mean_normal": 1.0}
+        for name in scores
+    }
+    edges = int(cell.network.split()[1]) if cell.network.startswith("synthetic") else 5000
+    told: dict[str, object] = {"key": cell.key, **cell.identity, "status": "done", "wall": 3.0, "commit": "abc"}
+    told |= {"seconds": edges / 1e3, "memory": edges * 100, "edges": edges, "versions": {"python": "3.11"}}
+    curve = {"steps": [25.0, 50.0], "roc_auc": [0.5, 0.7], "loss": [1.0, 0.9]}
+    return told | ({"curve": curve} if cell.detector == TRAINING else {"figures": figures})
+
+
+def written(cells: list[Cell], folder: Path) -> str:
+    rng = np.random.default_rng(0)
+    lines = folder / "cells.jsonl"
+    lines.write_text("".join(json.dumps(line(cell, rng)) + "\n" for cell in cells))
+    write_page(lines, folder / "benchmark.md")
+    return (folder / "benchmark.md").read_text()
+
+
+def test_with_all_cells_the_page_has_every_figure(tmp_path: Path) -> None:
+    cells = [cell for name in ("paper", "more", "growth", "ci") for cell in suite(name)]
+    text = written(cells, tmp_path)
+    assert "not run" not in text.replace("not run yet", "")
+    assert "$" not in text
+    for name in ("sweeps", "training", "growth"):
+        assert f"(pictures/benchmark-{name}.svg)" in text
+        assert (tmp_path / "pictures" / f"benchmark-{name}.svg").read_text().startswith("<?xml")
+    assert "| LOF | .491 |" in text
+
+
+def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:
+    cells = suite("growth")
+    first, picture = written(cells, tmp_path), (tmp_path / "pictures" / "benchmark-growth.svg").read_bytes()
+    assert written(cells, tmp_path) == first
+    assert (tmp_path / "pictures" / "benchmark-growth.svg").read_bytes() == picture
+
+
+def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
+    text = written([Cell("hcm_amazon", "LOF")], tmp_path)
+    assert "| HCM ahp | .791 / not run |" in text
+    assert "Flickr: not run." in text
+    assert "*ROC-AUC of AHP during training, mean and standard deviation of ten runs: not run.*" in text
+
+
+def test_without_lines_there_is_no_page(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="has no lines"):
+        write_page(tmp_path / "none.jsonl", tmp_path / "benchmark.md")
+    said = CliRunner().invoke(app, ["bench", "report", "--lines", str(tmp_path / "none.jsonl")])
+    assert said.exit_code == 2
+    assert "has no lines" in said.output
