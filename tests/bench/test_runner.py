@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -46,8 +46,6 @@ def test_the_first_cells_of_the_paper_suite_are_hcm_on_the_papers_networks() -> 
 
 
 def test_a_cell_survives_json() -> None:
-    from dataclasses import asdict
-
     cell = Cell("cora", "HCM", 3, Injection(5, 1, "paper-text"), {"hops": 5}, 10.0)
     again = Cell.from_dict(json.loads(json.dumps(asdict(cell))))
     assert again == cell
@@ -58,22 +56,20 @@ def test_a_cell_survives_json() -> None:
 def test_every_kind_of_cell_gives_figures() -> None:
     problem = load_problem(Cell("synthetic 300", "degree"), None)
     odd = problem.graph.degrees > 20
-    from dataclasses import replace
-
     judged = replace(problem, anomalous=odd)
     for detector, settings in (("HCM", QUICK), ("HCM readings", QUICK), (SCRIPT, {"hidden": 4}), ("degree", {})):
         cell = Cell("synthetic 300", detector, settings=settings)
         found = figures_of(scores_of(cell, judged), judged)
         assert all(0 <= one["roc_auc"] <= 1 for one in found.values())
     assert found["score"]["roc_auc"] == 1.0
-    curve = curve_of(Cell("synthetic 300", TRAINING, settings={**QUICK, "burn_in": 48, "chains": 4}), judged)
+    curve = curve_of(Cell("synthetic 300", TRAINING, settings={**QUICK, "burn_in": 48}), judged)
     assert (curve["steps"], len(curve["roc_auc"])) == ([25.0, 50.0], 2)
     with pytest.raises(SettingsError, match="no known anomalies"):
         curve_of(Cell("synthetic 300", TRAINING, settings=QUICK), problem)
     with pytest.raises(SettingsError, match="no detector is called 'oracle'"):
         scores_of(Cell("synthetic 300", "oracle"), problem)
     with pytest.raises(OddhopError, match="not finite"):
-        figures_of({"score": odd / 0.0 if False else odd * float("nan")}, judged)
+        figures_of({"score": odd * float("nan")}, judged)
 
 
 def test_a_record_has_seconds_memory_and_versions_or_an_error() -> None:
@@ -153,4 +149,3 @@ def test_a_process_that_dies_is_a_failed_cell(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sys, "executable", "/bin/false")
     line = run_cell(Cell("synthetic 300", "degree"))
     assert (line["status"], line["detector"]) == ("failed", "degree")
-    assert os.path.exists("/bin/false")  # noqa: PTH110

@@ -100,7 +100,7 @@ class _Model(nn.Module):
         self.adjacency = torch.sparse_coo_tensor(
             torch.from_numpy(entries), torch.from_numpy(values), (nodes, nodes), check_invariants=False
         ).coalesce()
-        self.x = torch.from_numpy(x)
+        self.x = torch.from_numpy(np.array(x))
         widths = [x.shape[1], *[hidden] * layers]
         self.convolutions = nn.ModuleList([nn.Linear(a, b) for a, b in pairwise(widths)])
         self.first, self.last = nn.Linear(hidden, 256), nn.Linear(256, classes)
