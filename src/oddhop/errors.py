@@ -22,7 +22,7 @@ class TableError(OddhopError, ValueError):
     """A table of edges or nodes cannot be found or read, or does not say what it must."""
 
 
-class DataFolderError(OddhopError, ValueError):
+class DataFolderError(TableError):
     """A network of the benchmark is not in the data folder, or is not the one it should be."""
 
 

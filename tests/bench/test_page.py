@@ -71,5 +71,5 @@ def test_without_lines_there_is_no_page(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="has no lines"):
         write_page(tmp_path / "none.jsonl", tmp_path / "benchmark.md")
     said = CliRunner().invoke(app, ["bench", "report", "--lines", str(tmp_path / "none.jsonl")])
-    assert said.exit_code == 2
+    assert said.exit_code == 3
     assert "has no lines" in said.output

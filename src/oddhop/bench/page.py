@@ -13,8 +13,8 @@ from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench import plots, suites
 from oddhop.bench.cells import HCM_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
 from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
-from oddhop.bench.results import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.bench.runner import read_lines
+from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.errors import TableError
 from oddhop.runs import write_atomically
 

@@ -11,7 +11,7 @@ from oddhop.baselines import BASELINES
 from oddhop.bench import suites
 from oddhop.bench.cells import HCM_NAME, SYNTHETIC, TRAINING, Cell, Injection
 from oddhop.bench.published import PAPER_NETWORKS
-from oddhop.bench.results import Lines, summarise
+from oddhop.bench.summary import Lines, summarise
 from oddhop.errors import SettingsError
 
 STYLE: dict[Any, Any] = {

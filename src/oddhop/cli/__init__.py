@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from oddhop.cli.bench import app as bench
 from oddhop.cli.detect import detect
 from oddhop.cli.fit import fit, score
+from oddhop.cli.inject import inject
 from oddhop.cli.plan import plan
 from oddhop.cli.verify import verify
 from oddhop.version import __version__
@@ -19,8 +21,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, fit, score, plan, verify):
+for command in (detect, fit, score, plan, verify, inject):
     app.command()(command)
+app.add_typer(bench, name="bench")
 
 
 @app.callback(invoke_without_command=True)

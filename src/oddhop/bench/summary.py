@@ -52,7 +52,7 @@ def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "ro
     Examples
     --------
     >>> from oddhop.bench.cells import Cell
-    >>> from oddhop.bench.results import summarise
+    >>> from oddhop.bench.summary import summarise
     >>> cell = Cell("cora", "HCM")
     >>> line = {"status": "done", "figures": {"ahp": {"roc_auc": 0.8, "roc_auc_error": 0.02}}}
     >>> print(summarise({cell.key: line}, [cell], "ahp"))
@@ -103,7 +103,7 @@ def digits(value: float) -> str:
 
     Examples
     --------
-    >>> from oddhop.bench.results import digits
+    >>> from oddhop.bench.summary import digits
     >>> digits(0.7915), digits(1.0), digits(-0.012)
     ('.791', '1.000', '-.012')
     """
@@ -115,7 +115,7 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> float | None:
 
     Examples
     --------
-    >>> from oddhop.bench.results import slope
+    >>> from oddhop.bench.summary import slope
     >>> round(slope([10, 100, 1000], [1, 100, 10000]), 3)
     2.0
     """

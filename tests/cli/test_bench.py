@@ -42,7 +42,7 @@ def test_inject_writes_a_mat_file_that_can_be_loaded_by_its_path(tmp_path: Path)
     rng = np.random.default_rng(0)
     adjacency = sp.random_array((100, 100), density=0.05, rng=rng, format="csc")
     scipy.io.savemat(tmp_path / "in.mat", {"Network": adjacency, "Attributes": rng.random((100, 5))})
-    said = invoke("inject", tmp_path / "out.mat", "--network", tmp_path / "in.mat", "--cliques", 2, "--clique-size", 5)
+    said = invoke("inject", tmp_path / "in.mat", "--out", tmp_path / "out.mat", "--cliques", 2, "--clique-size", 5)
     assert said.exit_code == 0, said.output
     made = load_network(str(tmp_path / "out.mat"))
     assert (int(made.structural.sum()), int(made.contextual.sum()), int(made.anomalous.sum())) == (10, 10, 20)
@@ -55,11 +55,11 @@ def test_inject_writes_tables_with_the_answers_apart(tmp_path: Path) -> None:
     ends = rng.integers(0, 80, (2, 240))
     table = {"source": [names[k] for k in ends[0]], "target": [names[k] for k in ends[1]]}
     pq.write_table(pa.table(table), tmp_path / "edges.parquet")
-    given = ("--edges", tmp_path / "edges.parquet", "--nodes", tmp_path / "nodes.parquet")
-    said = invoke("inject", tmp_path / "out", *given, "--cliques", 2, "--clique-size", 4)
+    given = (tmp_path / "edges.parquet", "--nodes", tmp_path / "nodes.parquet")
+    said = invoke("inject", *given, "--out", tmp_path / "out", "--cliques", 2, "--clique-size", 4)
     assert said.exit_code == 0, said.output
     nodes, labels = (pq.read_table(tmp_path / "out" / f"{name}.parquet") for name in ("nodes", "labels"))
     assert nodes.column_names == ["id", "age"]
     assert nodes["id"].to_pylist() == names
     assert sum(labels["structural"].to_pylist()) == sum(labels["contextual"].to_pylist()) == 8
-    assert invoke("inject", tmp_path / "out").exit_code == 2
+    assert invoke("inject", "cora2", "--out", tmp_path / "out.mat").exit_code == 3
