@@ -48,7 +48,7 @@ def inject(
 
     Example:
 
-        oddhop inject cora --out cora-injected.mat --reading leak-controlled
+        oddhop inject edges.csv --nodes nodes.csv --out injected --cliques 2 --clique-size 5
     """
     from oddhop.bench.networks import load_network
     from oddhop.encode import learn_encoding
