@@ -55,7 +55,7 @@ def paper() -> list[Cell]:
         for directed in (True, False)
         for seed in range(3)
     ]
-    readings += [Cell(name, READINGS, settings=DEEP) for name in LABELLED]
+    readings += [Cell(name, READINGS, settings=DEEP, seconds=LONG) for name in LABELLED]
     for name in INJECTED:
         readings += [injected(name, 0, READINGS, settings={"raw_similarity": raw}) for raw in (False, True)]
         readings.append(injected(name, 0, SCRIPT))
@@ -137,7 +137,8 @@ def suite(name: str) -> list[Cell]:
 
 
 def _labelled(name: str, detector: str, seed: int) -> Cell:
-    return Cell(name, detector, seed, settings=DEEP if detector == HCM_NAME else {})
+    own = detector == HCM_NAME
+    return Cell(name, detector, seed, settings=DEEP if own else {}, seconds=LONG if own else SECONDS)
 
 
 def injected(

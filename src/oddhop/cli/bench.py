@@ -37,12 +37,14 @@ def run(
 ) -> None:
     """Run the cells of a suite that the file of lines does not have; a killed run goes on when called again.
 
+    It ends with 1 where a cell failed; a cell over its budget is a result.
+
     Example:
 
         oddhop bench run --suite paper --jobs 2
     """
     from oddhop.bench.networks import data_folder
-    from oddhop.bench.runner import run_cells
+    from oddhop.bench.runner import read_lines, run_cells
     from oddhop.bench.suites import suite as cells_of
 
     cells = [cell for cell in cells_of(suite) if all(text in cell.key for text in match or ())]
@@ -51,6 +53,12 @@ def run(
     with console.working():
         ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, progress=console.progress)
     console.say("ran", f"{ran} cells run, {len(cells) - ran} were there: {lines}", ran=ran, there=len(cells) - ran)
+    keys = {cell.key for cell in cells}
+    failed = [line for line in read_lines(lines) if line["key"] in keys and line["status"] == "failed"]
+    for line in failed:
+        console.say("failed", f"failed: {line['detector']} on {line['network']}: {line['error']}", key=line["key"])
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command()
