@@ -96,6 +96,7 @@ def test_what_cannot_be_put_in_is_refused() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA or not Path(DATA, "cora").is_dir(), reason="ODDHOP_DATA names no data folder")
 @pytest.mark.parametrize(
     ("name", "cliques"), [("cora", 5), ("citeseer", 5), ("blogcatalog_raw", 10), ("flickr_raw", 15), ("acmv9", 20)]
