@@ -9,11 +9,17 @@ from oddhop.version import __version__
 
 if TYPE_CHECKING:
     from oddhop.detectors.hcm import HCM, Diagnostics
+    from oddhop.detectors.odd import Odd
     from oddhop.graph import Graph
 
-__all__ = ["HCM", "Diagnostics", "Graph", "__version__"]
+__all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
 
-_HOMES = {"HCM": "oddhop.detectors.hcm", "Diagnostics": "oddhop.detectors.hcm", "Graph": "oddhop.graph"}
+_HOMES = {
+    "HCM": "oddhop.detectors.hcm",
+    "Diagnostics": "oddhop.detectors.hcm",
+    "Graph": "oddhop.graph",
+    "Odd": "oddhop.detectors.odd",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from oddhop.arrays import Ints
+from oddhop.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int)
 
 
 @njit(cache=True)
-def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Ints) -> tuple[Ints, Ints]:
+def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Bools) -> tuple[Ints, Ints]:
     """Give the adjacency that is left when only the marked undirected edges stay."""
     nodes = indptr.size - 1
     new_indptr = np.zeros(nodes + 1, dtype=np.int64)

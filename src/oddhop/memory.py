@@ -10,6 +10,8 @@ from oddhop.graph import Graph
 from oddhop.hops import POOL_PAIRS
 from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 from oddhop.settings import HCMSettings
+from oddhop.views.coordinates import COMPONENTS, WIDE
+from oddhop.views.ring import EIGENVECTORS
 
 STAGES = ("purify", "hop pairs", "training", "scoring")
 BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
@@ -70,6 +72,33 @@ def check_memory(graph: Graph, settings: HCMSettings, *, workers: int, stages: S
         f"the {stage} stage of {graph!r} would take about {needs[stage] / 2**30:.1f} GiB and "
         f"{budget / 2**30:.1f} GiB may be used; try {leaner}, or raise max_memory"
     )
+
+
+def estimate_odd_memory(nodes: int, edges: int, attributes: int) -> int:
+    """Estimate the peak of Odd in bytes, the imports and the network itself included.
+
+    Examples
+    --------
+    >>> from oddhop.memory import estimate_odd_memory
+    >>> estimate_odd_memory(1_000_000, 10_000_000, 20) < 6 * 2**30
+    True
+    """
+    width = min(attributes, max(COMPONENTS, WIDE))
+    coordinates = 4 * 8 * nodes * width
+    eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
+    per_edge = 2 * edges * (8 + 8 + 4)
+    return BASE + 2 * (8 * nodes + 2 * 4 * edges) + coordinates + eigenvectors + per_edge
+
+
+def check_odd_memory(graph: Graph, max_memory: int | None) -> None:
+    """Refuse a run of Odd that would not fit, before it begins."""
+    budget = max_memory or available_memory()
+    need = estimate_odd_memory(graph.node_count, graph.edge_count, graph.attribute_count)
+    if budget is not None and need > budget:
+        raise MemoryBudgetError(
+            f"Odd would take about {need / 2**30:.1f} GiB on {graph!r} and {budget / 2**30:.1f} GiB may be used; "
+            "raise max_memory, or judge a part of the network"
+        )
 
 
 def available_memory() -> int | None:

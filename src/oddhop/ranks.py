@@ -60,28 +60,53 @@ class Mixing:
 def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
     """Rank the nodes and say how sure each rank is."""
     score = scores.chain_scores(kind).mean(axis=0)
-    nodes = score.size
-    order = np.argsort(-score, kind="stable")
-    rank = np.empty(nodes, dtype=np.int64)
-    rank[order] = np.arange(1, nodes + 1)
     aligned, unit = _aligned(_replicates(scores, kind), scores.judged)
     centre = aligned.mean(axis=0)
     variance, freedom = _moderated(aligned, centre, scores.judged)
     std = np.sqrt(2.0 * variance / aligned.shape[0])
+    return _ranking(score, centre, std, unit, freedom, scores.judged, top, _spread(scores.draws))
+
+
+def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, inflation: float) -> Ranking:
+    """Rank the nodes by a score, and say how sure each rank is from replicates of it, (replicates, nodes).
+
+    The variance of the score is ``inflation`` times the replicates' own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.ranks import rank_scores
+    >>> score = np.arange(5.0)
+    >>> ranking = rank_scores(score, np.stack([score, score]), score >= 0, 1, inflation=1.0)
+    >>> ranking.rank.tolist(), ranking.low.tolist()
+    ([5, 4, 3, 2, 1], [5, 4, 3, 2, 1])
+    """
+    aligned, unit = _aligned(np.vstack([score, replicates]), judged)
+    variance, freedom = _moderated(aligned[1:], aligned[0], judged)
+    spread = np.where(judged, aligned[1:].std(axis=0) * unit, 0.0)
+    return _ranking(score, aligned[0], np.sqrt(inflation * variance), unit, freedom, judged, top, spread)
+
+
+def _ranking(
+    score: Floats, centre: Floats, std: Floats, unit: float, freedom: int, judged: Bools, top: int, spread: Floats
+) -> Ranking:
+    nodes = score.size
+    order = np.argsort(-score, kind="stable")
+    rank = np.empty(nodes, dtype=np.int64)
+    rank[order] = np.arange(1, nodes + 1)
     half = stats.t.ppf(0.5 + LEVEL / 2, freedom) * std
     ladder = np.sort(centre)
     low = nodes - np.searchsorted(ladder, centre + half, side="right") + 1
     high = nodes - np.searchsorted(ladder, centre - half, side="left")
-    unjudged = ~scores.judged
     return Ranking(
         score=score,
         rank=rank,
         # The rank of ours lies in its own interval also where ties are broken by order.
-        low=np.where(unjudged, rank, np.minimum(np.clip(low, 1, nodes), rank)),
-        high=np.where(unjudged, rank, np.maximum(np.clip(high, 1, nodes), rank)),
-        top_probability=_top_probability(centre, std, freedom, scores.judged, top),
-        std=np.where(unjudged, 0.0, std * unit),
-        spread=_spread(scores.draws),
+        low=np.where(judged, np.minimum(np.clip(low, 1, nodes), rank), rank),
+        high=np.where(judged, np.maximum(np.clip(high, 1, nodes), rank), rank),
+        top_probability=_top_probability(centre, std, freedom, judged, top),
+        std=np.where(judged, std * unit, 0.0),
+        spread=spread,
         top=top,
     )
 

@@ -80,16 +80,38 @@ class HCMSettings(BaseModel):
     def _consistent(self) -> HCMSettings:
         if self.chains == 1 and self.samples < 4:
             raise ValueError("one chain needs at least 4 samples to tell how sure a rank is")
-        if isinstance(self.contamination, float) and not 0 < self.contamination <= 0.5:
-            raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {self.contamination}")
-        if self.contamination != "auto" and self.top_k is not None:
-            raise ValueError("give contamination or top_k, not both: each says how many nodes to flag")
+        _check_flagging(self.contamination, self.top_k)
         return self
 
     @property
     def dtype(self) -> type[np.floating]:
         """The type of the model's numbers."""
         return np.float32 if self.precision == "float32" else np.float64
+
+
+class OddSettings(BaseModel):
+    """Every setting of Odd with its default; the meanings are in :class:`oddhop.Odd`.
+
+    Examples
+    --------
+    >>> from oddhop.settings import OddSettings
+    >>> OddSettings().repeats
+    4
+    """
+
+    model_config = STRICT
+
+    repeats: int = Field(4, ge=2)
+    random_state: int | None = Field(None, ge=0)
+    contamination: Literal["auto"] | float = "auto"
+    top_k: int | None = Field(None, ge=1)
+    workers: int | None = Field(None, ge=1)
+    max_memory: int | None = Field(None, ge=1)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> OddSettings:
+        _check_flagging(self.contamination, self.top_k)
+        return self
 
 
 class RunSettings(BaseModel):
@@ -104,8 +126,12 @@ class RunSettings(BaseModel):
 
 def checked_settings(values: Mapping[str, Any]) -> HCMSettings:
     """Check settings of HCM given by name; say plainly what is wrong with the first bad one."""
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
-    return _checked(HCMSettings, plain)
+    return _checked(HCMSettings, _plain(values))
+
+
+def checked_odd_settings(values: Mapping[str, Any]) -> OddSettings:
+    """Check settings of Odd given by name; say plainly what is wrong with the first bad one."""
+    return _checked(OddSettings, _plain(values))
 
 
 def checked_run_settings(values: Mapping[str, Any]) -> RunSettings:
@@ -137,6 +163,17 @@ def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
             raise SettingsError(f"there is no setting {name}; {_nearest(model, place)}") from None
         got = f"{name}={first['input']!r}: " if place and not isinstance(first["input"], dict) else ""
         raise SettingsError(f"{got}{first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+
+
+def _check_flagging(contamination: Literal["auto"] | float, top_k: int | None) -> None:
+    if isinstance(contamination, float) and not 0 < contamination <= 0.5:
+        raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {contamination}")
+    if contamination != "auto" and top_k is not None:
+        raise ValueError("give contamination or top_k, not both: each says how many nodes to flag")
 
 
 def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:

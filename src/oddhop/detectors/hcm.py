@@ -229,8 +229,8 @@ class HCM(GraphDetector):
         plan = plan_chains(pairs, settings, seed)
         posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
         scores = score_nodes(posterior, inputs, prepared, folder=folder, workers=workers, progress=progress)
-        ranking = rank_nodes(scores, settings.score, budget(settings, scores))
-        threshold = threshold_of(settings, scores, ranking)
+        ranking = rank_nodes(scores, settings.score, budget(settings, scores.judged))
+        threshold = threshold_of(settings, scores.judged, ranking)
         self.seed_ = seed
         self.threshold_ = threshold
         self.offset_ = -threshold
@@ -262,7 +262,7 @@ class HCM(GraphDetector):
         """Score another network with the same attributes; give a table like ``result_``."""
         check_is_fitted(self, "threshold_")
         scores = self._scores(checked_graph(graph), progress)
-        ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores))
+        ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores.judged))
         return result_table(graph, scores, ranking, self.threshold_)
 
     def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:

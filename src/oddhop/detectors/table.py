@@ -5,27 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from oddhop.arrays import Ints
+from oddhop.arrays import Bools, Ints
 from oddhop.graph import Graph
 from oddhop.ranks import Ranking
 from oddhop.scoring import Scores
-from oddhop.settings import HCMSettings
+from oddhop.settings import HCMSettings, OddSettings
+from oddhop.views.joining import KINDS, Evidence
 
 DEFAULT_TOP_SHARE = 0.01
 
 
-def budget(settings: HCMSettings, scores: Scores) -> int:
+def budget(settings: HCMSettings | OddSettings, judged: Bools) -> int:
     """Give how many nodes may be flagged, and whose top the probabilities are about."""
-    judged = int(scores.judged.sum())
+    count = int(judged.sum())
     share = DEFAULT_TOP_SHARE if settings.contamination == "auto" else settings.contamination
-    return max(1, min(settings.top_k or int(np.ceil(share * judged)), judged))
+    return max(1, min(settings.top_k or int(np.ceil(share * count)), count))
 
 
-def threshold_of(settings: HCMSettings, scores: Scores, ranking: Ranking) -> float:
+def threshold_of(settings: HCMSettings | OddSettings, judged: Bools, ranking: Ranking) -> float:
     """Give the lowest score that keeps the flagged within the budget, ties and all."""
     if settings.contamination == "auto" and settings.top_k is None:
         return float("inf")
-    ladder = np.sort(ranking.score[scores.judged])[::-1]
+    ladder = np.sort(ranking.score[judged])[::-1]
     above = ladder[: ranking.top]
     if ladder.size > ranking.top:
         above = above[above > ladder[ranking.top]]
@@ -51,5 +52,26 @@ def result_table(graph: Graph, scores: Scores, ranking: Ranking, threshold: floa
         "degree": graph.degrees,
         "judged": scores.judged,
         "flagged": scores.judged & (ranking.score >= threshold),
+    }
+    return pa.table({name: column[order] for name, column in columns.items()})
+
+
+def odd_table(graph: Graph, evidence: Evidence, ranking: Ranking, judged: Bools, threshold: float) -> pa.Table:
+    """Give one row a node, the oddest first, with the kind of its oddness and the p-value of every view."""
+    order: Ints = np.argsort(ranking.rank)
+    ids = np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids
+    columns = {
+        "id": ids,
+        "score": ranking.score,
+        "rank": ranking.rank,
+        "rank_low": ranking.low,
+        "rank_high": ranking.high,
+        "top_probability": ranking.top_probability,
+        "kind": np.array(KINDS)[evidence.kind],
+        **{f"p_{name}": np.exp(log_p) for name, log_p in zip(KINDS, evidence.log_p, strict=True)},
+        "score_std": ranking.std,
+        "degree": graph.degrees,
+        "judged": judged,
+        "flagged": judged & (ranking.score >= threshold),
     }
     return pa.table({name: column[order] for name, column in columns.items()})

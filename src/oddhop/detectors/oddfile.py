@@ -1,0 +1,149 @@
+"""Model files of Odd: safetensors with a JSON document inside; no pickle, and no changed byte passes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oddhop.attributes import Preparation
+from oddhop.errors import ModelFileError, SettingsError
+from oddhop.runs import Arrays, pack_arrays, unpack_arrays, write_atomically
+from oddhop.settings import OddSettings, checked_odd_settings
+from oddhop.views.coordinates import Coordinates
+from oddhop.views.panel import Panel
+from oddhop.views.rarity import GRID, STEPS_BELOW, Bulk
+from oddhop.views.stranger import Kinship
+
+SCHEMA = 1
+KIND = "oddhop.Odd"
+BULKS = ("stranger", "outlier", "ring")
+
+
+@dataclass(frozen=True)
+class OddModel:
+    """All that is needed to score a network: what a model file holds.
+
+    Attributes
+    ----------
+    settings, seed : how it was fitted.
+    panel : what was learned.
+    threshold : scores at or above it are flagged.
+    fingerprint : of the network it was fitted on.
+    version : the oddhop that fitted it.
+    """
+
+    settings: OddSettings
+    seed: int
+    panel: Panel
+    threshold: float
+    fingerprint: str
+    version: str
+
+
+def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
+    """Write a model file, atomically."""
+    panel = model.panel
+    arrays = {"threshold": np.array([model.threshold])}
+    for name, part in _parts(panel).items():
+        arrays |= {
+            f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
+            for field in fields(part)
+            if getattr(part, field.name) is not None
+        }
+    info = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "version": model.version,
+        "seed": model.seed,
+        "settings": model.settings.model_dump(),
+        "fingerprint": model.fingerprint,
+    }
+    write_atomically(Path(path), pack_arrays(arrays, info))
+
+
+def load_odd(path: str | os.PathLike[str]) -> OddModel:
+    """Read a model file and check everything in it before use."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
+    arrays, info = unpack_arrays(content, str(path))
+    if info.get("kind") != KIND or info.get("schema") != SCHEMA:
+        raise ModelFileError(
+            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
+            f"expected {KIND!r} of schema {SCHEMA}; "
+            "load it with the detector and the oddhop that wrote it, or fit again"
+        )
+    try:
+        return _checked(arrays, info)
+    except (KeyError, TypeError, ValueError, SettingsError) as error:
+        raise ModelFileError(f"{path} is not a usable model: {error}") from None
+
+
+def _parts(panel: Panel) -> dict[str, Any]:
+    parts: dict[str, Any] = {"preparation": panel.preparation, "kinship": panel.kinship}
+    parts |= {name: getattr(panel, name) for name in BULKS}
+    if panel.coordinates.preparation is not None:
+        parts["reduction"] = panel.coordinates.preparation
+    if panel.coordinates.weights is not None or panel.coordinates.knots is not None:
+        parts["coordinates"] = Coordinates(panel.coordinates.weights, None, panel.coordinates.knots)
+    return parts
+
+
+def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
+    for name, array in arrays.items():
+        if array.dtype.kind != "f" or not (name == "threshold" or np.isfinite(array).all()):
+            raise ValueError(f"{name} holds values that are not finite numbers")
+    reduction = _preparation(arrays, "reduction") if "reduction.unit" in arrays else None
+    coordinates = Coordinates(arrays.get("coordinates.weights"), reduction, arrays.get("coordinates.knots"))
+    columns = arrays["preparation.unit"].size
+    if (reduction is None) == (coordinates.knots is None):
+        raise ValueError("it has both or neither of two ways to coordinates")
+    for name, part in (("weights", coordinates.weights), ("knots", coordinates.knots)):
+        if part is not None and part.shape[-1] != columns:
+            raise ValueError(f"coordinates.{name} has shape {part.shape} and there are {columns} columns")
+    width = columns if reduction is None else reduction.width
+    centre, whiten, turn, correlation = (
+        arrays[f"kinship.{name}"] for name in ("centre", "whiten", "turn", "correlation")
+    )
+    figures = (_number(arrays, f"kinship.{name}") for name in ("information", "middle", "between", "within"))
+    kinship = Kinship(centre, whiten, turn, correlation, *figures)
+    inner = kinship.correlation.size
+    shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
+    if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
+        raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
+    panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
+    return OddModel(
+        settings=checked_odd_settings(info["settings"]),
+        seed=int(info["seed"]),
+        panel=panel,
+        threshold=_number(arrays, "threshold"),
+        fingerprint=str(info["fingerprint"]),
+        version=str(info["version"]),
+    )
+
+
+def _preparation(arrays: Arrays, name: str) -> Preparation:
+    unit, centre, spread = (arrays[f"{name}.{part}"] for part in ("unit", "centre", "spread"))
+    components = arrays.get(f"{name}.components")
+    expected = (unit.size, spread.size)
+    if centre.size != unit.size or (components.shape if components is not None else 2 * centre.shape) != expected:
+        raise ValueError(f"the parts of {name} do not fit each other")
+    return Preparation(unit, centre, components, spread)
+
+
+def _bulk(arrays: Arrays, name: str) -> Bulk:
+    below, excess = arrays[f"{name}.below"], arrays[f"{name}.excess"]
+    if below.shape != (STEPS_BELOW + 1,) or excess.shape != GRID.shape:
+        raise ValueError(f"the parts of {name} have shapes {below.shape} and {excess.shape}")
+    share, scale, shape = (_number(arrays, f"{name}.{part}") for part in ("share", "scale", "shape"))
+    return Bulk(below, share, scale, shape, excess)
+
+
+def _number(arrays: Arrays, name: str) -> float:
+    (number,) = arrays[name].tolist()
+    return float(number)

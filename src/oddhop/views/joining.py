@@ -1,0 +1,62 @@
+"""Joining: one score from three views, and which of them speaks loudest.
+
+With I the nats that an edge tells about attributes (0 where it tells nothing) and w = 1 / (1 + I),
+
+    score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q
+
+S, O and R are -log p of stranger, outlier and ring, Q is -log q of the ring. The more the wiring tells about
+attributes, the more the stranger decides; where it tells nothing, attributes and wiring are judged each by itself. And
+rings that stand apart from the bulk are heard in any network, as much as they stand apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.arrays import Floats, Ints
+
+KINDS = ("stranger", "outlier", "ring")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the views say of every node.
+
+    Attributes
+    ----------
+    log_p : (3, nodes), in the order of ``KINDS``.
+    parts : (3, nodes), what each view adds to the score.
+    """
+
+    log_p: Floats
+    parts: Floats
+
+    @property
+    def score(self) -> Floats:
+        """The joined score; high is odd."""
+        return np.asarray(self.parts.sum(axis=0))
+
+    @property
+    def kind(self) -> Ints:
+        """The number of the view that adds most; the first of equals."""
+        return np.asarray(np.argmax(self.parts, axis=0))
+
+
+def join(log_p: Floats, ring_log_q: Floats, information: float) -> Evidence:
+    """Join the p-values of the views.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.joining import KINDS, join
+    >>> evidence = join(np.log([[0.01, 0.5], [0.5, 0.5], [1.0, 0.1]]), np.array([0.0, -2.0]), information=1.0)
+    >>> evidence.score.round(2).tolist(), [KINDS[k] for k in evidence.kind]
+    ([3.8, 3.44], ['stranger', 'ring'])
+    """
+    apart = 1.0 / (1.0 + max(information, 0.0))
+    weights = np.array([[1.0 - apart / 2], [apart], [apart / 2]])
+    parts = -weights * log_p
+    parts[2] -= ring_log_q
+    return Evidence(log_p, parts + 0.0)

@@ -1,0 +1,31 @@
+"""The outlier: a node whose attributes are far from everybody's, whoever its neighbours are.
+
+The measure is the length of the prepared attributes, that is of the columns brought to mean 0 and variance 1, or of
+their leading components. Squared and up to a constant it is the mean squared distance to all nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oddhop.arrays import Floats
+from oddhop.graph import Graph
+
+ROWS_AT_ONCE = 65_536
+
+
+def outlyingness(prepared: Graph) -> Floats:
+    """Give the logarithm of the length of every node's prepared attributes.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.views.outlier import outlyingness
+    >>> outlyingness(Graph.from_arrays([[0], [1]], [[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
+    [1.61, 0.0]
+    """
+    out = np.empty(prepared.node_count)
+    for start in range(0, prepared.node_count, ROWS_AT_ONCE):
+        rows = np.asarray(prepared.attributes[start : start + ROWS_AT_ONCE], dtype=np.float64)
+        out[start : start + ROWS_AT_ONCE] = np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9))
+    return out

@@ -1,0 +1,116 @@
+"""The panel: all views of a network, learned together, and what they say jointly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from oddhop.adjacency import keep_edges
+from oddhop.arrays import Bools, Floats, frozen
+from oddhop.attributes import Preparation, learn_preparation
+from oddhop.graph import Graph
+from oddhop.randomness import generator
+from oddhop.views.coordinates import Coordinates, learn_coordinates
+from oddhop.views.joining import Evidence, join
+from oddhop.views.outlier import outlyingness
+from oddhop.views.rarity import Bulk, learn_bulk
+from oddhop.views.ring import knots
+from oddhop.views.stranger import Kinship, learn_kinship, strangeness
+
+LEFT_OUT = 0.2
+OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
+THINNING = 0x7419  # the key of the draws that leave edges out
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What was learned from a network: all that is needed to judge it, or another one.
+
+    Attributes
+    ----------
+    coordinates, preparation : attributes as the stranger's and as the outlier's view sees them.
+    kinship : what being joined says about attributes.
+    stranger, outlier, ring : what the bulk of each view foretells.
+    """
+
+    coordinates: Coordinates
+    preparation: Preparation
+    kinship: Kinship
+    stranger: Bulk
+    outlier: Bulk
+    ring: Bulk
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A network as the views need it: the wiring, and both forms of the attributes."""
+
+    graph: Graph
+    coordinates: Floats
+    outlyingness: Floats
+
+
+def see(graph: Graph, coordinates: Coordinates, preparation: Preparation) -> Seen:
+    """Bring the attributes of a network to the forms that the views need."""
+    return Seen(graph, coordinates.apply(graph), outlyingness(preparation.apply(graph)))
+
+
+def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
+    """Learn the views of a network, and judge it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.panel import learn_panel
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 3)))
+    >>> panel, evidence, _ = learn_panel(graph)
+    >>> evidence.score.shape
+    (50,)
+    """
+    coordinates = learn_coordinates(graph)
+    preparation = learn_preparation(
+        graph, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=OUTLIER_PCA_ABOVE
+    )
+    seen = see(graph, coordinates, preparation)
+    kinship, bulks, evidence = _learn(seen, workers)
+    return Panel(coordinates, preparation, kinship, *bulks), evidence, seen
+
+
+def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
+    """Judge a network by what a panel learned."""
+    seen = see(graph, panel.coordinates, panel.preparation)
+    figures = _figures(seen, panel.kinship, workers)
+    return _evidence(figures, (panel.stranger, panel.outlier, panel.ring), panel.kinship)
+
+
+def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
+    """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
+    graph = seen.graph
+    keep: Bools = generator(seed, THINNING, turn).random(graph.edge_count) >= LEFT_OUT
+    if not keep.any():
+        keep[0] = True
+    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    thinner = replace(graph, indptr=frozen(indptr), indices=frozen(indices))
+    return _learn(replace(seen, graph=thinner), workers)[2].score
+
+
+def _learn(seen: Seen, workers: int) -> tuple[Kinship, tuple[Bulk, Bulk, Bulk], Evidence]:
+    kinship = learn_kinship(seen.graph, seen.coordinates, workers=workers)
+    figures = _figures(seen, kinship, workers)
+    judged = seen.graph.degrees > 0
+    stranger, outlier, ring = (learn_bulk(view[judged]) for view in figures)
+    bulks = (stranger, outlier, ring)
+    return kinship, bulks, _evidence(figures, bulks, kinship)
+
+
+def _figures(seen: Seen, kinship: Kinship, workers: int) -> tuple[Floats, Floats, Floats]:
+    strange = strangeness(seen.graph, seen.coordinates, kinship, workers=workers)
+    return strange, seen.outlyingness, knots(seen.graph, workers=workers)
+
+
+def _evidence(figures: tuple[Floats, Floats, Floats], bulks: tuple[Bulk, Bulk, Bulk], kinship: Kinship) -> Evidence:
+    log_p = np.stack([bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True)])
+    return join(log_p, bulks[2].log_q(log_p[2]), kinship.information)

@@ -1,0 +1,102 @@
+"""Rarity: from the figures of a view to p-values, and to how much the far ones exceed what the bulk foretells.
+
+A p-value needs a null. Here it is the bulk of the nodes themselves: above the median m the figures are taken to fall
+like
+
+    P(X >= x) = share x exp(-((x - m) / scale)^shape)
+
+with scale and shape set by the middle and the 80 % point of what lies above m. A heavy tail that goes on as the bulk
+began is thus no surprise, and a group that stands apart from the bulk is. Below m the figures' own quantiles are used.
+
+Where a view has nothing to find, as many nodes lie beyond a p-value as it says, and the q-value (after Benjamini and
+Hochberg: the p-value over the share of nodes with as small a one) is 1 for all. Where a group stands apart it is small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.arrays import Floats
+
+FEWEST = 8
+HALFWAY, FAR = 0.5, 0.8
+STEPS_BELOW = 128
+FLOOR = -30.0  # of log p: an extrapolation is not to be believed farther
+GRID = np.linspace(FLOOR, 0.0, 241)
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """What the bulk of a view foretells.
+
+    Attributes
+    ----------
+    below : quantiles of the figures from the lowest to the median, evenly spaced.
+    share : of the figures over the median; 0 where the view is silent.
+    scale, shape : of how they fall there.
+    excess : log q at the values of log p in ``GRID``.
+    """
+
+    below: Floats
+    share: float
+    scale: float
+    shape: float
+    excess: Floats
+
+    @property
+    def silent(self) -> bool:
+        """Whether the figures hold nothing to judge by: too few, or too many of them equal."""
+        return self.share == 0.0
+
+    def log_p(self, figures: Floats) -> Floats:
+        """Give the logarithm of the p-value of each figure, large figures being odd."""
+        if self.silent:
+            return np.zeros(figures.size)
+        places, first = np.unique(self.below, return_index=True)
+        under = np.interp(figures, places, first / (2 * STEPS_BELOW))
+        far = np.maximum(figures - self.below[-1], 0.0) / self.scale
+        with np.errstate(over="ignore"):  # infinitely rare is at the floor
+            above = np.log(self.share) - far**self.shape
+        return np.maximum(np.where(figures > self.below[-1], above, np.log1p(-under)), FLOOR)
+
+    def log_q(self, log_p: Floats) -> Floats:
+        """Give the logarithm of the q-value that belongs to a p-value."""
+        return np.interp(log_p, GRID, self.excess)
+
+
+def learn_bulk(figures: Floats) -> Bulk:
+    """Learn from the figures of a view what its bulk foretells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.rarity import learn_bulk
+    >>> crowd = np.random.default_rng(0).normal(size=10_000)
+    >>> bulk = learn_bulk(crowd)
+    >>> bool(abs(np.exp(bulk.log_p(np.array([1.6449])))[0] - 0.05) < 0.01)
+    True
+    >>> float(bulk.log_q(bulk.log_p(crowd)).min()) > -1.5  # nobody stands apart
+    True
+    >>> apart = learn_bulk(np.append(crowd, np.full(50, 9.0)))
+    >>> float(apart.log_q(apart.log_p(np.array([9.0])))[0]) < -10
+    True
+    """
+    nothing = Bulk(np.zeros(STEPS_BELOW + 1), 0.0, 1.0, 1.0, np.zeros(GRID.size))
+    if figures.size < FEWEST:
+        return nothing
+    below = np.quantile(figures, np.linspace(0.0, 0.5, STEPS_BELOW + 1))
+    over = figures[figures > below[-1]] - below[-1]
+    if over.size < FEWEST:
+        return nothing
+    near, far = np.quantile(over, [HALFWAY, FAR])
+    if not 0.0 < near < far * (1 - 1e-6):
+        return nothing
+    drop_near, drop_far = -np.log(1 - HALFWAY), -np.log(1 - FAR)
+    shape = float(np.log(drop_far / drop_near) / np.log(far / near))
+    scale = float(near / drop_near ** (1 / shape))
+    bulk = Bulk(below, over.size / figures.size, scale, shape, np.zeros(GRID.size))
+    beyond = np.searchsorted(np.sort(bulk.log_p(figures)), GRID, side="right") / figures.size
+    q = np.minimum(GRID - np.log(np.maximum(beyond, 1 / figures.size)), 0.0)
+    return Bulk(below, bulk.share, scale, shape, np.minimum.accumulate(q[::-1])[::-1])
