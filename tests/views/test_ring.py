@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from oddhop import Graph
+from oddhop.views import ring
+from oddhop.views.ring import communities, knots
+from tests.views.planted import RING, planted
+
+
+def _graph(network: nx.Graph) -> Graph:
+    return Graph.from_scipy(nx.to_scipy_sparse_array(network), np.ones((network.number_of_nodes(), 1)))
+
+
+def _by_the_formula(graph: Graph) -> np.ndarray:
+    nodes = graph.node_count
+    a = np.zeros((nodes, nodes))
+    for u in range(nodes):
+        a[u, graph.indices[graph.indptr[u] : graph.indptr[u + 1]]] = 1.0
+    values, vectors = communities(graph)
+    r = np.clip(1 - (vectors * values) @ vectors.T, 0, 1) * a
+    s = r.sum(axis=1)
+    chance = r * np.outer(s, s) * (s**2).sum() / s.sum() ** 2
+    surprise = np.maximum((r * (r @ r) - chance) / np.sqrt(chance + 1), 0) * a
+    return np.sort(surprise, axis=1)[:, ::-1][:, : ring.LARGEST].sum(axis=1) / ring.LARGEST
+
+
+@pytest.mark.parametrize("network", [nx.gnm_random_graph(150, 900, seed=1), nx.barabasi_albert_graph(120, 6, seed=2)])
+def test_knots_follow_the_formula(network: nx.Graph) -> None:
+    graph = _graph(network)
+    np.testing.assert_allclose(knots(graph), _by_the_formula(graph), atol=1e-9)
+
+
+def test_no_triangle_no_knot() -> None:
+    for network in (nx.star_graph(30), nx.path_graph(30), nx.complete_bipartite_graph(5, 7)):
+        np.testing.assert_array_equal(knots(_graph(network)), 0.0)
+
+
+def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = nx.gnm_random_graph(600, 1800, seed=0)
+    members = list(range(0, 600, 50))
+    network.add_edges_from((u, v) for u in members for v in members if u < v)
+    graph = _graph(network)
+    tied = knots(graph)
+    assert set(np.argsort(-tied)[: len(members)]) == set(members)
+    monkeypatch.setattr(ring, "FEWEST_NODES", 2)  # let the eigenvector of the ring stand for a community
+    assert knots(graph)[members].mean() < 0.5 * tied[members].mean()
+
+
+def test_the_planted_ring_is_found_on_any_number_of_workers() -> None:
+    graph = planted()
+    tied = knots(graph)
+    assert set(np.argsort(-tied)[: RING.size]) == set(RING)
+    np.testing.assert_array_equal(tied, knots(graph, workers=3))

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from oddhop import Graph
+from oddhop.views.coordinates import learn_coordinates
+from oddhop.views.stranger import Kinship, _over_neighbours, _variances, learn_kinship, strangeness
+from tests.views.planted import STRANGER, planted
+
+
+def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
+    """Give ``count`` joined pairs whose k-th coordinates have the k-th correlation."""
+    rng = np.random.default_rng(seed)
+    left = rng.normal(size=(count, len(correlations)))
+    rho = np.array(correlations)
+    right = rho * left + np.sqrt(1 - rho**2) * rng.normal(size=left.shape)
+    return Graph.from_arrays([np.arange(count), np.arange(count) + count], np.concatenate([left, right]))
+
+
+def test_known_correlations_are_found_of_either_sign() -> None:
+    graph = _pairs([0.7, -0.5, 0.0], 20_000)
+    kinship = learn_kinship(graph, graph.attributes)
+    np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.0, 0.7], atol=0.03)
+
+
+def test_what_an_edge_tells_is_the_mutual_information() -> None:
+    graph = _pairs([0.7, -0.5], 20_000)
+    expected = -0.5 * np.log(1 - np.array([0.7, -0.5]) ** 2).sum()
+    assert learn_kinship(graph, graph.attributes).information == pytest.approx(expected, rel=0.05)
+
+
+def test_the_ratio_is_that_of_two_normal_distributions() -> None:
+    a, b, rho = np.array([0.4, -1.1]), np.array([1.3, 0.2]), np.array([0.6, -0.3])
+    graph = Graph.from_arrays([[0], [1]], np.stack([a, b]))
+    kinship = Kinship(np.zeros(2), np.eye(2), np.eye(2), rho, 0.0, 0.0, 0.0, 1.0)
+    joined = sum(
+        multivariate_normal.logpdf([a[k], b[k]], cov=[[1, rho[k]], [rho[k], 1]]) for k in range(2)
+    )  # fmt: skip
+    apart = multivariate_normal.logpdf(np.concatenate([a, b]), cov=np.eye(4))
+    sums, _, total = _over_neighbours(graph, graph.attributes, kinship, 1)
+    np.testing.assert_allclose(sums, apart - joined)
+    assert total == pytest.approx(apart - joined)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 10)))
+    kinship = learn_kinship(graph, graph.attributes)
+    # The largest of ten chance correlations may stand a little over the edge of the noise.
+    assert np.abs(kinship.correlation).max() < 0.1
+    assert kinship.information < 0.05
+
+
+def test_attributes_that_do_not_vary_are_silent() -> None:
+    graph = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 2)))
+    kinship = learn_kinship(graph, np.zeros((3, 2)))
+    assert kinship.silent
+    np.testing.assert_array_equal(strangeness(graph, np.zeros((3, 2)), kinship), 0.0)
+
+
+def test_the_variances_between_and_within_nodes_are_found() -> None:
+    rng = np.random.default_rng(0)
+    degrees = rng.integers(2, 40, 20_000)
+    own = rng.normal(scale=2.0, size=degrees.size)
+    values = [o + rng.normal(scale=3.0, size=d) for o, d in zip(own, degrees, strict=True)]
+    sums, squares = (np.array([(v**p).sum() for v in values]) for p in (1, 2))
+    middle, between, within = _variances(degrees, sums, squares)
+    assert middle == pytest.approx(0.0, abs=0.1)
+    assert between == pytest.approx(4.0, rel=0.1)
+    assert within == pytest.approx(9.0, rel=0.02)
+
+
+def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
+    graph = planted()
+    coordinates = learn_coordinates(graph).apply(graph)
+    kinship = learn_kinship(graph, coordinates)
+    z = strangeness(graph, coordinates, kinship)
+    assert np.argmax(z) == STRANGER
+    np.testing.assert_array_equal(z, strangeness(graph, coordinates, kinship, workers=2))
