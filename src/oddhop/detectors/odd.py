@@ -23,8 +23,9 @@ from oddhop.version import __version__
 from oddhop.views.joining import Evidence
 from oddhop.views.panel import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
 
-# The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out).
-INFLATION = (1 - LEFT_OUT) / LEFT_OUT
+# The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
+# and twice that for the difference to another sample of edges, which varies as much as ours.
+INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
 
 
 class Odd(GraphDetector):
@@ -44,8 +45,8 @@ class Odd(GraphDetector):
 
     Attributes
     ----------
-    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had other edges
-        been seen.
+    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had another
+        sample of the edges been seen.
     result_ : a pyarrow table, the oddest node first, with the kind of oddness and the p-value of every view.
     threshold_, offset_ : scores from ``threshold_`` on are flagged; ``offset_`` is its negative.
     information_ : the nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent.

@@ -25,6 +25,7 @@ from oddhop.randomness import generator
 EIGENVECTORS = 64
 FEWEST_NODES = 64
 LARGEST = 12
+CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
 START = 0x51E6  # the key of the vector that the search for eigenvectors starts from
 
@@ -71,7 +72,7 @@ def communities(graph: Graph) -> tuple[Floats, Floats]:
     start = generator(0, START).random(nodes) + 0.5
     with single_threaded():
         try:
-            values, vectors = eigsh(adjacency, k=count, v0=start)
+            values, vectors = eigsh(adjacency, k=count, v0=start, tol=CLOSE_ENOUGH)
         except ArpackNoConvergence as short:  # those that were found explain what they can
             values, vectors = short.eigenvalues, short.eigenvectors
     many = 1.0 / np.maximum((vectors**4).sum(axis=0), 1e-30) > FEWEST_NODES
