@@ -37,6 +37,13 @@ class EncodeSettings(BaseModel):
     text_columns: int = 256
 
 
+def _check_flagging(contamination: Literal["auto"] | float, top_k: int | None) -> None:
+    if isinstance(contamination, float) and not 0 < contamination <= 0.5:
+        raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {contamination}")
+    if contamination != "auto" and top_k is not None:
+        raise ValueError("give contamination or top_k, not both: each says how many nodes to flag")
+
+
 class HCMSettings(BaseModel):
     """Every setting of HCM with its default; the meanings are in :class:`oddhop.HCM`.
 
@@ -167,13 +174,6 @@ def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
-
-
-def _check_flagging(contamination: Literal["auto"] | float, top_k: int | None) -> None:
-    if isinstance(contamination, float) and not 0 < contamination <= 0.5:
-        raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {contamination}")
-    if contamination != "auto" and top_k is not None:
-        raise ValueError("give contamination or top_k, not both: each says how many nodes to flag")
 
 
 def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:
