@@ -47,7 +47,7 @@ class Bulk:
 
     @property
     def silent(self) -> bool:
-        """Whether the figures hold nothing to judge by: too few, or too many of them equal."""
+        """Whether there is nothing to judge by, with too few figures or too many of them equal."""
         return self.share == 0.0
 
     def log_p(self, figures: Floats) -> Floats:
