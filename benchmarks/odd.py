@@ -15,11 +15,12 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
-from networks import inject, inject_controlled, load
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop import Graph, Odd
+from oddhop.bench.networks import load_network
+from oddhop.inject import inject
 
 DEVELOPMENT = [
     *("cora_cola_injected", "citeseer_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam"),
@@ -68,16 +69,15 @@ def one(graph: Graph, labels: np.ndarray, seed: int) -> dict[str, tuple[float, f
 
 
 def runs(name: str) -> list[tuple[str, list[dict[str, tuple[float, float]]], np.ndarray]]:
-    edges, x, y = load(name)
-    if y is not None and set(np.unique(y)) <= {0, 1}:
-        return [(name, [one(Graph.from_arrays(edges, x), y.astype(int), 0)], y > 0)]
-    cliques = 10 if x.shape[0] >= 4_000 else 5
+    network = load_network(name)
+    graph = network.graph
+    if network.anomalous is not None:
+        return [(name, [one(graph, network.anomalous.astype(int), 0)], network.anomalous)]
+    cliques = 10 if graph.node_count >= 4_000 else 5
     out = []
-    for way, injected in (("plain", inject), ("controlled", inject_controlled)):
-        figures = [
-            one(*injected(edges, sp.csr_array(x), seed, cliques=cliques), seed)  # type: ignore[operator]
-            for seed in range(5)
-        ]
+    for way, reading in (("plain", "dominant"), ("controlled", "leak-controlled")):
+        made = [inject(graph, seed=seed, cliques=cliques, reading=reading) for seed in range(5)]  # type: ignore[arg-type]
+        figures = [one(put.graph, put.structural + 2 * put.contextual, seed) for seed, put in enumerate(made)]
         out.append((f"{name}, {way}", figures, np.zeros(0, dtype=bool)))
     return out
 

@@ -11,7 +11,7 @@ from string import Template
 
 from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench import plots, suites
-from oddhop.bench.cells import HCM_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
+from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
 from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
 from oddhop.bench.runner import read_lines
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
@@ -21,6 +21,7 @@ from oddhop.runs import write_atomically
 ROWS: dict[str, tuple[str, str]] = {
     "HCM ahp": (HCM_NAME, "ahp"),
     "HCM hav": (HCM_NAME, "hav"),
+    "Odd (ours)": (ODD_NAME, "score"),
     **{name: (name, "score") for name in BASELINES},
 }
 """What a table has a row of: the detector, and which of its scores."""
@@ -45,6 +46,7 @@ def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
         **_paper(found),
         **_figures(found),
         **_more(found),
+        **_held_out(found),
         **_speed(found),
         **_differences(found),
         **{f"{name}_picture": _picture(drawn, name, text) for name, text in PICTURES.items()},
@@ -176,9 +178,24 @@ def _more(lines: Lines) -> dict[str, str]:
     }
 
 
+def _held_out(lines: Lines) -> dict[str, str]:
+    columns = dict(suites.held_out_groups())
+    areas = {
+        row: [summarise(lines, cells(detector), score) for cells in columns.values()]
+        for row, (detector, score) in ROWS.items()
+    }
+    # Ranked where every detector has a figure: a mean over what happened to be run would compare nothing.
+    whole = [k for k in range(len(columns)) if all(row[k].mean is not None for row in areas.values())]
+    rows = []
+    for row, found in areas.items():
+        places = [1 + sum((other[k].mean or 0) > (found[k].mean or 0) for other in areas.values()) for k in whole]
+        rows.append([row, *found, f"{sum(places) / len(places):.1f}" if places else NOT_RUN])
+    return {"held_out": table(["detector", *columns, f"mean rank ({len(whole)} columns)"], rows)}
+
+
 def _speed(lines: Lines) -> dict[str, str]:
     rows = []
-    for name in (HCM_NAME, *BASELINES):
+    for name in DETECTORS:
         cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
         kept = [lines[cell.key] for cell in cells if cell.key in lines]
         done = [line for line in kept if line["status"] == "done"]
@@ -204,7 +221,7 @@ def _speed(lines: Lines) -> dict[str, str]:
 
 
 def _side_by_side(lines: Lines) -> str:
-    names = (HCM_NAME, "DOMINANT", "CoLA")
+    names = (HCM_NAME, "DOMINANT", "CoLA", ODD_NAME)
     found = [lines.get(suites.injected("flickr_raw", 0, name).key, {"status": NOT_RUN}) for name in names]
     rows = []
     for name, line in zip(names, found, strict=True):

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.baselines import BASELINES
 from oddhop.bench import suites
-from oddhop.bench.cells import HCM_NAME, SYNTHETIC, TRAINING, Cell, Injection
+from oddhop.bench.cells import DETECTORS, HCM_NAME, SYNTHETIC, TRAINING, Cell, Injection
 from oddhop.bench.published import PAPER_NETWORKS
 from oddhop.bench.summary import Lines, summarise
 from oddhop.errors import SettingsError
@@ -101,7 +100,7 @@ def _growth(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 4.5)
     axes = figure.subplots(1, 2)
     any_drawn = False
-    for number, name in enumerate((HCM_NAME, *BASELINES)):
+    for number, name in enumerate(DETECTORS):
         cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
         done = [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
         for axis, what, unit in zip(axes, ("seconds", "memory"), (1.0, 2**20), strict=True):
