@@ -216,7 +216,7 @@ def test_a_run_over_its_memory_is_refused_before_it_begins(small: Graph) -> None
 def test_progress_tells_every_stage_to_its_end(small: Graph) -> None:
     seen: dict[str, tuple[int, int]] = {}
     HCM(**QUICK).fit(small, progress=lambda stage, done, total: seen.update({stage: (done, total)}))
-    assert list(seen) == ["hop pairs", "training", "scoring"]
+    assert list(seen) == ["preparing", "hop pairs", "training", "scoring"]
     assert all(done == total for done, total in seen.values())
 
 
