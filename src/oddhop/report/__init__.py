@@ -1,0 +1,1 @@
+"""The case report: one HTML file that can be handed on."""

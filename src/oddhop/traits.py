@@ -1,0 +1,212 @@
+"""The user's columns behind the attributes: which attributes each gave, what is typical in it, how to say a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oddhop.arrays import Floats, Ints
+from oddhop.boundary import is_sparse
+from oddhop.encode import Encoding
+from oddhop.encode.columns import words_of
+from oddhop.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
+from oddhop.explanation import share
+from oddhop.graph import Graph
+
+LONGEST = 80
+WORDS_NAMED = 4
+
+
+@dataclass(frozen=True)
+class ColumnSpan:
+    """One column of the user's: its name, the attributes it became, and how, where that is known."""
+
+    name: str
+    start: int
+    stop: int
+    encoder: Encoder | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns behind the attributes of a network.
+
+    ``encoding`` groups the attributes by the column they came from; without it each attribute is a column
+    of its own. ``originals`` has the values as they were, one row a node, for those that an encoding loses.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from oddhop import Graph
+    >>> from oddhop.encode import learn_encoding
+    >>> from oddhop.traits import Columns
+    >>> table = pa.table({"age": [31.0, 25.0, 47.0, 40.0], "pays": ["card", "cash", "card", "cash"]})
+    >>> encoding = learn_encoding(table)
+    >>> attributes, names = encoding.apply(table)
+    >>> graph = Graph.from_arrays([[0, 1, 2], [1, 2, 3]], attributes)
+    >>> columns = Columns(graph, encoding)
+    >>> [(one.name, one.start, one.stop) for one in columns.spans]
+    [('age', 0, 1), ('pays', 1, 4)]
+    >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], np.array([0, 2]))
+    ('cash', 'card (2 of 2)')
+    """
+
+    graph: Graph
+    encoding: Encoding | None = None
+    originals: pa.Table | None = None
+    _cache: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def spans(self) -> tuple[ColumnSpan, ...]:
+        """One span a column, in the order of the attributes."""
+        if self.encoding is None:
+            names = self.graph.attribute_names or [f"attribute {k}" for k in range(self.graph.attribute_count)]
+            return tuple(ColumnSpan(name, k, k + 1) for k, name in enumerate(names))
+        stops = np.cumsum([len(one.names) for one in self.encoding.columns])
+        starts = [0, *stops[:-1]]
+        return tuple(
+            ColumnSpan(one.name, int(a), int(b), one)
+            for one, a, b in zip(self.encoding.columns, starts, stops, strict=True)
+        )
+
+    @cached_property
+    def span_of(self) -> Ints:
+        """The column that every attribute came from, by its place among the spans."""
+        return np.repeat(np.arange(len(self.spans)), [one.stop - one.start for one in self.spans])
+
+    def rows(self, nodes: Ints, span: ColumnSpan | None = None) -> Floats:
+        """Give the attributes of some nodes, dense, all of them or those of one column."""
+        rows = self.graph.attributes[nodes]
+        if span is not None:
+            rows = rows[:, span.start : span.stop]
+        return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+
+    def typical(self, nodes: Ints) -> Floats:
+        """Give the values that stand for some nodes: medians of numbers, the commonest of all else."""
+        if self.encoding is None and is_sparse(self.graph.attributes):
+            # A median is not zero only where at least half of the values are not.
+            rows = self.graph.attributes[nodes]
+            usual = np.zeros(rows.shape[1])
+            often = np.flatnonzero(2 * np.bincount(rows.indices, minlength=rows.shape[1]) >= nodes.size)
+            usual[often] = np.median(rows[:, often].toarray(), axis=0)
+        else:
+            usual = np.median(self.rows(nodes), axis=0)
+        for span in self.spans if self.encoding is not None else ():
+            part = slice(span.start, span.stop)
+            if isinstance(span.encoder, CategoryColumn | TextColumn):
+                shares = self.rows(nodes, span).mean(axis=0)
+                category = isinstance(span.encoder, CategoryColumn)
+                usual[part] = np.eye(shares.size)[np.argmax(shares)] if category else shares >= 0.5
+        return np.asarray(usual)
+
+    def own(self, span: ColumnSpan, node: int) -> str:
+        """Say the value of one node."""
+        if self.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
+            value = self.originals.column(span.name)[node].as_py()
+            return "missing" if value is None else shortened(str(value))
+        return self.say(span, self.rows(np.array([node]), span)[0])
+
+    def usual(self, span: ColumnSpan, nodes: Ints) -> str:
+        """Say what is usual among some nodes."""
+        rows = self.rows(nodes, span)
+        encoder = span.encoder
+        if isinstance(encoder, CategoryColumn):
+            counts = rows.sum(axis=0)
+            best = int(np.argmax(counts))
+            return f"{self.say(span, np.eye(rows.shape[1])[best])} ({int(counts[best]):,} of {len(rows):,})"
+        if isinstance(encoder, TextColumn):
+            return self._usual_words(span, nodes)
+        if encoder is None and self._is_flag(span):
+            return f"{int(rows.sum()):,} of {len(rows):,} have it"
+        low, middle, high = (self.say(span, np.quantile(rows, q, axis=0, method="nearest")) for q in (0, 0.5, 1))
+        return middle if low == high else f"{middle}, from {low} to {high}"
+
+    def elsewhere(self, span: ColumnSpan, node: int) -> str:
+        """Say how the value of a node stands in the whole network."""
+        row = self.rows(np.array([node]), span)[0]
+        if isinstance(span.encoder, CategoryColumn):
+            return f"{share(self._values(span.start + int(np.argmax(row))).mean())} have the same"
+        if isinstance(span.encoder, TextColumn):
+            return "no two need share a word"
+        values = self._values(span.start)
+        if span.encoder is None and self._is_flag(span):
+            return f"{share(values.mean())} have it"
+        return f"{share((values < row[0]).mean())} have less"
+
+    def say(self, span: ColumnSpan, values: Floats) -> str:
+        """Say encoded values as the user would."""
+        encoder = span.encoder
+        if encoder is None:
+            if self._is_flag(span):
+                return "yes" if values[0] >= 0.5 else "no"
+            return f"{values[0]:.4g}"
+        if encoder.mark and values[-1] >= 0.5:
+            return "missing"
+        if isinstance(encoder, CategoryColumn):
+            place = int(np.argmax(values))
+            return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare one"
+        if isinstance(encoder, TextColumn):
+            return "the words that at least half of its neighbours have" if values.any() else "without words"
+        if not encoder.values:
+            return "present"
+        return _said_number(encoder, _unscaled(encoder.scale, float(values[0])))
+
+    def _usual_words(self, span: ColumnSpan, nodes: Ints) -> str:
+        if self.originals is None:
+            return "other words"
+        column = self.originals.column(span.name).take(pa.array(nodes))
+        counts: Counter[str] = Counter()
+        for _, sizes, words, places in words_of(column):
+            rows = np.repeat(np.arange(sizes.size), sizes)
+            once = np.unique(rows * len(words) + places) % max(len(words), 1)
+            counts.update({words[k]: int(n) for k, n in enumerate(np.bincount(once, minlength=len(words))) if words[k]})
+        top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS_NAMED]
+        return ", ".join(f"{word} ({n} of {len(nodes)})" for word, n in top) or "no words"
+
+    def _is_flag(self, span: ColumnSpan) -> bool:
+        values = self._values(span.start)
+        return bool(np.isin(values, (0.0, 1.0)).all())
+
+    def _values(self, column: int) -> Floats:
+        if column not in self._cache:
+            matrix = self._by_column
+            values = matrix[:, [column]].toarray().ravel() if is_sparse(matrix) else matrix[:, column]
+            # A byte each where that holds them: hundreds of columns of a large network are looked at.
+            small = np.isin(values, (0.0, 1.0)).all()
+            self._cache[column] = values.astype(np.int8) if small else values
+        return self._cache[column]
+
+    @cached_property
+    def _by_column(self) -> Any:
+        attributes = self.graph.attributes
+        return attributes.tocsc() if is_sparse(attributes) else attributes
+
+
+def shortened(text: str) -> str:
+    """Cut a long text."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _unscaled(scale: Scale, z: float) -> float:
+    size = abs(z)
+    if size > scale.knee:
+        size = scale.knee + float(np.expm1(size - scale.knee))
+    return scale.centre + 2 * scale.half_range * float(np.sign(z)) * size
+
+
+def _said_number(encoder: NumberColumn | DateColumn, value: float) -> str:
+    if isinstance(encoder, DateColumn):
+        days = round(float(np.clip(value, -700_000, 2_900_000)))
+        return str(date(1970, 1, 1) + timedelta(days=days))
+    if encoder.kind == "boolean":
+        return "true" if value >= 0.5 else "false"
+    if encoder.kind == "time":
+        minutes = round(value * 24 * 60)
+        return f"{minutes // 60:02d}:{minutes % 60:02d}"
+    return f"{round(value):,}" if abs(value) >= 1_000 or value == round(value) else f"{value:.3g}"
