@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import os
+import resource
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -22,7 +24,14 @@ from networks import inject, load
 from oddhop import HCM, Graph
 from oddhop.encode import Encoding, learn_encoding
 from oddhop.io import network_graph, read_network
+from oddhop.modelfile import load_model
+from oddhop.report import case_report, write_report
 
+TITLES = {
+    "debian": "Packages of Debian 12",
+    "npm": "Packages of npm, December 2016",
+    "injected": "BlogCatalog with 300 injected anomalies",
+}
 FACETS = {"role": "role", "implemented-in": "written in", "uitoolkit": "toolkit", "interface": "interface"}
 CATEGORIES = ("section", "role", "written in", "toolkit", "interface")
 
@@ -91,27 +100,62 @@ def injected() -> tuple[Graph, np.ndarray]:
     return inject(edges, x, seed=0)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("network", choices=["debian", "npm", "injected"])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--burn-in", type=int, default=1_000)
-    args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
-    graph = {"debian": lambda: debian()[0], "npm": npm, "injected": lambda: injected()[0]}[args.network]()
+def network(name: str) -> tuple[Graph, Encoding | None, pa.Table | None]:
+    if name == "debian":
+        return debian()
+    return (npm() if name == "npm" else injected()[0]), None, None
+
+
+def fit(name: str, folder: Path, burn_in: int) -> None:
+    graph, _, _ = network(name)
     began = time.perf_counter()
-    detector = HCM(workers=1, random_state=0, burn_in=args.burn_in, top_k=1_000 if args.network == "npm" else 100)
-    stages = {}
+    told: dict[str, int] = {}
 
     def tell(stage: str, done: int, total: int) -> None:
-        if stages.get(stage) != (step := 10 * done // total):
-            stages[stage] = step
+        if told.get(stage) != (step := 10 * done // total):
+            told[stage] = step
             print(f"{time.perf_counter() - began:7.0f} s  {stage} {done} of {total}", flush=True)
 
-    detector.fit(graph, progress=tell)
-    detector.save(args.folder / f"{args.network}.oddhop")
-    pq.write_table(detector.result_, args.folder / f"{args.network}.parquet")
-    print(detector.diagnostics_.dropped, detector.diagnostics_.tied, detector.diagnostics_.losses)
+    top = 1_000 if name == "npm" else 100
+    detector = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(graph, progress=tell)
+    detector.save(folder / f"{name}.oddhop")
+    pq.write_table(detector.result_, folder / f"{name}.parquet")
+    edges = {"dropped": detector.diagnostics_.dropped, "tied": detector.diagnostics_.tied}
+    (folder / f"{name}.json").write_text(json.dumps(edges))
+
+
+def report(name: str, folder: Path, cases: int) -> None:
+    graph, encoding, originals = network(name)
+    model, result = load_model(folder / f"{name}.oddhop"), pq.read_table(folder / f"{name}.parquet")
+    edges = json.loads((folder / f"{name}.json").read_text())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    began = time.perf_counter()
+    made = case_report(
+        model, graph, result, title=TITLES[name], cases=cases, encoding=encoding, originals=originals, **edges
+    )
+    explained = time.perf_counter() - began
+    write_report(made, folder / f"{name}.html")
+    seconds, size = time.perf_counter() - began, (folder / f"{name}.html").stat().st_size / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{cases} cases: {seconds:.1f} s ({explained:.1f} s of it explaining), {size:.1f} MB")
+    print(f"peak {peak:.2f} GiB, {before:.2f} GiB of it before the report")
+    for one in made.findings:
+        print(one.level, one.sentence)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["fit", "report"])
+    parser.add_argument("network", choices=TITLES)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--burn-in", type=int, default=1_000)
+    parser.add_argument("--cases", type=int, default=100)
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    if args.step == "fit":
+        fit(args.network, args.folder, args.burn_in)
+    else:
+        report(args.network, args.folder, args.cases)
 
 
 if __name__ == "__main__":

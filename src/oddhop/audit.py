@@ -13,7 +13,7 @@ from scipy import stats
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.boundary import is_sparse
 from oddhop.explanation import share
-from oddhop.graph import Graph
+from oddhop.graph import Graph, node_numbers
 
 ALIKE = 0.9
 FEWEST_TO_COMPARE = 10
@@ -74,7 +74,7 @@ def audit(
     >>> [one.check for one in audit(graph, fitted.result_, top=5)]
     ['degree', 'attribute norm', 'distance to neighbours', 'top', 'judged']
     """
-    order = np.argsort(_positions(graph, result))
+    order = np.argsort(node_numbers(graph, result["id"]))
     score, judged = (result[name].to_numpy(zero_copy_only=False)[order] for name in ("score", "judged"))
     trivial = {
         "degree": graph.degrees.astype(np.float64),
@@ -106,14 +106,6 @@ def neighbour_distances(graph: Graph) -> Floats:
     else:
         _dense_distances(graph.indptr, graph.indices, np.asarray(x), out)
     return out
-
-
-def _positions(graph: Graph, result: pa.Table) -> Ints:
-    """Give the number of the node in every row of a result table."""
-    ids = result["id"].to_numpy(zero_copy_only=False)
-    return np.asarray(
-        ids if graph.node_ids is None else np.searchsorted(graph.node_ids, ids.astype(graph.node_ids.dtype))
-    )
 
 
 def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Finding:
@@ -153,10 +145,10 @@ def _ties(dropped: int, tied: int) -> Finding:
 def _not_judged(judged: Bools) -> Finding:
     without = int((~judged).sum())
     part = without / max(judged.size, 1)
-    told = f"{without:,} of {judged.size:,} nodes have no neighbours and were not judged"
+    told = f"Nodes without neighbours, which cannot be judged: {without:,} of {judged.size:,}"
     if part <= HALF:
         return Finding("judged", "fine", part, f"{told}." if without else "All nodes were judged.")
-    return Finding("judged", "warning", part, f"{told}: most of this network cannot be judged. Look for missing edges.")
+    return Finding("judged", "warning", part, f"{told}. That is most of them: look for missing edges.")
 
 
 @njit(cache=True, nogil=True)

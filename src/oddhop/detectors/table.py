@@ -16,7 +16,11 @@ DEFAULT_TOP_SHARE = 0.01
 
 def budget(settings: HCMSettings, scores: Scores) -> int:
     """Give how many nodes may be flagged, and whose top the probabilities are about."""
-    judged = int(scores.judged.sum())
+    return budget_of(settings, int(scores.judged.sum()))
+
+
+def budget_of(settings: HCMSettings, judged: int) -> int:
+    """Give the same from the number of nodes that were judged."""
     share = DEFAULT_TOP_SHARE if settings.contamination == "auto" else settings.contamination
     return max(1, min(settings.top_k or int(np.ceil(share * judged)), judged))
 
