@@ -136,7 +136,7 @@ def _agreement(result: pa.Table, top: int) -> Finding:
 
 def _ties(dropped: int, tied: int) -> Finding:
     part = tied / dropped
-    told = f"Of the {dropped:,} least similar edges that were left out when distances were learned, {share(part)}"
+    told = f"Of the {dropped:,} least similar edges, which were left out when distances were learned, {share(part)}"
     if part <= HALF:
         return Finding("ties", "fine", part, f"{told} were chosen by a tie.")
     return Finding("ties", "warning", part, f"{told} were chosen by a tie: the attributes hardly tell edges apart.")

@@ -32,6 +32,7 @@ COLUMNS_TRIED = 12
 TRAITS_TOLD = 6
 MOST_CHANGES = 5
 CHANGES_TRIED = 10
+WORTH_TELLING = 0.005  # of the score
 SAMPLES_A_CHAIN = 2
 FROZEN_BYTES = 2**28
 DRAWN = "Of its {degree:,} neighbours an even draw of {looked_at:,} was looked at, and no change was searched for."
@@ -273,7 +274,7 @@ def _traits(bench: _Bench, group: Ints, tried: _Candidates) -> tuple[Trait, ...]
         Trait(
             column=tried.spans[k].name,
             own=columns.own(tried.spans[k], node),
-            usual=columns.usual(tried.spans[k], neighbours),
+            usual=columns.usual(tried.spans[k], node, neighbours),
             elsewhere=columns.elsewhere(tried.spans[k], node),
             instead=tried.changes[first + k].to,
             effect=float(effects[k]),
@@ -300,7 +301,7 @@ def _counterfactual(
         with torch.no_grad():
             felt = felt_by(frozen, around, removed[0])
             again = float(bench.node_scores(hops_after(around, deltas, removed, [felt]), removed)[0])
-        if again < after:
+        if again < after - WORTH_TELLING * before:
             taken, after = some, again
         if len(taken) == MOST_CHANGES or not bench.measure.alerts(after):
             break

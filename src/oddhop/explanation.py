@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 Id: TypeAlias = int | str
 NAMED_AT_MOST = 3
+TELLING = 0.1  # of the score: a column that does less explains nothing by itself
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class Trait:
     @property
     def sentence(self) -> str:
         """The difference, in words."""
-        return f"{self.column}: {self.own}; among its neighbours {self.usual}; in the network {self.elsewhere}."
+        network = f"; in the network {self.elsewhere}" if self.elsewhere else ""
+        return f"{self.column}: {self.own}; among its neighbours {self.usual}{network}."
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ class Counterfactual:
         edges = [str(one.name) for one in self.changes if one.kind == "edge"]
         clauses = [f"it were not connected to {spoken(edges)}"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
-        line = f"under the alert line of {self.yardstick.threshold:.3g}"
+        line = f"under the alert line of {self.yardstick.threshold:.2f}"
         verdict = line if self.enough else f"still not {line}"
-        return f"If {spoken(clauses)}, its score would fall from {self.before:.3g} to {self.after:.3g}, {verdict}."
+        return f"If {spoken(clauses)}, its score would fall from {self.before:.2f} to {self.after:.2f}, {verdict}."
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,11 @@ class Explanation:
         return self.degree - len(self.neighbours)
 
     @property
+    def telling(self) -> bool:
+        """Whether the first of the traits explains a good part of the score by itself."""
+        return bool(self.traits) and -self.traits[0].effect >= TELLING * self.score
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The explanation in plain sentences, the most important first."""
         if not self.degree:
@@ -166,8 +173,7 @@ class Explanation:
         if self.far:
             told.append(self._far_ones())
         if self.traits:
-            one = self.traits[0]
-            told.append(f"What sets it apart most is its {one.column}: {one.own}; among its neighbours {one.usual}.")
+            told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
         elif self.yardstick.alerts(self.score) and self.looked_at == self.degree:
@@ -179,6 +185,13 @@ class Explanation:
         mean = "" if self.degree == 1 else " on average"
         usual = f"usual is {self.yardstick.usual_hops:.1f}, give or take {self.yardstick.usual_spread:.1f}"
         return f"{whose} {self.hops:.1f} steps away{mean}, give or take {self.spread:.1f}; {usual}."
+
+    def _apart(self) -> str:
+        one = self.traits[0]
+        values = f"its {one.column}: {one.own}; among its neighbours {one.usual}"
+        if self.telling:
+            return f"What sets it apart most is {values}."
+        return f"No column explains much by itself; the one that matters most is {values}."
 
     def _far_ones(self) -> str:
         if self.degree == 1:
@@ -209,10 +222,12 @@ def share(part: float) -> str:
     Examples
     --------
     >>> from oddhop.explanation import share
-    >>> share(0.5), share(0.00002), share(0.9999)
-    ('50 %', 'under 0.1 %', 'over 99.9 %')
+    >>> share(0.5), share(0.00002), share(0.9999), share(0)
+    ('50 %', 'under 0.1 %', 'over 99.9 %', 'none')
     """
     percent = 100 * float(part)
+    if percent == 0:
+        return "none"
     if 0 < percent < 0.1:
         return "under 0.1 %"
     if 99.9 < percent < 100:

@@ -53,7 +53,7 @@ class Columns:
     >>> columns = Columns(graph, encoding)
     >>> [(one.name, one.start, one.stop) for one in columns.spans]
     [('age', 0, 1), ('pays', 1, 4)]
-    >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], np.array([0, 2]))
+    >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], 1, np.array([0, 2]))
     ('cash', 'card (2 of 2)')
     """
 
@@ -91,19 +91,20 @@ class Columns:
         """Give the values that stand for some nodes: medians of numbers, the commonest of all else."""
         if self.encoding is None and is_sparse(self.graph.attributes):
             # A median is not zero only where at least half of the values are not.
-            rows = self.graph.attributes[nodes]
-            usual = np.zeros(rows.shape[1])
-            often = np.flatnonzero(2 * np.bincount(rows.indices, minlength=rows.shape[1]) >= nodes.size)
-            usual[often] = np.median(rows[:, often].toarray(), axis=0)
-        else:
-            usual = np.median(self.rows(nodes), axis=0)
-        for span in self.spans if self.encoding is not None else ():
+            few = self.graph.attributes[nodes]
+            usual = np.zeros(few.shape[1])
+            often = np.flatnonzero(2 * np.bincount(few.indices, minlength=few.shape[1]) >= nodes.size)
+            usual[often] = _middle(few[:, often].toarray())
+            return usual
+        rows = self.rows(nodes)
+        usual = _middle(rows)
+        for span in self.spans:
             part = slice(span.start, span.stop)
-            if isinstance(span.encoder, CategoryColumn | TextColumn):
-                shares = self.rows(nodes, span).mean(axis=0)
-                category = isinstance(span.encoder, CategoryColumn)
-                usual[part] = np.eye(shares.size)[np.argmax(shares)] if category else shares >= 0.5
-        return np.asarray(usual)
+            if isinstance(span.encoder, CategoryColumn):
+                usual[part] = np.eye(span.stop - span.start)[np.argmax(rows[:, part].sum(axis=0))]
+            elif isinstance(span.encoder, TextColumn):
+                usual[part] = rows[:, part].mean(axis=0) >= 0.5
+        return usual
 
     def own(self, span: ColumnSpan, node: int) -> str:
         """Say the value of one node."""
@@ -112,8 +113,8 @@ class Columns:
             return "missing" if value is None else shortened(str(value))
         return self.say(span, self.rows(np.array([node]), span)[0])
 
-    def usual(self, span: ColumnSpan, nodes: Ints) -> str:
-        """Say what is usual among some nodes."""
+    def usual(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
+        """Say what is usual among some nodes, the neighbours of one; of texts, what that one lacks."""
         rows = self.rows(nodes, span)
         encoder = span.encoder
         if isinstance(encoder, CategoryColumn):
@@ -121,7 +122,7 @@ class Columns:
             best = int(np.argmax(counts))
             return f"{self.say(span, np.eye(rows.shape[1])[best])} ({int(counts[best]):,} of {len(rows):,})"
         if isinstance(encoder, TextColumn):
-            return self._usual_words(span, nodes)
+            return self._usual_words(span, node, nodes)
         if encoder is None and self._is_flag(span):
             return f"{int(rows.sum()):,} of {len(rows):,} have it"
         low, middle, high = (self.say(span, np.quantile(rows, q, axis=0, method="nearest")) for q in (0, 0.5, 1))
@@ -133,7 +134,7 @@ class Columns:
         if isinstance(span.encoder, CategoryColumn):
             return f"{share(self._values(span.start + int(np.argmax(row))).mean())} have the same"
         if isinstance(span.encoder, TextColumn):
-            return "no two need share a word"
+            return ""
         values = self._values(span.start)
         if span.encoder is None and self._is_flag(span):
             return f"{share(values.mean())} have it"
@@ -152,22 +153,19 @@ class Columns:
             place = int(np.argmax(values))
             return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare one"
         if isinstance(encoder, TextColumn):
-            return "the words that at least half of its neighbours have" if values.any() else "without words"
+            return "like those of its neighbours"
         if not encoder.values:
             return "present"
         return _said_number(encoder, _unscaled(encoder.scale, float(values[0])))
 
-    def _usual_words(self, span: ColumnSpan, nodes: Ints) -> str:
+    def _usual_words(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
         if self.originals is None:
             return "other words"
-        column = self.originals.column(span.name).take(pa.array(nodes))
-        counts: Counter[str] = Counter()
-        for _, sizes, words, places in words_of(column):
-            rows = np.repeat(np.arange(sizes.size), sizes)
-            once = np.unique(rows * len(words) + places) % max(len(words), 1)
-            counts.update({words[k]: int(n) for k, n in enumerate(np.bincount(once, minlength=len(words))) if words[k]})
+        column = self.originals.column(span.name)
+        own = _words(column.slice(node, 1))
+        counts = Counter(_words(column.take(pa.array(nodes)))) - Counter(dict.fromkeys(own, nodes.size))
         top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS_NAMED]
-        return ", ".join(f"{word} ({n} of {len(nodes)})" for word, n in top) or "no words"
+        return ", ".join(f"{word} ({n:,} of {nodes.size:,})" for word, n in top) or "no other words"
 
     def _is_flag(self, span: ColumnSpan) -> bool:
         values = self._values(span.start)
@@ -191,6 +189,22 @@ class Columns:
 def shortened(text: str) -> str:
     """Cut a long text."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _words(texts: Any) -> dict[str, int]:
+    """Count in how many texts of a column each word occurs."""
+    counts: Counter[str] = Counter()
+    for _, sizes, words, places in words_of(texts):
+        rows = np.repeat(np.arange(sizes.size), sizes)
+        once = np.unique(rows * len(words) + places) % max(len(words), 1)
+        counts.update({word: int(n) for word, n in zip(words, np.bincount(once, minlength=len(words)), strict=True)})
+    counts.pop("", None)
+    return counts
+
+
+def _middle(rows: Floats) -> Floats:
+    """Give medians that occur."""
+    return np.asarray(np.quantile(rows, 0.5, axis=0, method="nearest"))
 
 
 def _unscaled(scale: Scale, z: float) -> float:

@@ -87,7 +87,9 @@ class Page:
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
-            if method == "Runtime.exceptionThrown" or (method == "Log.entryAdded" and params["entry"]["level"] == "error"):
+            if method == "Runtime.exceptionThrown" or (
+                method == "Log.entryAdded" and params["entry"]["level"] == "error"
+            ):
                 found.append(json.dumps(params)[:500])
             if method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
                 found.append(json.dumps(params)[:500])

@@ -29,7 +29,9 @@ def test_the_policy_lets_the_page_s_own_script_run_and_nothing_else(opened: Page
     assert opened.run("document.querySelectorAll('img, i, b, #table script').length") == 0
     # Whatever got in by another way would not run or load.
     opened.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"http://127.0.0.1:9/x.png\">')")
-    opened.run("(s => { s.textContent = 'window.harm = 1'; document.body.append(s) })(document.createElement('script'))")
+    opened.run(
+        "(s => { s.textContent = 'window.harm = 1'; document.body.append(s) })(document.createElement('script'))"
+    )
     opened.wait("document.querySelector('img').complete")
     assert opened.run("window.harm") is None
     refused = [one for one in opened.faults() if "Content Security Policy" in one]
