@@ -44,7 +44,7 @@ def explained(fitted: HCM, graph: Graph, nodes: list[int]) -> list[Explanation]:
     return list(explain_nodes(fitted.model_, graph, nodes, yardstick(fitted.result_, fitted.threshold_, 8)))
 
 
-def test_the_planted_edges_are_the_heaviest(planted: Graph, fitted: HCM) -> None:
+def test_the_planted_edges_look_farthest(planted: Graph, fitted: HCM) -> None:
     [why] = explained(fitted, planted, [STRANGER])
     far = {one.id for one in why.neighbours[:6]}
     assert len(far & set(range(130, 136))) >= 5

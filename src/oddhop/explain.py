@@ -55,6 +55,7 @@ def explain_nodes(
     nodes: Sequence[int] | Ints,
     measure: Yardstick,
     *,
+    ids: pa.Array | None = None,
     encoding: Encoding | None = None,
     originals: pa.Table | None = None,
     workers: int = 1,
@@ -68,6 +69,7 @@ def explain_nodes(
     graph : the network, with the attributes that the model was fitted on.
     nodes : by their number in the graph.
     measure : what is usual in the network, see :func:`yardstick`.
+    ids : what the nodes are called, in the order of their numbers; left out, as the graph calls them.
     encoding : how columns of a table became the attributes, to speak of these columns.
     originals : the columns as they were, one row a node, to quote texts from.
 
@@ -92,7 +94,7 @@ def explain_nodes(
         raise GraphError(f"nodes must be numbers from 0 to {graph.node_count - 1}, got {wanted.tolist()[:5]}")
     prepared = model.preparation.apply(graph, model.settings.dtype)
     inputs = Inputs.of(prepared, model.settings.dtype)
-    bench = _Bench(model, graph, Columns(graph, encoding, originals), measure)
+    bench = _Bench(model, graph, Columns(graph, encoding, originals), measure, ids)
     groups = [_looked_at(graph, int(node), model.seed) for node in wanted]
     vectors = model.posterior.shape.hidden * model.posterior.weights[..., 0].size * max(model.settings.layers - 1, 1)
     most_rows = max(1, FROZEN_BYTES // (vectors * model.posterior.weights.itemsize))
@@ -110,6 +112,15 @@ class _Bench:
     graph: Graph
     columns: Columns
     measure: Yardstick
+    ids: pa.Array | None
+
+    def name(self, node: int) -> Id:
+        """Give what a node is called."""
+        if self.ids is not None:
+            called = self.ids[int(node)].as_py()
+        else:
+            called = node if self.graph.node_ids is None else self.graph.node_ids[node].item()
+        return called if isinstance(called, int | str) else str(called)
 
     def edge_scores(self, hops: torch.Tensor) -> torch.Tensor:
         """Give the score of every edge from hops of shape (samples, ..., edges)."""
@@ -162,20 +173,21 @@ def _explain(bench: _Bench, frozen: Frozen, group: Ints) -> Explanation:
     graph, node = bench.graph, int(group[0])
     degree = int(graph.degrees[node])
     if degree == 0:
-        return Explanation(_id(graph, node), 0.0, 0, 0.0, 0.0, bench.measure, None, (), 0, 0, (), None)
+        return Explanation(bench.name(node), 0.0, 0, 0.0, 0.0, bench.measure, None, (), 0, 0, (), None)
     with torch.no_grad():
         around = surroundings(frozen, group)
         hops = hops_after(around, _still(around), np.zeros((1, group.size - 1), dtype=bool))[:, 0]
         edges = bench.edge_scores(hops).numpy()
-    order = np.argsort(-edges, kind="stable")[:SHOWN]
-    tried = _try(bench, around, order)
     mean, spread = hops.mean(dim=0).numpy(), hops.std(dim=0, unbiased=False).numpy()
-    effects = dict(zip(order.tolist(), tried.effects, strict=False)) if degree > 1 else {}
+    # By distance, not by score: where the model is merely unsure it says little about this edge.
+    order = np.argsort(-mean, kind="stable")[:SHOWN]
+    tried = _try(bench, around, order)
+    effects = dict(zip(order.tolist(), tried.effects.tolist(), strict=False)) if degree > 1 else {}
     drawn = group.size - 1 < degree
     score = float(edges.mean())
     notes = [DRAWN.format(degree=degree, looked_at=group.size - 1)] * drawn + [DEEP] * (bench.model.settings.layers > 2)
     return Explanation(
-        id=_id(graph, node),
+        id=bench.name(node),
         score=score,
         degree=degree,
         hops=float(mean.mean()),
@@ -184,7 +196,7 @@ def _explain(bench: _Bench, frozen: Frozen, group: Ints) -> Explanation:
         kind=None,
         neighbours=tuple(
             Neighbour(
-                _id(graph, int(group[1 + k])), float(mean[k]), float(spread[k]), float(edges[k]), effects.get(int(k))
+                bench.name(int(group[1 + k])), float(mean[k]), float(spread[k]), float(edges[k]), effects.get(int(k))
             )
             for k in order
         ),
@@ -208,7 +220,7 @@ def _few(bench: _Bench) -> Ints:
 
 
 def _try(bench: _Bench, around: Surroundings, order: Ints) -> _Candidates:
-    """Score the node again after every single change: the heaviest edges, and the columns that matter most."""
+    """Score the node again after every single change: the farthest edges, and the columns that matter most."""
     few = _few(bench)
     lighter = replace(
         around,
@@ -224,7 +236,7 @@ def _try(bench: _Bench, around: Surroundings, order: Ints) -> _Candidates:
     all_deltas = torch.cat([_still(around).expand(edges.size, -1), deltas, _still(around)])
     with torch.no_grad():
         scores = bench.node_scores(hops_after(lighter, all_deltas, removed), removed).numpy()
-    changes = [Change("edge", _id(bench.graph, int(neighbours[k]))) for k in edges]
+    changes = [Change("edge", bench.name(int(neighbours[k]))) for k in edges]
     changes += [Change("attribute", span.name, to) for span, to in zip(spans, told, strict=True)]
     return _Candidates(changes, spans, all_deltas[:-1], removed[:-1], scores[:-1] - scores[-1])
 
@@ -307,10 +319,3 @@ def _counterfactual(
             break
     changes = tuple(tried.changes[k] for k in taken)
     return Counterfactual(changes, before, after, bench.measure) if changes else None
-
-
-def _id(graph: Graph, node: int) -> Id:
-    if graph.node_ids is None:
-        return node
-    found = graph.node_ids[node]
-    return int(found) if isinstance(found, np.integer) else str(found)

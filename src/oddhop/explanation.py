@@ -132,7 +132,7 @@ class Explanation:
     hops, spread : how far away its neighbours look on average, and how unsure that is.
     yardstick : what is usual in the network.
     kind : the kind of oddness, where the detector names kinds.
-    neighbours : the ones that weigh most, the heaviest first.
+    neighbours : the ones that look farthest away, the farthest first.
     far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
     looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
     traits : the columns that make it odd, the one that matters most first.
@@ -196,9 +196,10 @@ class Explanation:
     def _far_ones(self) -> str:
         if self.degree == 1:
             return f"{self.neighbours[0].id} does not look like a neighbour."
-        names = [str(one.id) for one in self.neighbours[: min(self.far, NAMED_AT_MOST)]]
+        far = [str(one.id) for one in self.neighbours if self.yardstick.alerts(one.score)]
+        names = far[:NAMED_AT_MOST]
         others = self.far - len(names)
-        named = spoken([*names, f"{others:,} more"]) if others else spoken(names)
+        named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
         drawn = f"the {self.looked_at:,} neighbours looked at" if self.looked_at < self.degree else "them"
         looks = "does not look like a neighbour" if self.far == 1 else "do not look like neighbours"
         return f"{self.far:,} of {drawn} {looks}: {named}."

@@ -97,7 +97,7 @@ def test_each_neighbour_stands_as_far_out_as_it_looks() -> None:
     hops = [3.9, 2.0, 1.1]
     drawn = orbit(explanation(hops))
     assert [np.hypot(one.x, one.y) / STEP for one in drawn.satellites] == pytest.approx(hops)
-    assert drawn.satellites[0].y < 0  # the heaviest at twelve
+    assert drawn.satellites[0].y < 0  # the farthest at twelve
     assert drawn.not_shown == 27
     assert drawn.size > max(np.hypot(*one.outer) for one in drawn.satellites)
     assert [shade(score, 1.0) for score in (0.1, 0.7, 0.9, 1.0, 2.0)] == [0, 1, 2, 3, 4]

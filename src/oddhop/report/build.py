@@ -27,6 +27,7 @@ def case_report(
     *,
     title: str,
     cases: int = CASES,
+    ids: pa.Array | None = None,
     encoding: Encoding | None = None,
     originals: pa.Table | None = None,
     counts: Any = None,
@@ -39,10 +40,10 @@ def case_report(
 
     Parameters
     ----------
-    model, graph, result : a fitted model, the network that was scored, and the table of its scores.
+    model, graph, result : a fitted model, the network that was scored, and the table that the detector gave.
     title : what network this is.
     cases : how many to explain; nodes that were not judged are left out.
-    encoding, originals : see :func:`oddhop.explain.explain_nodes`.
+    ids, encoding, originals : see :func:`oddhop.explain.explain_nodes`.
     counts : what reading the tables left out, see :class:`oddhop.io.Counts`.
     dropped, tied : see :func:`oddhop.audit.audit`.
 
@@ -64,12 +65,20 @@ def case_report(
     first = judged.slice(0, cases)
     nodes = node_numbers(graph, first["id"])
     explanations = explain_nodes(
-        model, graph, nodes, measure, encoding=encoding, originals=originals, workers=workers, progress=progress
+        model,
+        graph,
+        nodes,
+        measure,
+        ids=ids,
+        encoding=encoding,
+        originals=originals,
+        workers=workers,
+        progress=progress,
     )
     prepared = model.preparation.apply(graph, model.settings.dtype)
     return CaseReport(
         title=title,
-        made=datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0"),
+        made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         facts=read_facts(graph),
         mended=mended_facts(graph.mended, *([counts] if counts is not None else [])),
         columns=encoding.report if encoding else (),

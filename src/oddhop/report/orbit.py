@@ -45,7 +45,7 @@ class Orbit:
 
 
 def orbit(why: Explanation) -> Orbit:
-    """Place the neighbours of a node around it, the heaviest at twelve and the others after it, clockwise.
+    """Place the neighbours of a node around it, the farthest at twelve and the others after it, clockwise.
 
     Examples
     --------
