@@ -58,7 +58,7 @@ def audit(
     Parameters
     ----------
     graph : the network.
-    result : the result table of a run on it, see :attr:`oddhop.HCM.result_`.
+    result : the table of a run on it: ``result_`` of :class:`oddhop.HCM`.
     prepared : the network with the attributes as the model sees them; distances are taken there.
     top : the first so many nodes are what the user looks at.
     dropped, tied : edges left out when labels were made, and how many of them by a tie; None where there are none.

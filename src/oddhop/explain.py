@@ -65,7 +65,7 @@ def explain_nodes(
 
     Parameters
     ----------
-    model : a fitted one, see :attr:`oddhop.HCM.model_`.
+    model : a fitted one: ``model_`` of :class:`oddhop.HCM`.
     graph : the network, with the attributes that the model was fitted on.
     nodes : by their number in the graph.
     measure : what is usual in the network, see :func:`yardstick`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from oddhop.explanation import Explanation
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
 STEP = 34.0
 FEWEST_RINGS = 4
@@ -77,7 +77,7 @@ def shade(score: float, threshold: float) -> int:
     return sum(ratio >= bound for bound in (0.6, 0.8, 1.0 - 1e-5, 1.25))
 
 
-def orbit_figure(why: Explanation) -> Figure:
+def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     """Draw the orbit picture with matplotlib.
 
     Examples
