@@ -34,7 +34,7 @@ MOST_CHANGES = 5
 CHANGES_TRIED = 10
 WORTH_TELLING = 0.005  # of the score
 SAMPLES_A_CHAIN = 2
-FROZEN_BYTES = 2**28
+FROZEN_BYTES = 2**27
 DRAWN = "Of its {degree:,} neighbours an even draw of {looked_at:,} was looked at, and no change was searched for."
 DEEP = "With more than two layers the effects of a change are followed to its neighbours only."
 

@@ -60,7 +60,7 @@ class Columns:
     graph: Graph
     encoding: Encoding | None = None
     originals: pa.Table | None = None
-    _cache: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _shares: dict[int, float | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def spans(self) -> tuple[ColumnSpan, ...]:
@@ -132,13 +132,15 @@ class Columns:
         """Say how the value of a node stands in the whole network."""
         row = self.rows(np.array([node]), span)[0]
         if isinstance(span.encoder, CategoryColumn):
-            return f"{share(self._values(span.start + int(np.argmax(row))).mean())} have the same"
+            return f"{share(self._share(span.start + int(np.argmax(row))) or 0.0)} have the same"
         if isinstance(span.encoder, TextColumn):
             return ""
+        part = self._share(span.start)
+        if span.encoder is None and part is not None:
+            return f"{share(part)} have it"
         values = self._values(span.start)
-        if span.encoder is None and self._is_flag(span):
-            return f"{share(values.mean())} have it"
-        return f"{share((values < row[0]).mean())} have less"
+        not_stored = self.graph.node_count - values.size  # zeros, all of them
+        return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
 
     def say(self, span: ColumnSpan, values: Floats) -> str:
         """Say encoded values as the user would."""
@@ -168,17 +170,22 @@ class Columns:
         return ", ".join(f"{word} ({n:,} of {nodes.size:,})" for word, n in top) or "no other words"
 
     def _is_flag(self, span: ColumnSpan) -> bool:
-        values = self._values(span.start)
-        return bool(np.isin(values, (0.0, 1.0)).all())
+        return self._share(span.start) is not None
+
+    def _share(self, column: int) -> float | None:
+        """Give the share of ones in a column of zeros and ones; None for any other."""
+        if column not in self._shares:
+            values = self._values(column)
+            flags = bool(np.isin(values, (0.0, 1.0)).all())
+            self._shares[column] = float(values.sum()) / self.graph.node_count if flags else None
+        return self._shares[column]
 
     def _values(self, column: int) -> Floats:
-        if column not in self._cache:
-            matrix = self._by_column
-            values = matrix[:, [column]].toarray().ravel() if is_sparse(matrix) else matrix[:, column]
-            # A byte each where that holds them: hundreds of columns of a large network are looked at.
-            small = np.isin(values, (0.0, 1.0)).all()
-            self._cache[column] = values.astype(np.int8) if small else values
-        return self._cache[column]
+        """Give the values of a column, of a sparse one those that are stored."""
+        matrix = self._by_column
+        if is_sparse(matrix):
+            return np.asarray(matrix.data[matrix.indptr[column] : matrix.indptr[column + 1]])
+        return np.asarray(matrix[:, column])
 
     @cached_property
     def _by_column(self) -> Any:
