@@ -89,7 +89,7 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
     """Give the mean cross-entropy of the hop classes of some pairs."""
     *layers, v0, b0, v1, b1 = shape.read(weights)
     ends, place = np.unique(np.concatenate([batch.left, batch.right]), return_inverse=True)
-    fields = _fields(inputs.convolution, ends, shape.layers)
+    fields = receptive_fields(inputs.convolution, ends, shape.layers)
     rows = [field.nodes for field in fields] + [ends]
     seen = inputs.convolved if rows[0].size == len(inputs.convolved) else inputs.convolved[torch.from_numpy(rows[0])]
     z = seen @ layers[0]
@@ -102,7 +102,7 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
     return loss
 
 
-def _fields(convolution: Convolution, ends: Ints, layers: int) -> list[Field]:
+def receptive_fields(convolution: Convolution, ends: Ints, layers: int) -> list[Field]:
     """Give what each convolution but the first has to see so that the ends come out right, first layer first."""
     fields: list[Field] = []
     for _ in range(layers - 1):

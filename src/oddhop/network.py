@@ -26,6 +26,7 @@ class Network:
     encoding : how the columns became attributes.
     roles, counts : which columns were read as what, and what was left out.
     differences : where the table is not as the one that the encoding was learned from.
+    originals : the columns whose values an encoding loses (texts, dates), to quote from.
     """
 
     graph: Graph
@@ -34,6 +35,7 @@ class Network:
     roles: Roles
     counts: Counts
     differences: tuple[Difference, ...] = ()
+    originals: pa.Table | None = None
 
 
 def load_network(
@@ -86,7 +88,8 @@ def load_network(
         attributes = encoding.apply(tables.columns)[0]
     progress("encoding", len(encoding.report), len(encoding.report))
     graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
-    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences)
+    originals = tables.columns.select([one.name for one in encoding.columns if one.kind in ("text", "date")])
+    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals)
 
 
 def with_ids(result: pa.Table, ids: pa.Array) -> pa.Table:

@@ -8,9 +8,11 @@ import typer
 
 from oddhop.cli.bench import app as bench
 from oddhop.cli.detect import detect
+from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
 from oddhop.cli.inject import inject
 from oddhop.cli.plan import plan
+from oddhop.cli.report import report
 from oddhop.cli.verify import verify
 from oddhop.version import __version__
 
@@ -21,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, fit, score, plan, verify, inject):
+for command in (detect, explain, report, fit, score, plan, verify, inject):
     app.command()(command)
 app.add_typer(bench, name="bench")
 

@@ -34,6 +34,8 @@ def detect(
     workers: o.Workers = None,
     max_memory: o.MaxMemory = None,
     resume: o.Resume = False,
+    report: o.WithReport = True,
+    cases: o.Cases = o.CASES,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -44,6 +46,7 @@ def detect(
         oddhop detect edges.csv --nodes nodes.csv --out run --top 20
     """
     from oddhop.cli import outcome
+    from oddhop.cli.casefile import write_case_report
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
     from oddhop.detectors.hcm import HCM
@@ -70,6 +73,9 @@ def detect(
             fitted = HCM(**chosen.hcm.model_dump()).fit(
                 network.graph, run_folder=folder / CHECKPOINTS, resume=resume, progress=console.progress
             )
+            parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
+            if report:
+                write_case_report(folder, network, fitted.model_, fitted.result_, cases, parts_of_audit, console)
         result = with_ids(fitted.result_, network.ids)
         figures = outcome.write_results(folder, result)
         fitted.save(folder / outcome.MODEL, encoding=network.encoding)
@@ -79,7 +85,9 @@ def detect(
             "detector": detector.value,
             "settings": chosen.model_dump(mode="json"),
             "seed": fitted.seed_,
+            "tables": {"edges": edges, "nodes": nodes},
             "data": outcome.data_part(network),
+            "audit": parts_of_audit,
             "results": figures,
         }
         outcome.write_manifest(folder, "detect", parts)

@@ -113,6 +113,16 @@ Assignments = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
+CASES = 100
+WithReport = Annotated[
+    bool, typer.Option("--report/--no-report", help="Write the case report, report.html.", rich_help_panel=TELLING)
+]
+Cases = Annotated[
+    int, typer.Option("--cases", min=1, help="How many nodes the report explains.", rich_help_panel=TELLING)
+]
+RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
+EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]
+NodesNow = Annotated[str | None, typer.Option("--nodes", help="Where the node table is now.", show_default="as then")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.", rich_help_panel=LEARNING)]
 WriteTo = Annotated[
     str | None,

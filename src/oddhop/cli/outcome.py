@@ -62,6 +62,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         raise RunFolderError(f"{file} is not a manifest of oddhop; choose another folder") from None
 
 
+def sealed_again(folder: Path, name: str) -> None:
+    """Put the sha256 of a file that was written anew into the manifest."""
+    manifest = read_manifest(folder)
+    if manifest is not None:
+        manifest["files"][name] = digest(folder / name)
+        write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
+
+
 def data_part(network: Network) -> dict[str, Any]:
     """Tell what was read and what was mended, for the manifest."""
     graph = network.graph

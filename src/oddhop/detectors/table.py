@@ -17,7 +17,11 @@ DEFAULT_TOP_SHARE = 0.01
 
 def budget(settings: HCMSettings | OddSettings, judged: Bools) -> int:
     """Give how many nodes may be flagged, and whose top the probabilities are about."""
-    count = int(judged.sum())
+    return budget_of(settings, int(judged.sum()))
+
+
+def budget_of(settings: HCMSettings | OddSettings, count: int) -> int:
+    """Give the same from the number of nodes that were judged."""
     share = DEFAULT_TOP_SHARE if settings.contamination == "auto" else settings.contamination
     return max(1, min(settings.top_k or int(np.ceil(share * count)), count))
 

@@ -1,0 +1,68 @@
+"""``oddhop explain``: why one node of a run has its score."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat
+
+
+@o.guarded
+def explain(
+    run: o.RunFolderPath,
+    node: Annotated[str, typer.Argument(help="The id of the node.", show_default=False)],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Give all figures as JSON.", rich_help_panel=o.TELLING)
+    ] = False,
+    edges: o.EdgesNow = None,
+    nodes: o.NodesNow = None,
+    database: o.Database = None,
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Say why a node of a run has its score: its neighbours, its columns, and what would change it.
+
+    Example:
+
+        oddhop explain run p17
+    """
+    from dataclasses import asdict
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from oddhop.cli.casefile import reopened
+    from oddhop.detectors.table import budget_of
+    from oddhop.errors import TableError
+    from oddhop.explain import explain_nodes, yardstick
+
+    console = Console(log_format)
+    with console.working():
+        opened = reopened(run, edges, nodes, database, console)
+        place = pc.index(pc.cast(opened.network.ids, pa.string()), node).as_py()
+        if place < 0:
+            raise TableError(f"no node is called {node!r}; give an id as it stands in the node table")
+        judged = pc.sum(opened.result["judged"]).as_py()
+        measure = yardstick(opened.result, opened.model.threshold, budget_of(opened.model.settings, judged))
+        [why] = explain_nodes(
+            opened.model,
+            opened.network.graph,
+            [place],
+            measure,
+            ids=opened.network.ids,
+            encoding=opened.network.encoding,
+            originals=opened.network.originals,
+            progress=console.progress,
+        )
+    if as_json:
+        typer.echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
+        return
+    typer.echo(f"{why.id}: score {why.score:.3f}, alert line {measure.threshold:.3f}")
+    for sentence in why.sentences:
+        typer.echo(f"  {sentence}")
+    for one in why.traits:
+        typer.echo(f"  {one.effect:+.2f}  {one.sentence}")

@@ -1,0 +1,236 @@
+"""Why a node stands out, as figures and as plain sentences. Any detector can fill these shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Id: TypeAlias = int | str
+NAMED_AT_MOST = 3
+TELLING = 0.1  # of the score: a column that does less explains nothing by itself
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What is usual in the network, to hold one node against.
+
+    Attributes
+    ----------
+    threshold : a score from here on is an alert.
+    usual_hops, usual_spread : how far away neighbours look, and how unsure that is, to the node in the middle.
+    """
+
+    threshold: float
+    usual_hops: float
+    usual_spread: float
+
+    def alerts(self, score: Any) -> Any:
+        """Tell whether a score, or every one of an array, is an alert; the last bits do not count."""
+        return score >= self.threshold - 1e-5 * abs(self.threshold)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """One neighbour of the node, and how far away it looks.
+
+    Attributes
+    ----------
+    hops, spread : the predicted hop count, and its standard deviation over the posterior samples.
+    score : of this edge alone; the score of the node is the mean over its edges.
+    effect : by how much the score of the node changes if the edge is taken away; None if not tried.
+    """
+
+    id: Id
+    hops: float
+    spread: float
+    score: float
+    effect: float | None = None
+
+
+@dataclass(frozen=True)
+class Trait:
+    """One column of the user's, where the node differs from its neighbours.
+
+    Attributes
+    ----------
+    column : its name.
+    own, usual, elsewhere : its value here, among the neighbours, and in the whole network, in words.
+    instead : the value that stood in for its own.
+    effect : by how much the score changes with that value; negative where its own makes it odd.
+    """
+
+    column: str
+    own: str
+    usual: str
+    elsewhere: str
+    instead: str
+    effect: float
+
+    @property
+    def sentence(self) -> str:
+        """The difference, in words."""
+        network = f"; in the network {self.elsewhere}" if self.elsewhere else ""
+        return f"{self.column}: {self.own}; among its neighbours {self.usual}{network}."
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of a counterfactual: an edge that is not there, or another value in a column."""
+
+    kind: Literal["edge", "attribute"]
+    name: Id
+    to: str = ""
+
+    @property
+    def condition(self) -> str:
+        """The change as an if-clause."""
+        if self.kind == "edge":
+            return f"it were not connected to {self.name}"
+        return f"its {self.name} were {self.to}"
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A few changes that lower the score, re-scored together.
+
+    Attributes
+    ----------
+    changes : at most five.
+    before, after : the score of the node as it is, and with all the changes made.
+    yardstick : has the alert line that it was held against.
+    """
+
+    changes: tuple[Change, ...]
+    before: float
+    after: float
+    yardstick: Yardstick
+
+    @property
+    def enough(self) -> bool:
+        """Whether the changes bring the node under the alert line."""
+        return not self.yardstick.alerts(self.after)
+
+    @property
+    def sentence(self) -> str:
+        """What would change the verdict, in words."""
+        edges = [str(one.name) for one in self.changes if one.kind == "edge"]
+        clauses = [f"it were not connected to {spoken(edges)}"] if edges else []
+        clauses += [one.condition for one in self.changes if one.kind == "attribute"]
+        line = f"under the alert line of {self.yardstick.threshold:.2f}"
+        verdict = line if self.enough else f"still not {line}"
+        return f"If {spoken(clauses)}, its score would fall from {self.before:.2f} to {self.after:.2f}, {verdict}."
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a node has its score.
+
+    Attributes
+    ----------
+    id, score, degree : the node, its score, and how many neighbours it has.
+    hops, spread : how far away its neighbours look on average, and how unsure that is.
+    yardstick : what is usual in the network.
+    kind : the kind of oddness, where the detector names kinds.
+    neighbours : the ones that look farthest away, the farthest first.
+    far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
+    looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
+    traits : the columns that make it odd, the one that matters most first.
+    counterfactual : what would lower its score, or None where nothing was found or needed.
+    notes : what the reader should know about how this was made.
+    """
+
+    id: Id
+    score: float
+    degree: int
+    hops: float
+    spread: float
+    yardstick: Yardstick
+    kind: str | None
+    neighbours: tuple[Neighbour, ...]
+    far: int
+    looked_at: int
+    traits: tuple[Trait, ...]
+    counterfactual: Counterfactual | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def not_shown(self) -> int:
+        """How many neighbours are not listed."""
+        return self.degree - len(self.neighbours)
+
+    @property
+    def telling(self) -> bool:
+        """Whether the first of the traits explains a good part of the score by itself."""
+        return bool(self.traits) and -self.traits[0].effect >= TELLING * self.score
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The explanation in plain sentences, the most important first."""
+        if not self.degree:
+            return ("It has no neighbours, so there is nothing to judge it by.",)
+        told = [self._distance()]
+        if self.far:
+            told.append(self._far_ones())
+        if self.traits:
+            told.append(self._apart())
+        if self.counterfactual:
+            told.append(self.counterfactual.sentence)
+        elif self.yardstick.alerts(self.score) and self.looked_at == self.degree:
+            told.append("No change of up to five edges or values that was tried lowers its score.")
+        return (*told, *self.notes)
+
+    def _distance(self) -> str:
+        whose = "Its only neighbour looks" if self.degree == 1 else f"Its {self.degree:,} neighbours look"
+        mean = "" if self.degree == 1 else " on average"
+        usual = f"usual is {self.yardstick.usual_hops:.1f}, give or take {self.yardstick.usual_spread:.1f}"
+        return f"{whose} {self.hops:.1f} steps away{mean}, give or take {self.spread:.1f}; {usual}."
+
+    def _apart(self) -> str:
+        one = self.traits[0]
+        values = f"its {one.column}: {one.own}; among its neighbours {one.usual}"
+        if self.telling:
+            return f"What sets it apart most is {values}."
+        return f"No column explains much by itself; the one that matters most is {values}."
+
+    def _far_ones(self) -> str:
+        if self.degree == 1:
+            return f"{self.neighbours[0].id} does not look like a neighbour."
+        far = [str(one.id) for one in self.neighbours if self.yardstick.alerts(one.score)]
+        names = far[:NAMED_AT_MOST]
+        others = self.far - len(names)
+        named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
+        drawn = f"the {self.looked_at:,} neighbours looked at" if self.looked_at < self.degree else "them"
+        looks = "does not look like a neighbour" if self.far == 1 else "do not look like neighbours"
+        return f"{self.far:,} of {drawn} {looks}: {named}."
+
+
+def spoken(parts: Sequence[str]) -> str:
+    """Join phrases as one says them.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import spoken
+    >>> spoken(["red", "blue", "green"])
+    'red, blue and green'
+    """
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def share(part: float) -> str:
+    """Say a share of the network.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import share
+    >>> share(0.5), share(0.00002), share(0.9999), share(0)
+    ('50 %', 'under 0.1 %', 'over 99.9 %', 'none')
+    """
+    percent = 100 * float(part)
+    if percent == 0:
+        return "none"
+    if 0 < percent < 0.1:
+        return "under 0.1 %"
+    if 99.9 < percent < 100:
+        return "over 99.9 %"
+    return f"{percent:.2g} %" if percent < 99 else f"{percent:.3g} %"

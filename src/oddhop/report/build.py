@@ -1,0 +1,90 @@
+"""From a fitted model and its result to the case report: explain, audit, collect the facts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oddhop.audit import audit
+from oddhop.detectors.table import budget_of
+from oddhop.encode import Encoding
+from oddhop.engine.local import Progress, silent
+from oddhop.explain import explain_nodes, yardstick
+from oddhop.graph import Graph, node_numbers
+from oddhop.modelfile import Model
+from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
+
+CASES = 100
+
+
+def case_report(
+    model: Model,
+    graph: Graph,
+    result: pa.Table,
+    *,
+    title: str,
+    cases: int = CASES,
+    ids: pa.Array | None = None,
+    encoding: Encoding | None = None,
+    originals: pa.Table | None = None,
+    counts: Any = None,
+    dropped: int | None = None,
+    tied: int | None = None,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> CaseReport:
+    """Explain the first cases of a result and collect all that a report tells.
+
+    Parameters
+    ----------
+    model, graph, result : a fitted model, the network that was scored, and the table that the detector gave.
+    title : what network this is.
+    cases : how many to explain; nodes that were not judged are left out.
+    ids, encoding, originals : see :func:`oddhop.explain.explain_nodes`.
+    counts : what reading the tables left out, see :class:`oddhop.io.Counts`.
+    dropped, tied : see :func:`oddhop.audit.audit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import HCM, Graph
+    >>> from oddhop.report import case_report, render
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
+    >>> fitted = HCM(burn_in=20, samples=2, thin=2, top_k=3, random_state=0).fit(graph)
+    >>> report = case_report(fitted.model_, graph, fitted.result_, title="thirty strangers", cases=5)
+    >>> len(report.cases), render(report).startswith("<!doctype html>")
+    (5, True)
+    """
+    judged = result.filter(result["judged"])
+    top = budget_of(model.settings, judged.num_rows)
+    measure = yardstick(result, model.threshold, top)
+    first = judged.slice(0, cases)
+    nodes = node_numbers(graph, first["id"])
+    explanations = explain_nodes(
+        model,
+        graph,
+        nodes,
+        measure,
+        ids=ids,
+        encoding=encoding,
+        originals=originals,
+        workers=workers,
+        progress=progress,
+    )
+    prepared = model.preparation.apply(graph, model.settings.dtype)
+    return CaseReport(
+        title=title,
+        made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
+        facts=read_facts(graph),
+        mended=mended_facts(graph.mended, *([counts] if counts is not None else [])),
+        columns=encoding.report if encoding else (),
+        settings=(("seed", str(model.seed)), *((name, str(value)) for name, value in model.settings)),
+        findings=audit(graph, result, prepared=prepared, top=top, dropped=dropped, tied=tied),
+        yardstick=measure,
+        scores=np.asarray(judged["score"].to_numpy()),
+        cases=tuple(cases_of(first, explanations)),
+    )

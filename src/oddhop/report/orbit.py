@@ -1,0 +1,124 @@
+"""The orbit picture: a node in the middle, each neighbour as far out as it looks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oddhop.explanation import Explanation
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+STEP = 34.0
+FEWEST_RINGS = 4
+NUMBERED = 8
+SHADES = 5
+COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
+
+
+@dataclass(frozen=True)
+class Satellite:
+    """A neighbour in the picture: where it stands, from where to where its spread goes, how dark it is."""
+
+    label: str
+    x: float
+    y: float
+    inner: tuple[float, float]
+    outer: tuple[float, float]
+    shade: int
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """The picture as figures; the middle is (0, 0) and y points down, as on a screen.
+
+    ``rings`` are the radii of 1, 2, ... steps and ``usual`` that of what is usual. ``size`` is the half of its width.
+    """
+
+    satellites: tuple[Satellite, ...]
+    rings: tuple[float, ...]
+    usual: float
+    size: float
+    not_shown: int
+
+
+def orbit(why: Explanation) -> Orbit:
+    """Place the neighbours of a node around it, the farthest at twelve and the others after it, clockwise.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.report.orbit import orbit
+    >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    >>> far = (Neighbour("b", 3.0, 0.2, 1.4), Neighbour("c", 1.0, 0.0, 0.5))
+    >>> why = Explanation("a", 1.0, 2, 2.0, 0.1, usual, None, far, 1, 2, (), None)
+    >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
+    [('b: 3.0 steps, give or take 0.2', 0, -102, 4), ('c: 1.0 steps, give or take 0.0', 0, 34, 0)]
+    """
+    shown = why.neighbours
+    farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in shown)])
+    satellites = []
+    for number, one in enumerate(shown):
+        angle = math.tau * number / len(shown)
+        along = math.sin(angle), -math.cos(angle)
+        reach = [STEP * min(max(one.hops + side * one.spread, 0.0), farthest + 0.4) for side in (-1, 0, 1)]
+        (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
+        label = f"{one.id}: {one.hops:.1f} steps, give or take {one.spread:.1f}"
+        satellites.append(Satellite(label, *here, inner, outer, shade(one.score, why.yardstick.threshold)))
+    rings = tuple(STEP * k for k in range(1, farthest + 1))
+    return Orbit(tuple(satellites), rings, STEP * why.yardstick.usual_hops, rings[-1] + STEP / 2 + 4, why.not_shown)
+
+
+def shade(score: float, threshold: float) -> int:
+    """Give how dark an edge is drawn, 0 to 4: the two darkest are alerts by themselves."""
+    ratio = score / threshold if threshold > 0 else 0.0
+    return sum(ratio >= bound for bound in (0.6, 0.8, 1.0 - 1e-5, 1.25))
+
+
+def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
+    """Draw the orbit picture with matplotlib.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.report.orbit import orbit_figure
+    >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
+    >>> orbit_figure(why).axes[0].get_title()
+    'a'
+    """
+    from matplotlib.figure import Figure
+
+    drawn = orbit(why)
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.add_subplot()
+    turn = [math.tau * k / 180 for k in range(181)]
+    circles = [(radius, "#d5dbe1", "-") for radius in drawn.rings] + [(drawn.usual, "#2f7d6d", "--")]
+    for radius, colour, dash in circles:
+        axes.plot([radius * math.cos(t) for t in turn], [radius * math.sin(t) for t in turn], dash, color=colour, lw=1)
+    for number, one in enumerate(drawn.satellites, 1):
+        axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
+        colour = COLOURS[one.shade]
+        axes.plot([one.inner[0], one.outer[0]], [-one.inner[1], -one.outer[1]], color=colour, lw=3, alpha=0.35)
+        axes.scatter([one.x], [-one.y], s=60, color=colour, zorder=3)
+        if number <= NUMBERED:
+            beside = 1 + 13 / max(math.hypot(one.x, one.y), 13)
+            axes.text(one.x * beside, -one.y * beside, str(number), ha="center", va="center", fontsize=8)
+    axes.scatter([0], [0], s=90, color="#1f2933", zorder=4)
+    for k, radius in enumerate(drawn.rings, 1):
+        axes.text(radius * 0.72, radius * 0.72, str(k), fontsize=7, color="#7b8794")
+    axes.set_xlim(-drawn.size, drawn.size)
+    axes.set_ylim(-drawn.size, drawn.size)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(_plain(str(why.id)))
+    if drawn.not_shown:
+        axes.text(0, -drawn.size * 0.98, f"and {drawn.not_shown:,} more neighbours", ha="center", fontsize=8)
+    return figure
+
+
+def _plain(text: str) -> str:
+    # matplotlib reads dollars as mathematics.
+    return text.replace("$", r"\$")

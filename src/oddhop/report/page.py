@@ -1,0 +1,203 @@
+"""The case report: from figures to one HTML file that needs nothing else and asks nobody."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from oddhop.adjacency import Mended
+from oddhop.arrays import Floats
+from oddhop.audit import Finding
+from oddhop.encode.encoding import ColumnReport
+from oddhop.explanation import Explanation, Yardstick
+from oddhop.graph import Graph
+from oddhop.report.orbit import NUMBERED, orbit, shade
+from oddhop.runs import write_atomically
+from oddhop.version import __version__
+
+BINS = 56
+WIDTH, HEIGHT = 640.0, 150.0
+OPENED = 3
+MENDED = {
+    "loops": "edges from a node to itself, left out",
+    "duplicates": "edges that repeat another, left out",
+    "one_way": "edges that came in one direction only, taken for both",
+    "weights": "edges with a weight, which is not used",
+    "null_ends": "edge rows without one of their ends, left out",
+    "unknown_edges": "edge rows to a node that is not in the node table, left out",
+    "duplicate_edges": "edge rows that repeat another, left out",
+    "null_ids": "node rows without an id, left out",
+    "repeated_ids": "node rows that repeat another, left out",
+    "lone_nodes": "nodes without an edge, kept but not judged",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One node of the report: where it ranks, how sure that is, and why."""
+
+    rank: int
+    rank_low: int
+    rank_high: int
+    top_probability: float
+    flagged: bool
+    why: Explanation
+
+
+@dataclass(frozen=True)
+class CaseReport:
+    """Everything that the page tells.
+
+    Attributes
+    ----------
+    title : what network this is.
+    made : when, as text.
+    facts : what was read, (name, value).
+    mended : what was mended or left out, (count, what).
+    columns : what became of every column, where an encoding was learned.
+    settings : how the detector was set, (name, value).
+    findings : of the audit.
+    yardstick : what is usual, and the alert line.
+    scores : of all nodes that were judged.
+    cases : the oddest first.
+    """
+
+    title: str
+    made: str
+    facts: tuple[tuple[str, str], ...]
+    mended: tuple[tuple[int, str], ...]
+    columns: tuple[ColumnReport, ...]
+    settings: tuple[tuple[str, str], ...]
+    findings: tuple[Finding, ...]
+    yardstick: Yardstick
+    scores: Floats
+    cases: tuple[Case, ...]
+
+
+def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> Iterable[Case]:
+    """Join explanations, given in the order of the result table from its first row on, with their rows."""
+    names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
+    columns = [result[name].to_pylist() for name in names]
+    for rank, low, high, chance, flagged, why in zip(*columns, explanations, strict=False):
+        yield Case(rank, low, high, chance, flagged, why)
+
+
+def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
+    """Say what a network holds."""
+    counts = (("nodes", graph.node_count), ("edges", graph.edge_count), ("attributes", graph.attribute_count))
+    return tuple((name, f"{count:,}") for name, count in counts)
+
+
+def mended_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
+    """Say what was mended, from :class:`~oddhop.adjacency.Mended` and :class:`~oddhop.io.Counts`.
+
+    Examples
+    --------
+    >>> from oddhop.adjacency import Mended
+    >>> from oddhop.report import mended_facts
+    >>> mended_facts(Mended(loops=2))
+    ((2, 'edges from a node to itself, left out'),)
+    """
+    found = [(getattr(one, part.name), MENDED.get(part.name)) for one in counted for part in fields(one)]
+    return tuple((count, told) for count, told in found if told and count)
+
+
+def render(report: CaseReport) -> str:
+    """Give the report as one HTML document.
+
+    Text from outside is escaped everywhere. The page's own policy lets nothing run but the script in it, and
+    nothing load at all.
+    """
+    style, script = _part("report.css"), _part("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    page: str = _template().render(
+        report=report,
+        policy=policy,
+        style=Markup(style),  # noqa: S704 - a file of the package
+        script=Markup(script),  # noqa: S704 - a file of the package
+        version=__version__,
+        histogram=_histogram(report.scores, report.yardstick.threshold),
+        alerts=int(report.yardstick.alerts(report.scores).sum()),
+        kinds=sorted({case.why.kind for case in report.cases if case.why.kind}),
+        warnings=[one for one in report.findings if one.level == "warning"],
+        opened=OPENED,
+        numbered=NUMBERED,
+    )
+    return page
+
+
+def write_report(report: CaseReport, path: str | os.PathLike[str]) -> None:
+    """Write the report to a file, atomically."""
+    write_atomically(Path(path), render(report).encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class _Bar:
+    x: float
+    y: float
+    width: float
+    height: float
+    alert: bool
+    label: str
+
+
+@dataclass(frozen=True)
+class _Histogram:
+    bars: Sequence[_Bar]
+    line: float | None
+    ticks: Sequence[tuple[float, str]]
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+def _histogram(scores: Floats, threshold: float) -> _Histogram:
+    """Lay out how many nodes have which score; heights are logarithms, so that a single node is seen."""
+    if not scores.size:
+        return _Histogram([], None, [])
+    counts, edges = np.histogram(scores, bins=BINS)
+    low, high = float(edges[0]), float(edges[-1])
+    tallest = float(np.log1p(counts.max()))
+    bars = []
+    for k, count in enumerate(counts.tolist()):
+        if count:
+            tall = HEIGHT * float(np.log1p(count)) / tallest
+            label = f"{count:,} nodes from {edges[k]:.3g} to {edges[k + 1]:.3g}"
+            middle = float(edges[k] + edges[k + 1]) / 2
+            wide = WIDTH / BINS
+            bars.append(_Bar(k * wide, HEIGHT - tall, wide - 1.5, tall, middle >= threshold, label))
+    place = WIDTH * (threshold - low) / (high - low)
+    ticks = [(WIDTH * k / 4, f"{low + (high - low) * k / 4:.2f}") for k in range(5)]
+    return _Histogram(bars, place if 0 <= place <= WIDTH else None, ticks)
+
+
+def _part(name: str) -> str:
+    return files("oddhop.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _template() -> Any:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.globals |= {"orbit": orbit, "shade": shade}
+    environment.filters["path"] = lambda pairs: "".join(
+        f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}" for a, b in pairs
+    )
+    return environment.from_string(_part("template.html"))

@@ -1,0 +1,49 @@
+"""``oddhop explain`` and ``oddhop report``: from the folder of a run to reasons."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from tests.cli.test_detect import DETECT, refused, run
+
+
+def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--top", "5", "--cases", "7")
+    page = (folder / "run/report.html").read_text()
+    for name in pq.read_table(folder / "run/results.parquet")["id"].to_pylist()[:7]:
+        assert f'href="#case-{1}"' in page
+        assert f">{name}</a>" in page
+    assert page.count('class="case"') == 7
+    assert "report.html is whole" in run("verify", "run")
+
+
+def test_no_report_is_written_where_none_is_wanted_and_one_can_be_had_later(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--no-report")
+    assert not (folder / "run/report.html").exists()
+    run("report", "run", "--cases", "3")
+    assert (folder / "run/report.html").read_text().count('class="case"') == 3
+    assert "report.html is whole" in run("verify", "run")
+
+
+def test_a_node_is_explained_by_its_id(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--top", "5", "--no-report")
+    first = pq.read_table(folder / "run/results.parquet").slice(0, 1).to_pylist()[0]
+    assert f"{first['id']}: score {first['score']:.3f}" in run("explain", "run", first["id"])
+    told = run("explain", "run", first["id"], "--json")
+    figures = json.loads(told[told.index("{\n") :])
+    assert figures["degree"] == first["degree"]
+    assert {one["column"] for one in figures["traits"]} <= {"age", "town", "note"}
+    assert "no node is called 'nobody'" in refused(3, "explain", "run", "nobody")[0]
+
+
+def test_other_tables_than_those_of_the_run_are_refused(folder: Path) -> None:
+    run(*DETECT, "--out", "run", "--no-report")
+    people = (folder / "nodes.csv").read_text()
+    (folder / "nodes.csv").write_text(people.replace("Bonn", "Cork", 1))
+    lines = refused(5, "report", "run")
+    assert "the tables are not those of the run" in lines[0]
+    (folder / "moved.csv").write_text(people)
+    run("report", "run", "--nodes", "moved.csv")

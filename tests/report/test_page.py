@@ -1,0 +1,111 @@
+"""The report as a document: escaped, closed to the world, of bounded size; and its pictures."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from oddhop.adjacency import Mended
+from oddhop.explanation import Explanation, Neighbour, Yardstick
+from oddhop.io import read_network
+from oddhop.report import CaseReport, mended_facts, orbit_figure, render
+from oddhop.report.orbit import STEP, orbit, shade
+from tests.report.conftest import HARMFUL
+
+USUAL = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def parsed(report: CaseReport) -> Tags:
+    tags = Tags()
+    tags.feed(render(report))
+    return tags
+
+
+def test_text_from_outside_makes_no_tag(parsed: Tags) -> None:
+    assert parsed.names.count("script") == 1
+    assert not {"img", "i", "b", "link", "iframe", "object"} & set(parsed.names)
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name == "style"]
+    for one in HARMFUL:
+        assert one in parsed.texts
+
+
+def test_nothing_in_it_names_another_place(parsed: Tags) -> None:
+    places = [value for name, value in parsed.attributes if name in ("href", "src", "action", "srcset", "data")]
+    assert places
+    assert all(value is not None and value.startswith("#") for value in places)
+
+
+def test_the_policy_names_the_script_and_the_style_that_are_there(report: CaseReport) -> None:
+    page = render(report)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy
+    for tag in ("style", "script"):
+        part = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        assert part
+        digest = base64.b64encode(hashlib.sha256(part[1].encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{digest}&#39;" in policy[1]
+    assert "default-src &#39;none&#39;" in policy[1]
+
+
+def test_a_thousand_heavy_cases_stay_under_ten_megabytes(report: CaseReport) -> None:
+    case = report.cases[0]
+    many = tuple(Neighbour(f"a neighbour with a long name {k}", 3.14159, 0.27, 1.3, -0.1) for k in range(24))
+    heavy = replace(case, why=replace(case.why, neighbours=many, degree=500, looked_at=500))
+    cases = tuple(replace(heavy, rank=k + 1) for k in range(1_000))
+    assert len(render(replace(report, cases=cases)).encode()) < 10e6
+
+
+def test_the_page_tells_what_was_mended() -> None:
+    people = pa.table({"name": ["al", "bo", "cy", "di"], "age": [1, 2, 3, 4]})
+    tables = read_network(pa.table({"u": ["al", "al", "bo", "bo"], "v": ["bo", "bo", "bo", "zed"]}), people)
+    told = {what: count for count, what in mended_facts(Mended(weights=3), tables.counts)}
+    assert told["edges with a weight, which is not used"] == 3
+    assert told["edge rows to a node that is not in the node table, left out"] == 1
+    assert told["edge rows that repeat another, left out"] == 1
+    assert told["nodes without an edge, kept but not judged"] == 2
+
+
+def explanation(hops: list[float], degree: int = 30) -> Explanation:
+    near = tuple(Neighbour(k, hop, 0.2, hop / 2) for k, hop in enumerate(hops))
+    return Explanation("$a$", 1.2, degree, 2.0, 0.2, USUAL, None, near, 1, degree, (), None)
+
+
+def test_each_neighbour_stands_as_far_out_as_it_looks() -> None:
+    hops = [3.9, 2.0, 1.1]
+    drawn = orbit(explanation(hops))
+    assert [np.hypot(one.x, one.y) / STEP for one in drawn.satellites] == pytest.approx(hops)
+    assert drawn.satellites[0].y < 0  # the farthest at twelve
+    assert drawn.not_shown == 27
+    assert drawn.size > max(np.hypot(*one.outer) for one in drawn.satellites)
+    assert [shade(score, 1.0) for score in (0.1, 0.7, 0.9, 1.0, 2.0)] == [0, 1, 2, 3, 4]
+
+
+def test_the_picture_is_also_a_figure() -> None:
+    pytest.importorskip("matplotlib")
+    figure = orbit_figure(explanation([3.0, 1.0]))
+    axes = figure.axes[0]
+    assert "and 28 more neighbours" in [text.get_text() for text in axes.texts]
+    figure.canvas.draw()
