@@ -7,13 +7,14 @@ import time
 import numpy as np
 
 from oddhop.model import HEAD_UNITS, Shape
-from oddhop.settings import HCMSettings
+from oddhop.settings import HCMSettings, OddSettings
 
 # What a stage takes beyond its dense products, measured as multiples of them on networks of 1e3 to 2e6 edges.
 STEP_OVERHEAD, SCORE_OVERHEAD = 3.0, 2.0
 SECONDS_A_STEP = 0.003  # however small the network is
 SOURCE_SECONDS = 2e-4  # of a search from one node
 SOURCES = 2**14
+ODD_EDGE_SECONDS, ODD_VALUE_SECONDS = 1e-5, 1e-7  # of a round of Odd, and of its attributes
 
 
 def estimate_seconds(
@@ -47,6 +48,19 @@ def estimate_seconds(
         "training": steps * step / threads,
         "scoring": settings.chains * settings.samples * sample / workers,
     }
+
+
+def estimate_odd_seconds(nodes: int, edges: int, attributes: int, settings: OddSettings) -> float:
+    """Estimate the seconds of Odd: rounds over all edges, and one reduction of the attributes.
+
+    Examples
+    --------
+    >>> from oddhop.duration import estimate_odd_seconds
+    >>> from oddhop.settings import OddSettings
+    >>> 10 < estimate_odd_seconds(300_000, 2_300_000, 250, OddSettings()) < 1000
+    True
+    """
+    return (settings.repeats + 1) * edges * ODD_EDGE_SECONDS + nodes * min(attributes, 1_000) * ODD_VALUE_SECONDS
 
 
 def measured_rate() -> float:

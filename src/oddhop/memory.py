@@ -74,8 +74,10 @@ def check_memory(graph: Graph, settings: HCMSettings, *, workers: int, stages: S
     )
 
 
-def estimate_odd_memory(nodes: int, edges: int, attributes: int) -> int:
+def estimate_odd_memory(nodes: int, edges: int, attributes: int, *, values: int | None = None) -> int:
     """Estimate the peak of Odd in bytes, the imports and the network itself included.
+
+    ``values``, where the network comes from tables, is how many values of its attributes are stored.
 
     Examples
     --------
@@ -87,7 +89,8 @@ def estimate_odd_memory(nodes: int, edges: int, attributes: int) -> int:
     coordinates = 4 * 8 * nodes * width
     eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
     per_edge = 2 * edges * (8 + 8 + 4)
-    return BASE + 2 * (8 * nodes + 2 * 4 * edges) + coordinates + eigenvectors + per_edge
+    tables = 0 if values is None else TABLES_BASE + TABLES_VALUE * values
+    return BASE + tables + 2 * (8 * nodes + 2 * 4 * edges) + coordinates + eigenvectors + per_edge
 
 
 def check_odd_memory(graph: Graph, max_memory: int | None) -> None:

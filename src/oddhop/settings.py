@@ -129,6 +129,7 @@ class RunSettings(BaseModel):
     read: ReadSettings = ReadSettings()
     encode: EncodeSettings = EncodeSettings()
     hcm: HCMSettings = HCMSettings()
+    odd: OddSettings = OddSettings()
 
 
 def checked_settings(values: Mapping[str, Any]) -> HCMSettings:

@@ -18,14 +18,17 @@ def gathered(
     assignments: Sequence[str],
     *,
     read: Mapping[str, Any] | None = None,
-    hcm: Mapping[str, Any] | None = None,
+    detector: str = "odd",
+    learn: Mapping[str, Any] | None = None,
 ) -> RunSettings:
-    """Join the three, the later ones on top; ``read`` and ``hcm`` are the options, None for what was not said.
+    """Join the three, the later ones on top; ``read`` and ``learn`` are the options, None for what was not said.
+
+    What is learned with goes into the section of the detector.
 
     Examples
     --------
     >>> from oddhop.cli.choices import gathered
-    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], hcm={"burn_in": 5}).hcm.burn_in
+    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], detector="hcm", learn={"burn_in": 5}).hcm.burn_in
     5
     """
     values: dict[str, Any] = {} if file is None else _from_file(file)
@@ -34,7 +37,7 @@ def gathered(
         if not equals or not name.strip():
             raise SettingsError(f"--set takes name=value, got {assignment!r}; say for example --set hcm.burn_in=200")
         _put(values, name.strip(), _value(text.strip()))
-    for section, options in (("read", read), ("hcm", hcm)):
+    for section, options in (("read", read), (detector, learn)):
         for name, value in (options or {}).items():
             if value is not None:
                 _put(values, f"{section}.{name}", value)

@@ -50,14 +50,16 @@ def detect(
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
     from oddhop.detectors.hcm import HCM
+    from oddhop.detectors.named import DETECTORS
     from oddhop.errors import RunFolderError
     from oddhop.network import with_ids
     from oddhop.runs import locked
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
-    chosen = gathered(settings, assignments or [], read=read, hcm=learn)
+    chosen = gathered(settings, assignments or [], read=read, detector=detector.value, learn=learn)
     o.check_database(write_to, database)
+    mine = getattr(chosen, detector.value)
     console = Console(log_format)
     with locked(out) as folder:
         begun = (folder / CHECKPOINTS).exists()
@@ -70,11 +72,13 @@ def detect(
             raise RunFolderError(f"{folder} holds a run that did not end; go on with --resume or choose another folder")
         with console.working():
             network = said_network(console, chosen, edges, nodes, database)
-            fitted = HCM(**chosen.hcm.model_dump()).fit(
+            fitted = DETECTORS[detector.value](**mine.model_dump()).fit(
                 network.graph, run_folder=folder / CHECKPOINTS, resume=resume, progress=console.progress
             )
-            parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
-            if report:
+            parts_of_audit = {}
+            if isinstance(fitted, HCM):
+                parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
+            if report and isinstance(fitted, HCM):
                 write_case_report(folder, network, fitted.model_, fitted.result_, cases, parts_of_audit, console)
         result = with_ids(fitted.result_, network.ids)
         figures = outcome.write_results(folder, result)
@@ -92,5 +96,5 @@ def detect(
         }
         outcome.write_manifest(folder, "detect", parts)
         shutil.rmtree(folder / CHECKPOINTS)
-    outcome.show_top(result, chosen.hcm.top_k)
+    outcome.show_top(result, mine.top_k)
     outcome.say_where(console, folder, figures, fitted.threshold_)

@@ -18,7 +18,7 @@ def fit(
     nodes: o.Nodes = None,
     model: Annotated[Path, typer.Option("--model", help="The model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
-    detector: o.DetectorName = o.Detector.hcm,  # noqa: ARG001 - there is one
+    detector: o.DetectorName = o.Detector.hcm,
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option
@@ -41,16 +41,16 @@ def fit(
     """
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.hcm import HCM
+    from oddhop.detectors.named import DETECTORS
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
-    chosen = gathered(settings, assignments or [], read=read, hcm=learn)
+    chosen = gathered(settings, assignments or [], read=read, detector=detector.value, learn=learn)
     console = Console(log_format)
     checkpoints = model.with_name(f"{model.name}.checkpoints")
     with console.working():
         network = said_network(console, chosen, edges, nodes, database)
-        fitted = HCM(**chosen.hcm.model_dump()).fit(
+        fitted = DETECTORS[detector.value](**getattr(chosen, detector.value).model_dump()).fit(
             network.graph, run_folder=checkpoints, resume=resume, progress=console.progress
         )
     fitted.save(model, encoding=network.encoding)
@@ -86,7 +86,7 @@ def score(
     from oddhop.cli import outcome
     from oddhop.cli.choices import gathered
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.hcm import HCM
+    from oddhop.detectors.named import load_detector
     from oddhop.errors import ModelFileError, RunFolderError
     from oddhop.network import with_ids
     from oddhop.runs import locked
@@ -94,11 +94,11 @@ def score(
     chosen = gathered(None, [], read={"source": source, "target": target, "id": id, "strict": strict or None})
     o.check_database(write_to, database)
     console = Console(log_format)
-    fitted = HCM.load(model)
+    fitted = load_detector(model)
     if fitted.model_.encoding is None:
         raise ModelFileError(
             f"{model} was fitted on arrays and does not say how columns become attributes; "
-            "score with HCM.load in Python, or fit by oddhop fit"
+            "score with it in Python, or fit by oddhop fit"
         )
     fitted.workers = workers
     with locked(out) as folder:
@@ -111,7 +111,10 @@ def score(
         o.put_back(result, write_to, write_mode, database)
         parts = {
             "model": outcome.digest(model),
-            "settings": {"read": chosen.read.model_dump(), "hcm": fitted.model_.settings.model_dump()},
+            "settings": {
+                "read": chosen.read.model_dump(),
+                type(fitted).__name__.lower(): fitted.model_.settings.model_dump(),
+            },
             "data": outcome.data_part(network),
             "results": figures,
         }

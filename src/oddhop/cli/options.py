@@ -18,6 +18,7 @@ INPUT, LEARNING, TELLING = "What is read", "What is learned", "What is told"
 class Detector(StrEnum):
     """The detectors by name."""
 
+    odd = "odd"
     hcm = "hcm"
 
 
@@ -68,7 +69,9 @@ Id = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse tables of which anything is left out.", rich_help_panel=INPUT)
 ]
-DetectorName = Annotated[Detector, typer.Option("--detector", help="Which detector.", rich_help_panel=LEARNING)]
+DetectorName = Annotated[
+    Detector, typer.Option("--detector", help="Which detector: our own, or the paper's.", rich_help_panel=LEARNING)
+]
 Top = Annotated[
     int | None,
     typer.Option(
@@ -101,7 +104,10 @@ MaxMemory = Annotated[
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
-        "--settings", help="A TOML file with [read], [encode] and [hcm].", show_default=False, rich_help_panel=LEARNING
+        "--settings",
+        help="A TOML file with [read], [encode], [odd] and [hcm].",
+        show_default=False,
+        rich_help_panel=LEARNING,
     ),
 ]
 Assignments = Annotated[

@@ -104,6 +104,9 @@ def show_top(result: pa.Table, top: int | None) -> None:
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("in the top", justify="right")
     table.add_column("edges", justify="right")
+    kinds = "kind" in result.column_names
+    if kinds:
+        table.add_column("kind")
     table.add_column("flagged")
     for row in shown:
         table.add_row(
@@ -113,6 +116,7 @@ def show_top(result: pa.Table, top: int | None) -> None:
             f"{row['rank_low']:,}-{row['rank_high']:,}",
             f"{row['top_probability']:.0%}",
             f"{row['degree']:,}",
+            *([row["kind"]] if kinds else []),
             "yes" if row["flagged"] else "",
         )
     Terminal().print(table)

@@ -12,6 +12,7 @@ from oddhop.cli.console import Console, LogFormat, sized, spoken
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
+    detector: o.DetectorName = o.Detector.hcm,
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option
@@ -32,29 +33,35 @@ def plan(
     """
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.duration import estimate_seconds
+    from oddhop.duration import estimate_odd_seconds, estimate_seconds
     from oddhop.engine.local import available_workers
-    from oddhop.memory import available_memory, check_memory, estimate_memory
+    from oddhop.memory import available_memory, check_memory, check_odd_memory, estimate_memory, estimate_odd_memory
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
-    chosen = gathered(
-        settings, assignments or [], read=read, hcm={"workers": workers, "max_memory": in_bytes(max_memory)}
-    )
+    learn = {"workers": workers, "max_memory": in_bytes(max_memory)}
+    chosen = gathered(settings, assignments or [], read=read, detector=detector.value, learn=learn)
     console = Console(log_format)
     with console.working():
         network = said_network(console, chosen, edges, nodes, database)
-    graph, hcm = network.graph, chosen.hcm
-    threads = hcm.workers or available_workers()
+    graph = network.graph
+    mine = chosen.hcm if detector is o.Detector.hcm else chosen.odd
+    threads = mine.workers or available_workers()
     sizes = (graph.node_count, graph.edge_count, graph.attribute_count)
-    memory = estimate_memory(*sizes, hcm, workers=threads, values=graph.value_count)
-    seconds = estimate_seconds(*sizes, hcm, workers=threads)
+    if detector is o.Detector.hcm:
+        memory = estimate_memory(*sizes, chosen.hcm, workers=threads, values=graph.value_count)
+        seconds = estimate_seconds(*sizes, chosen.hcm, workers=threads)
+    else:
+        memory = {"views": estimate_odd_memory(*sizes, values=graph.value_count)}
+        seconds = {"views": estimate_odd_seconds(*sizes, chosen.odd)}
     typer.echo("A run would take about")
     for stage, need in memory.items():
         time = f", {spoken(seconds[stage])}" if stage in seconds else ""
         typer.echo(f"  {stage:<10} {sized(need):>9}{time}")
-    free = hcm.max_memory or available_memory()
+    free = mine.max_memory or available_memory()
     room = "" if free is None else f" of {sized(free)} that may be used"
-    typer.echo(
-        f"in all {spoken(sum(seconds.values()))} on {threads} threads, and {sized(max(memory.values()))} at most{room}"
-    )
-    check_memory(graph, hcm, workers=threads)
+    whole = f"in all {spoken(sum(seconds.values()))} on {threads} threads"
+    typer.echo(f"{whole}, and {sized(max(memory.values()))} at most{room}")
+    if detector is o.Detector.hcm:
+        check_memory(graph, chosen.hcm, workers=threads)
+    else:
+        check_odd_memory(graph, chosen.odd.max_memory)

@@ -30,16 +30,14 @@ def verify(
 
 
 def _verify_model(path: Path) -> None:
-    from oddhop.modelfile import load_model
+    from oddhop.detectors.named import load_detector
 
-    model = load_model(path)
-    shape, settings = model.posterior.shape, model.settings
+    detector = load_detector(path)
+    model = detector.model_
     columns = "not told" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
-    typer.echo(f"{path} is whole: a model of oddhop {model.version}, {sized(path.stat().st_size)}")
-    typer.echo(
-        f"  {settings.chains} chains of {settings.samples} samples, {shape.size:,} weights each, seed {model.seed}"
-    )
-    typer.echo(f"  columns: {columns}")
+    kind = type(detector).__name__
+    typer.echo(f"{path} is whole: a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
+    typer.echo(f"  seed {model.seed}, columns: {columns}")
     typer.echo(f"  fitted on the network {model.fingerprint[:16]}...")
 
 

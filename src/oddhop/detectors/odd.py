@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +15,13 @@ from oddhop.arrays import Floats
 from oddhop.detectors.base import GraphDetector, checked_graph
 from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
+from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.graph import Graph
 from oddhop.memory import check_odd_memory
 from oddhop.ranks import rank_scores
+from oddhop.runs import open_run, recorded
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.version import __version__
 from oddhop.views.joining import Evidence
@@ -88,11 +92,14 @@ class Odd(GraphDetector):
         graph: Graph,
         y: Any = None,  # noqa: ARG002 - scikit-learn's signature
         *,
+        run_folder: str | os.PathLike[str] | None = None,
+        resume: bool = False,
         progress: Progress = silent,
     ) -> Odd:
         """Learn from a network and score its nodes; ``y`` is ignored.
 
-        ``progress`` is called with (stage, done, total).
+        With ``run_folder`` the seed is kept there, so that a killed run made again with ``resume=True`` ends with
+        the same bits; there are no checkpoints, for it takes seconds. ``progress`` is called with (stage, done, total).
         """
         settings = checked_odd_settings(self.get_params())
         checked_graph(graph)
@@ -102,7 +109,21 @@ class Odd(GraphDetector):
         workers = settings.workers or available_workers()
         seed = settings.random_state
         if seed is None:
+            seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
+        if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
+        identity = {
+            **settings.model_dump(exclude={"workers", "max_memory", "random_state"}),
+            "seed": seed,
+            "data": graph.fingerprint,
+            "version": __version__,
+        }
+        opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
+        with opened:
+            self._fit(graph, settings, seed, workers, progress)
+        return self
+
+    def _fit(self, graph: Graph, settings: OddSettings, seed: int, workers: int, progress: Progress) -> None:
         progress("views", 0, settings.repeats + 1)
         panel, evidence, seen = learn_panel(graph, workers=workers)
         progress("views", 1, settings.repeats + 1)
@@ -114,7 +135,6 @@ class Odd(GraphDetector):
         self.information_ = panel.kinship.information
         self.result_ = table
         self.model_ = OddModel(settings, seed, panel, threshold, graph.fingerprint, __version__)
-        return self
 
     def score_table(self, graph: Graph, *, progress: Progress = silent) -> pa.Table:
         """Score another network with the same attributes; give a table like ``result_``.
@@ -129,10 +149,13 @@ class Odd(GraphDetector):
         table, _, _ = _ranked(seen, evidence, model.settings, model.seed, self.threshold_, workers, progress)
         return table
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked."""
+    def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
+        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
+
+        With ``encoding`` the file also says how the columns of a table become the attributes.
+        """
         check_is_fitted(self, "threshold_")
-        save_odd(self.model_, path)
+        save_odd(self.model_ if encoding is None else replace(self.model_, encoding=encoding), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Odd:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from oddhop.attributes import Preparation
+from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.runs import Arrays, pack_arrays, unpack_arrays, write_atomically
 from oddhop.settings import OddSettings, checked_odd_settings
@@ -34,6 +35,7 @@ class OddModel:
     threshold : scores at or above it are flagged.
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
+    encoding : how the columns of a table become the attributes, where they came from one.
     """
 
     settings: OddSettings
@@ -42,6 +44,7 @@ class OddModel:
     threshold: float
     fingerprint: str
     version: str
+    encoding: Encoding | None = None
 
 
 def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
@@ -61,6 +64,7 @@ def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
         "seed": model.seed,
         "settings": model.settings.model_dump(),
         "fingerprint": model.fingerprint,
+        "encoding": None if model.encoding is None else model.encoding.to_json(),
     }
     write_atomically(Path(path), pack_arrays(arrays, info))
 
@@ -117,6 +121,9 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
     panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
+    encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])
+    if encoding is not None and len(encoding.names) != columns:
+        raise ValueError(f"the encoding gives {len(encoding.names)} attributes and the model takes {columns}")
     return OddModel(
         settings=checked_odd_settings(info["settings"]),
         seed=int(info["seed"]),
@@ -124,6 +131,7 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
         threshold=_number(arrays, "threshold"),
         fingerprint=str(info["fingerprint"]),
         version=str(info["version"]),
+        encoding=encoding,
     )
 
 

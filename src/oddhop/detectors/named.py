@@ -1,0 +1,39 @@
+"""The detectors by name, and a model file opened by whichever wrote it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeAlias
+
+from oddhop.detectors import oddfile
+from oddhop.detectors.hcm import HCM
+from oddhop.detectors.odd import Odd
+from oddhop.errors import ModelFileError
+from oddhop.runs import unpack_arrays
+
+AnyDetector: TypeAlias = "HCM | Odd"
+DETECTORS: dict[str, type[HCM] | type[Odd]] = {"hcm": HCM, "odd": Odd}
+
+
+def load_detector(path: str | os.PathLike[str]) -> AnyDetector:
+    """Read a model file of any detector; its kind says of which.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from oddhop import Graph, Odd
+    >>> from oddhop.detectors.named import load_detector
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Odd(random_state=0).fit(graph).save(f"{folder}/model.oddhop")
+    ...     type(load_detector(f"{folder}/model.oddhop")).__name__
+    'Odd'
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path of a model file") from None
+    kind = unpack_arrays(content, str(path))[1].get("kind")
+    return Odd.load(path) if kind == oddfile.KIND else HCM.load(path)
