@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from networks import inject, load
 
 from oddhop import HCM, Graph
+from oddhop.bench.networks import load_network
 from oddhop.encode import Encoding, learn_encoding
+from oddhop.inject import Injected, inject
 from oddhop.io import network_graph, read_network
 from oddhop.modelfile import load_model
 from oddhop.report import case_report, write_report
@@ -44,18 +45,19 @@ def lines(name: str, file: str) -> list[str]:
 
 def debian_tables() -> tuple[pa.Table, pa.Table]:
     """Give edges and nodes as an archive's keeper would have them: a row a package, columns of many kinds."""
-    edges, x, section = load("debian_bookworm")
     names, attributes, sections = (
         lines("debian_bookworm", file) for file in ("nodes.txt.gz", "attributes.txt", "sections.txt")
     )
     path = Path(os.environ["ODDHOP_DATA"]) / "debian_bookworm" / "debian_bookworm.npz"
     with np.load(path) as file:
+        edges, section = file["edge_index"], file["y"]
+        held, starts = file["x_indices"].astype(np.int64), file["x_indptr"]
         sizes = np.expm1(file["x_num"].astype(float)).round()
     columns: dict[str, list[str | None]] = defaultdict(lambda: [None] * len(names))
     words: list[list[str]] = [[] for _ in names]
     facets: dict[str, list[list[str]]] = {told: [[] for _ in names] for told in FACETS.values()}
     for row in range(len(names)):
-        for column in x.indices[x.indptr[row] : x.indptr[row + 1]]:
+        for column in held[starts[row] : starts[row + 1]]:
             kind, _, rest = attributes[column].partition(":")
             if kind == "word":
                 words[row].append(rest)
@@ -89,21 +91,20 @@ def debian() -> tuple[Graph, Encoding, pa.Table]:
 
 
 def npm() -> Graph:
-    edges, x, _ = load("npm_2016")
-    return Graph.from_arrays(
-        edges, x, lines("npm_2016", "nodes.txt.gz"), attribute_names=lines("npm_2016", "attributes.txt")
-    )
+    graph = load_network("npm_2016").graph
+    edges = np.stack([np.repeat(np.arange(graph.node_count), graph.degrees), graph.indices])
+    names, attributes = (lines("npm_2016", file) for file in ("nodes.txt.gz", "attributes.txt"))
+    return Graph.from_arrays(edges[:, edges[0] < edges[1]], graph.attributes, names, attribute_names=attributes)
 
 
-def injected() -> tuple[Graph, np.ndarray]:
-    edges, x, _ = load("blogcatalog_raw")
-    return inject(edges, x, seed=0)
+def injected() -> Injected:
+    return inject(load_network("blogcatalog_raw").graph, seed=0)
 
 
 def network(name: str) -> tuple[Graph, Encoding | None, pa.Table | None]:
     if name == "debian":
         return debian()
-    return (npm() if name == "npm" else injected()[0]), None, None
+    return (npm() if name == "npm" else injected().graph), None, None
 
 
 def fit(name: str, folder: Path, burn_in: int) -> None:

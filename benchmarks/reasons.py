@@ -20,15 +20,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-from networks import inject, load
 
 from oddhop import HCM, Graph
+from oddhop.bench.networks import load_network
 from oddhop.explain import explain_nodes, yardstick
 from oddhop.explanation import Explanation
+from oddhop.inject import inject
 from oddhop.traits import Columns
 
 NAMED = 3
-CLIQUE = 15
 
 
 def chance(total: int, right: int, named: int = NAMED) -> float:
@@ -66,10 +66,9 @@ def main() -> None:
     heads += ("counterfactuals", "under the line", "checked", "lower")
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for name in args.networks:
-        edges, x, _ = load(name)
-        x = sp.csr_array(x)
-        cliques = 10 if x.shape[0] > 4_000 else 5
-        graph, labels = inject(edges, x, args.seed, clique=CLIQUE, cliques=cliques)
+        before = load_network(name).graph
+        made = inject(before, seed=args.seed, cliques=10 if before.node_count > 4_000 else 5)
+        graph, labels = made.graph, made.structural + 2 * made.contextual
         top = int((labels > 0).sum())
         if args.fitted:
             fitted, result = HCM.load(args.fitted / "injected.oddhop"), pq.read_table(args.fitted / "injected.parquet")
@@ -78,7 +77,6 @@ def main() -> None:
             result = fitted.result_
         measure = yardstick(result, np.inf, top)
         flagged = result["id"].to_numpy()[:top]
-        before = Graph.from_arrays(edges, x)
         for kind, told in ((1, "cliques"), (2, "attributes")):
             nodes = flagged[labels[flagged] == kind]
             named, luck, right_ones, base, shown, under, lower, checked = 0, [], [], [], 0, 0, 0, 0
