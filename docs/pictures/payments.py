@@ -1,7 +1,7 @@
 """Make the two tables of the tutorial: ``python docs/pictures/payments.py FOLDER``.
 
-Six trades, each with its own customs. Account A0007 has the profile of a florist and is paid by garages; the four
-accounts of a ring pay each other and buy from everywhere.
+Six trades, each with its own customs. Account A0007 has the profile of a florist and is paid by garages; the eight
+accounts of a ring, of all trades, pay each other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def make(folder: Path, accounts: int = 600, seed: int = 7) -> None:
     payments = [(a, b) for a, b in payments if 7 not in (a, b)] + [
         (7, g) for g in rng.choice(garages, 9, replace=False)
     ]
-    ring = (101, 202, 303, 404)
+    ring = (101, 164, 202, 267, 303, 356, 404, 529)
     payments += [(a, b) for a in ring for b in ring if a != b]
     with (folder / "payments.csv").open("w", newline="") as file:
         rows = csv.writer(file)
