@@ -6,6 +6,7 @@ the commands that its pictures were made with.
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def record(out: Path, folder: str, command: str) -> None:
         screen = tmux("capture-pane", "-e", "-p").split("\nended")[0]
     finally:
         tmux("kill-server")
-    console = Console(record=True, width=WIDTH, file=Path("/dev/null").open("w"))
+    console = Console(record=True, width=WIDTH, file=io.StringIO())
     console.print(Text.from_ansi(f"$ {command}\n{screen.rstrip()}"))
     drawn = console.export_svg(title="oddhop", clear=True)
     # The picture names a font on the web; any fixed one will do, and nothing is fetched.

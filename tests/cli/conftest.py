@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 QUICK = ["hcm.burn_in=12", "hcm.samples=2", "hcm.thin=2", "hcm.chains=2", "hcm.hidden=8"]
-FAST = [word for one in QUICK for word in ("--set", one)]
+FAST = ["--detector", "hcm", *(word for one in QUICK for word in ("--set", one))]
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import HCM
+from oddhop import HCM, Odd
 from oddhop.cli import app
 from oddhop.io import network_graph, read_network
+from oddhop.network import load_network
 from tests.cli.conftest import FAST, QUICK
 
 DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
@@ -134,7 +135,8 @@ def test_settings_come_from_a_file_and_the_command_line_wins(folder: Path) -> No
     Path("s.toml").write_text(
         '[hcm]\nburn_in = 5\nsamples = 2\nthin = 1\nchains = 2\nhidden = 4\n[read]\nid = "name"\n'
     )
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--settings", "s.toml", "--set", "hcm.hidden=6", "--out", "run")
+    given = ["--settings", "s.toml", "--set", "hcm.hidden=6", "--detector", "hcm"]
+    run("detect", "edges.csv", "--nodes", "nodes.csv", *given, "--out", "run")
     used = json.loads(Path("run/manifest.json").read_bytes())["settings"]
     assert (used["hcm"]["burn_in"], used["hcm"]["hidden"], used["read"]["id"]) == (5, 6, "name")
 
@@ -175,9 +177,40 @@ def test_json_lines_for_programs(folder: Path) -> None:
     assert json.loads(failed.stderr)["code"] == 5
 
 
+def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
+    ours = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--top", "4"]
+    told = run(*ours, "--out", "run")
+    result = pq.read_table("run/results.parquet")
+    assert set(result["kind"].to_pylist()) <= {"stranger", "outlier", "ring"}
+    assert "stranger" in told or "outlier" in told or "ring" in told
+    assert json.loads(Path("run/manifest.json").read_bytes())["detector"] == "odd"
+    run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
+    assert pq.read_table("again/results.parquet").equals(result)
+    assert "a model of Odd" in run("verify", "run/model.oddhop")
+    run(*ours, "--out", "twice")
+    first, second = digests(folder / "run"), digests(folder / "twice")
+    assert first == second
+    assert "views" in run("plan", "edges.csv", "--nodes", "nodes.csv")
+
+
+def test_a_killed_run_of_odd_keeps_its_seed(folder: Path) -> None:
+    out = Path("run")
+    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "run")
+    wanted = digests(folder / "run")
+    seed = json.loads((out / "manifest.json").read_bytes())["seed"]
+    # As after a kill at the very end: the seed is kept, the manifest not yet written.
+    begun = Path("begun/checkpoints")
+    begun.mkdir(parents=True)
+    straight = Odd(random_state=seed)
+    tables = load_network("edges.csv", "nodes.csv")
+    straight.fit(tables.graph, run_folder=begun)
+    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "begun", "--resume")
+    assert digests(folder / "begun") == wanted
+
+
 def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
     before = sorted(Path().iterdir())
-    told = run("plan", "edges.csv", "--nodes", "nodes.csv")
+    told = run("plan", "edges.csv", "--nodes", "nodes.csv", "--detector", "hcm")
     assert sorted(Path().iterdir()) == before
     for word in ("hop pairs", "training", "scoring", "in all", "at most"):
         assert word in told

@@ -20,7 +20,7 @@ def detect(
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
-    detector: o.DetectorName = o.Detector.hcm,
+    detector: o.DetectorName = o.Detector.odd,
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option

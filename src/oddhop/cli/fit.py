@@ -18,7 +18,7 @@ def fit(
     nodes: o.Nodes = None,
     model: Annotated[Path, typer.Option("--model", help="The model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
-    detector: o.DetectorName = o.Detector.hcm,
+    detector: o.DetectorName = o.Detector.odd,
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option

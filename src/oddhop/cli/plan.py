@@ -12,7 +12,7 @@ from oddhop.cli.console import Console, LogFormat, sized, spoken
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    detector: o.DetectorName = o.Detector.hcm,
+    detector: o.DetectorName = o.Detector.odd,
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option
