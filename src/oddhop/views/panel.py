@@ -83,7 +83,7 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
     """Judge a network by what a panel learned."""
     seen = see(graph, panel.coordinates, panel.preparation)
     figures = _figures(seen, panel.kinship, workers)
-    return _evidence(figures, (panel.stranger, panel.outlier, panel.ring), panel.kinship)
+    return evidence_of(figures, (panel.stranger, panel.outlier, panel.ring), panel.kinship)
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -103,7 +103,7 @@ def _learn(seen: Seen, workers: int) -> tuple[Kinship, tuple[Bulk, Bulk, Bulk], 
     judged = seen.graph.degrees > 0
     stranger, outlier, ring = (learn_bulk(view[judged]) for view in figures)
     bulks = (stranger, outlier, ring)
-    return kinship, bulks, _evidence(figures, bulks, kinship)
+    return kinship, bulks, evidence_of(figures, bulks, kinship)
 
 
 def _figures(seen: Seen, kinship: Kinship, workers: int) -> tuple[Floats, Floats, Floats]:
@@ -111,6 +111,7 @@ def _figures(seen: Seen, kinship: Kinship, workers: int) -> tuple[Floats, Floats
     return strange, seen.outlyingness, knots(seen.graph, workers=workers)
 
 
-def _evidence(figures: tuple[Floats, Floats, Floats], bulks: tuple[Bulk, Bulk, Bulk], kinship: Kinship) -> Evidence:
+def evidence_of(figures: tuple[Floats, Floats, Floats], bulks: tuple[Bulk, Bulk, Bulk], kinship: Kinship) -> Evidence:
+    """Join the figures of the views, (nodes,) each, into what they say jointly."""
     log_p = np.stack([bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True)])
     return join(log_p, bulks[2].log_q(log_p[2]), kinship.information)

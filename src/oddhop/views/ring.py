@@ -12,12 +12,14 @@ sums of r: (t - c) / sqrt(c + 1), and at least 0. A node's knot is the sum of it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from oddhop.arrays import Floats, Ints
+from oddhop.arrays import Bools, Floats, Ints
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
 from oddhop.randomness import generator
@@ -28,6 +30,22 @@ LARGEST = 12
 CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
 START = 0x51E6  # the key of the vector that the search for eigenvectors starts from
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What communities leave of the edges.
+
+    Attributes
+    ----------
+    left : r of every edge, in the order of the rows.
+    sums : s of every node.
+    chance : the sum of s^2 over the squared sum of s.
+    """
+
+    left: Floats
+    sums: Floats
+    chance: float
 
 
 def knots(graph: Graph, *, workers: int = 1) -> Floats:
@@ -42,23 +60,56 @@ def knots(graph: Graph, *, workers: int = 1) -> Floats:
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
+    ties = unexplained(graph, workers=workers)
+
+    def tie(start: int) -> Floats:
+        stop = min(start + NODES_AT_ONCE, graph.node_count)
+        return np.asarray(_knots(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, start, stop))
+
+    return np.concatenate(list(map_blocks(tie, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
+
+
+def unexplained(graph: Graph, *, workers: int = 1) -> Ties:
+    """Give what communities leave of every edge."""
     values, vectors = communities(graph)
-    blocks = range(0, graph.node_count, NODES_AT_ONCE)
 
     def leftover(start: int) -> Floats:
         stop = min(start + NODES_AT_ONCE, graph.node_count)
         return np.asarray(_unexplained(graph.indptr, graph.indices, values, vectors, start, stop))
 
-    left = np.concatenate(list(map_blocks(leftover, blocks, workers=workers)))
+    left = np.concatenate(list(map_blocks(leftover, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
     whole = float(sums.sum())
-    chance = float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
+    return Ties(left, sums, float((sums**2).sum()) / whole**2 if whole > 0 else 0.0)
 
-    def tie(start: int) -> Floats:
-        stop = min(start + NODES_AT_ONCE, graph.node_count)
-        return np.asarray(_knots(graph.indptr, graph.indices, left, sums, chance, start, stop))
 
-    return np.concatenate(list(map_blocks(tie, blocks, workers=workers)))
+def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
+    """Give the surprise of every edge of one node, in the order of its row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.ring import surprises, unexplained
+    >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
+    >>> surprises(triangle_and_path, unexplained(triangle_and_path), 0).round(2).tolist()
+    [0.21, 0.21]
+    """
+    found = _surprises(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, node)
+    return np.maximum(found, 0.0)
+
+
+def knots_without(graph: Graph, ties: Ties, node: int, kept: Bools) -> Floats:
+    """Give the knot of one node for every row of ``kept``, which tells the edges of the node that are left.
+
+    All other edges, and what communities explain, are held as they are. It takes degree x degree numbers.
+    """
+    row = slice(graph.indptr[node], graph.indptr[node + 1])
+    own = ties.left[row] * kept
+    found = own * (own @ _mutual(graph.indptr, graph.indices, ties.left, node))
+    expected = own * own.sum(axis=1, keepdims=True) * ties.sums[graph.indices[row]] * ties.chance
+    surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
+    return np.asarray(np.sort(surprise, axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
 
 
 def communities(graph: Graph) -> tuple[Floats, Floats]:
@@ -109,6 +160,32 @@ def _knots(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: floa
                 largest[place] = surprise
                 place += 1
         out[u - start] = largest.sum() / LARGEST
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, u: int) -> Floats:
+    out = np.zeros(indptr[u + 1] - indptr[u])
+    for e in range(indptr[u], indptr[u + 1]):
+        v = indices[e]
+        expected = left[e] * sums[u] * sums[v] * chance
+        found = left[e] * _in_common(indptr, indices, left, u, v)
+        out[e - indptr[u]] = (found - expected) / np.sqrt(expected + 1.0)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> Floats:
+    """Give what is left of the edges among the neighbours of a node, as a square."""
+    row = indices[indptr[u] : indptr[u + 1]]
+    out = np.zeros((row.size, row.size))
+    for a in range(row.size):
+        v = row[a]
+        theirs = indices[indptr[v] : indptr[v + 1]]
+        places = np.searchsorted(theirs, row)
+        for b in range(row.size):
+            if places[b] < theirs.size and theirs[places[b]] == row[b]:
+                out[a, b] = left[indptr[v] + places[b]]
     return out
 
 

@@ -114,30 +114,70 @@ def strangeness(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers:
         return np.zeros(graph.node_count)
     sums, _, _ = _over_neighbours(graph, coordinates, kinship, workers)
     degrees = np.maximum(graph.degrees, 1)
-    z = (sums / degrees - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees)
-    return np.where(graph.degrees > 0, z, 0.0)
+    return np.where(graph.degrees > 0, standing(kinship, sums / degrees, degrees), 0.0)
+
+
+def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
+    """Give z of nodes from their mean f and their degrees."""
+    return np.asarray((means - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees))
+
+
+def turned(coordinates: Floats, kinship: Kinship) -> Floats:
+    """Give coordinates whitened and turned, those whose correlation counts; f is made of them."""
+    with single_threaded():
+        white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
+        return np.asarray(white @ kinship.turn[:, kinship.correlation != 0])
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for turned coordinates a and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.stranger import Kinship, Ratio
+    >>> one = np.eye(1)
+    >>> ratio = Ratio.of(Kinship(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
+    >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not
+    [-1.48, 3.86]
+    """
+
+    constant: float
+    squared: Floats
+    across: Floats
+
+    @classmethod
+    def of(cls, kinship: Kinship) -> Ratio:
+        """Take the parts from what was learned."""
+        rho = kinship.correlation[kinship.correlation != 0]
+        spare = 1 - rho**2
+        return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
+
+    def own(self, a: Floats) -> Floats:
+        """Give what one end adds to f by itself."""
+        return np.asarray((a**2) @ self.squared)
+
+    def __call__(self, a: Floats, b: Floats) -> Floats:
+        """Give f of rows of a and b."""
+        return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
 
 
 def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
     """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
-    rho = kinship.correlation
-    used = rho != 0
-    rho = rho[used]
+    ratio = Ratio.of(kinship)
+    faces = turned(coordinates, kinship)
     with single_threaded():
-        white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
-        turned = white @ kinship.turn[:, used]
-        own = (turned**2) @ (rho**2 / (2 * (1 - rho**2)))
-    constant = float(np.log1p(-(rho**2)).sum() / 2)
-    across = rho / (1 - rho**2)
+        own = ratio.own(faces)
 
-    def ratio(start: int) -> tuple[Ints, Ints, Floats]:
+    def over(start: int) -> tuple[Ints, Ints, Floats]:
         left, right = _ends(graph, start)
-        f = constant + own[left] + own[right] - (turned[left] * turned[right]) @ across
+        f = ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
         return left, right, f
 
     sums, squares = np.zeros(graph.node_count), np.zeros(graph.node_count)
     total = 0.0
-    for left, right, f in map_blocks(ratio, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
+    for left, right, f in map_blocks(over, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
         _add_to_ends(left, right, f, sums, squares)
         total += float(f.sum())
     return sums, squares, total

@@ -1,0 +1,120 @@
+"""One node judged again after a change of its attributes or its edges.
+
+What was learned is held still: kinship, the bulk of every view, and the eigenvectors that stand for the
+communities. All else of the node's three figures is worked out anew, in closed form. Nobody else is judged again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oddhop.arrays import Bools, Floats, Ints
+from oddhop.graph import Graph
+from oddhop.views.joining import Evidence
+from oddhop.views.outlier import outlyingness
+from oddhop.views.panel import Panel, evidence_of
+from oddhop.views.ring import LARGEST, Ties, knots_without, surprises, unexplained
+from oddhop.views.stranger import Ratio, standing, turned
+
+EDGES_COMPARED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A network as its panel sees it, held still.
+
+    Attributes
+    ----------
+    graph, panel : the network, and what was learned.
+    faces : turned coordinates of every node, see :func:`oddhop.views.stranger.turned`.
+    ratio : f of two faces.
+    ties : what communities leave of the edges.
+    usual : f of the network's edges (an even draw of them where there are very many), sorted.
+    """
+
+    graph: Graph
+    panel: Panel
+    faces: Floats
+    ratio: Ratio
+    ties: Ties
+    usual: Floats
+
+    def neighbours(self, node: int) -> Ints:
+        """Give the neighbours of a node."""
+        return np.asarray(self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]])
+
+    def strangeness(self, node: int) -> Floats:
+        """Give f of every edge of a node."""
+        there = self.faces[self.neighbours(node)]
+        return self.ratio(np.broadcast_to(self.faces[node], there.shape), there)
+
+    def rarity(self, f: Floats) -> Floats:
+        """Give the share of all edges whose ends look as far apart as f says."""
+        as_far = self.usual.size - np.searchsorted(self.usual, f - 1e-9, side="left")
+        return np.asarray(np.maximum(as_far, 1) / self.usual.size)
+
+    def seen(self, attributes: Any) -> tuple[Floats, Floats]:
+        """Give faces and outlyingness of rows of attributes."""
+        rows = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
+        faces = turned(self.panel.coordinates.apply(rows), self.panel.kinship)
+        return faces, outlyingness(self.panel.preparation.apply(rows))
+
+
+@dataclass(frozen=True)
+class Again:
+    """What the views say of one node after each of some changes; ``figures`` is (3, changes)."""
+
+    figures: Floats
+    evidence: Evidence
+
+
+def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
+    """Bring a network to the form in which single nodes are judged again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.again import hold, judge_again
+    >>> from oddhop.views.panel import learn_panel
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
+    >>> panel, evidence, _ = learn_panel(graph)
+    >>> held = hold(panel, graph)
+    >>> as_it_is = judge_again(held, 7, *held.seen(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool))
+    >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
+    True
+    """
+    faces = turned(panel.coordinates.apply(graph), panel.kinship)
+    ratio = Ratio.of(panel.kinship)
+    entries = graph.indices.size
+    some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
+    ends = np.searchsorted(graph.indptr, some, side="right") - 1, graph.indices[some]
+    usual = np.concatenate(
+        [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
+    )
+    return Held(graph, panel, faces, ratio, unexplained(graph, workers=workers), np.sort(usual))
+
+
+def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Again:
+    """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
+
+    Where one row is given for the one and several for the other it stands for all.
+    """
+    panel, ratio = held.panel, held.ratio
+    count = max(len(faces), len(kept))
+    there = held.faces[held.neighbours(node)]
+    degrees = kept.sum(axis=1)
+    mean, own = (kept @ there) / degrees[:, None], (kept @ ratio.own(there)) / degrees
+    f = ratio.constant + ratio.own(faces) + own - (faces * mean) @ ratio.across
+    z = np.zeros(count) if panel.kinship.silent else standing(panel.kinship, f, degrees)
+    if kept.all():  # needs no square of the degree
+        knot = np.array([np.sort(surprises(held.graph, held.ties, node))[-LARGEST:].sum() / LARGEST])
+    else:
+        knot = knots_without(held.graph, held.ties, node, kept)
+    strange, far, knotted = (np.broadcast_to(one, count) for one in (z, outlying, knot))
+    bulks = (panel.stranger, panel.outlier, panel.ring)
+    return Again(np.stack([strange, far, knotted]), evidence_of((strange, far, knotted), bulks, panel.kinship))
