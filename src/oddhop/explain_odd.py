@@ -39,7 +39,7 @@ from oddhop.views.ring import surprises
 MANY = 512  # neighbours; of more no edge is taken away to see what changes
 COLUMNS_CHANGED = 12
 RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
-RADII = np.array([0.4, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
+RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
 HELD = "The communities of the network, and what is usual in it, were held as they are."
 MANY_EDGES = "With {degree:,} neighbours, none was taken away to see what changes."

@@ -264,9 +264,11 @@ def one_in(part: float) -> str:
     Examples
     --------
     >>> from oddhop.explanation import one_in
-    >>> one_in(0.5), one_in(0.0123), one_in(1e-9)
-    ('1 in 2', '1 in 81', 'fewer than 1 in a million')
+    >>> one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)
+    ('most', '1 in 2', '1 in 81', 'fewer than 1 in a million')
     """
+    if part > 2 / 3:
+        return "most"
     if part < 1e-6:
         return "fewer than 1 in a million"
     times = 1 / part

@@ -45,8 +45,8 @@ def reasons(
         return ("No view finds it unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     who = ""
-    if loudest == "stranger" and far:
-        who = f": {_far_ones([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far, degree)}"
+    if loudest == "stranger":
+        who = f": {_far_ones(listed, far, degree)}"
     elif loudest == "ring" and members:
         who = f": {_group([one for one in listed if one.member], members, ties)}"
     rare = one_in(heard[loudest])
@@ -55,10 +55,16 @@ def reasons(
 
 
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
-    names = _named(listed, far)
+    names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
+    half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
+    middle = one_in(listed[half - 1].rarity or 1.0)
     if degree == 1:
-        return f"its only neighbour, {names}, looks farther than 19 in 20 of all edges"
-    return f"{far:,} of its {degree:,} neighbours look{'s' * (far == 1)} farther than 19 in 20 of all edges: {names}"
+        looks = "farther than 19 in 20" if far else f"as far as {middle}"
+        return f"its only neighbour, {listed[0].id}, looks {looks} of all edges"
+    if not far:
+        return f"{half:,} of its {degree:,} neighbours look as far as {middle} of all edges, or farther"
+    count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
+    return f"{count} neighbours look{'s' * (far == 1)} farther than 19 in 20 of all edges: {names}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
