@@ -149,7 +149,7 @@ def test_of_a_hub_no_edge_is_taken_away() -> None:
     [why] = explained(found, graph, [0])
     assert why.score == pytest.approx(found.anomaly_scores_[0])
     assert {one.effect for one in why.neighbours} == {None}
-    assert "With 612 neighbours, none was taken away to see what changes." in why.sentences
+    assert any(one.startswith("Of its 612 neighbours an even draw tells what is typical") for one in why.sentences)
 
 
 def test_one_edge_is_never_taken_away_and_no_edge_is_said(small: Graph) -> None:

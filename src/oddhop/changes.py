@@ -44,10 +44,14 @@ class Situation:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One node, and the changes that can be tried: edges by their place in its row, columns with the typical value."""
+    """One node, its neighbours, or a draw of them, what is typical of those, and the edges that may be taken away.
+
+    Edges are told by their place in the row of the node.
+    """
 
     bench: Bench
     number: int
+    company: Ints
     typical: Floats
     edges: Ints
 
@@ -120,8 +124,8 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
             break
         scores = np.concatenate([one.evidence.score for one in outcomes])
         depth = np.concatenate([_beyond(node, one) for one in outcomes])
-        place = int(np.lexsort((depth, scores.round(9)))[0])
-        # A p-value at its floor hides that a change helped; the next one may show it.
+        # A p-value at its floor hides that a change helped; the figures show it, and the next change may, too.
+        place = int(np.lexsort((scores, depth) if floor else (depth, scores.round(9)))[0])
         if scores[place] >= after - WORTH_TELLING * before and not floor:
             break
         after = float(scores[place])

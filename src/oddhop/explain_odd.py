@@ -36,13 +36,15 @@ from oddhop.views.joining import KINDS
 from oddhop.views.panel import Panel
 from oddhop.views.ring import surprises
 
-MANY = 512  # neighbours; of more no edge is taken away to see what changes
+MANY = 512  # neighbours; of more an even draw tells what is typical, and no edge is taken away
 COLUMNS_CHANGED = 12
 RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
 RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
 HELD = "The communities of the network, and what is usual in it, were held as they are."
-MANY_EDGES = "With {degree:,} neighbours, none was taken away to see what changes."
+MANY_EDGES = (
+    "Of its {degree:,} neighbours an even draw tells what is typical, and none was taken away to see what changes."
+)
 SILENT = "The wiring of this network says nothing about its columns, so no neighbour looks near or far."
 
 
@@ -125,7 +127,8 @@ def _explain(bench: Bench, number: int) -> Explanation:
     order = np.lexsort((-f, -surprise)) if kind == "ring" else np.argsort(-f, kind="stable")
     shown = order[:SHOWN]
     tried = shown if 1 < degree <= MANY else shown[:0]  # without its last edge a node is not judged at all
-    node = Node(bench, number, bench.columns.typical(neighbours), tried)
+    company = neighbours if degree <= MANY else neighbours[np.linspace(0, degree - 1, MANY).astype(np.int64)]
+    node = Node(bench, number, company, bench.columns.typical(company), tried)
     effects: Floats = np.zeros(0)
     if tried.size:
         effects = node.judged(own[None], node.without(now, tried)).evidence.score - score
@@ -182,9 +185,8 @@ def drawn_at(rarity: float) -> float:
 
 
 def _traits(node: Node, spans: Sequence[ColumnSpan], worth: Floats) -> tuple[Trait, ...]:
-    columns, neighbours = node.bench.columns, node.bench.held.neighbours(node.number)
     return tuple(
-        columns.trait(span, node.number, neighbours, said(node, span), float(effect))
+        node.bench.columns.trait(span, node.number, node.company, said(node, span), float(effect))
         for span, effect in zip(spans[:TRAITS_TOLD], worth, strict=False)
     )
 
