@@ -13,6 +13,7 @@ from oddhop.explain import LOOKED_AT, SHOWN, explain_nodes, yardstick
 from oddhop.explanation import Explanation
 from tests.conftest import QUICK
 
+pytestmark = pytest.mark.slow  # with kernels as plain Python: minutes
 GROUPS, SIZE = 4, 40
 STRANGER, DISGUISED = 5, 50
 
