@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.arrays import Floats, Ints
 from oddhop.errors import GraphError
 from oddhop.graph import Graph
+from oddhop.runs import RunFolder, open_run, recorded
+from oddhop.settings import HCMSettings, OddSettings
+from oddhop.version import __version__
+
+DO_NOT_CHANGE_A_SCORE = ("workers", "max_memory", "random_state")
 
 
 class GraphDetector(OutlierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -52,6 +60,27 @@ class GraphDetector(OutlierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit_predict(self, graph: Graph, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
         """Fit, and give -1 for flagged nodes and +1 for the others."""
         return self.fit(graph).predict(graph)
+
+
+@contextmanager
+def begun_run(
+    settings: HCMSettings | OddSettings, graph: Graph, run_folder: str | os.PathLike[str] | None, *, resume: bool
+) -> Iterator[tuple[int, RunFolder | None]]:
+    """Give the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with."""
+    seed = settings.random_state
+    if seed is None:
+        seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    identity = {
+        **settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE)),
+        "seed": seed,
+        "data": graph.fingerprint,
+        "version": __version__,
+    }
+    opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
+    with opened as folder:
+        yield seed, folder
 
 
 def checked_graph(graph: Graph) -> Graph:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.arrays import Floats
 from oddhop.attributes import learn_preparation
 from oddhop.chains import Plan, run_chains
-from oddhop.detectors.base import GraphDetector, checked_graph
+from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, available_workers, silent
@@ -26,7 +25,7 @@ from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
 from oddhop.purify import Purified, purify
 from oddhop.ranks import Mixing, mixing, rank_nodes
-from oddhop.runs import RunFolder, open_run, recorded
+from oddhop.runs import RunFolder
 from oddhop.sampler import Rule
 from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
@@ -35,7 +34,6 @@ from oddhop.version import __version__
 # The paper's prior is all but flat. At 1 / N a network of a few pairs would leave its weights free to
 # wander wherever the softmax is extreme (a loss of 30 where chance has 1.4 was seen on 11 nodes).
 HOTTEST = 1e-4
-DO_NOT_CHANGE_A_SCORE = ("workers", "max_memory", "random_state")
 
 
 @dataclass(frozen=True)
@@ -191,19 +189,7 @@ class HCM(GraphDetector):
             )
         workers = settings.workers or available_workers()
         check_memory(graph, settings, workers=workers)
-        seed = settings.random_state
-        if seed is None:
-            seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
-        identity = {
-            **settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE)),
-            "seed": seed,
-            "data": graph.fingerprint,
-            "version": __version__,
-        }
-        opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
-        with opened as folder:
+        with begun_run(settings, graph, run_folder, resume=resume) as (seed, folder):
             self._fit(graph, settings, seed, workers, folder, progress)
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop.arrays import Floats
-from oddhop.detectors.base import GraphDetector, checked_graph
+from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
 from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
 from oddhop.encode import Encoding
@@ -21,7 +20,6 @@ from oddhop.errors import NothingToLearnError
 from oddhop.graph import Graph
 from oddhop.memory import check_odd_memory
 from oddhop.ranks import rank_scores
-from oddhop.runs import open_run, recorded
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.version import __version__
 from oddhop.views.joining import Evidence
@@ -107,19 +105,7 @@ class Odd(GraphDetector):
             raise NothingToLearnError(f"{graph!r} has no edges, and a node is judged by its edges; give at least one")
         check_odd_memory(graph, settings.max_memory)
         workers = settings.workers or available_workers()
-        seed = settings.random_state
-        if seed is None:
-            seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
-        identity = {
-            **settings.model_dump(exclude={"workers", "max_memory", "random_state"}),
-            "seed": seed,
-            "data": graph.fingerprint,
-            "version": __version__,
-        }
-        opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
-        with opened:
+        with begun_run(settings, graph, run_folder, resume=resume) as (seed, _):
             self._fit(graph, settings, seed, workers, progress)
         return self
 

@@ -12,7 +12,8 @@ import numpy as np
 from oddhop.attributes import Preparation
 from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
-from oddhop.runs import Arrays, pack_arrays, unpack_arrays, write_atomically
+from oddhop.modelfile import opened_parts
+from oddhop.runs import Arrays, pack_arrays, write_atomically
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.views.coordinates import Coordinates
 from oddhop.views.panel import Panel
@@ -71,17 +72,7 @@ def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
 
 def load_odd(path: str | os.PathLike[str]) -> OddModel:
     """Read a model file and check everything in it before use."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
-    arrays, info = unpack_arrays(content, str(path))
-    if info.get("kind") != KIND or info.get("schema") != SCHEMA:
-        raise ModelFileError(
-            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
-            f"expected {KIND!r} of schema {SCHEMA}; "
-            "load it with the detector and the oddhop that wrote it, or fit again"
-        )
+    arrays, info = opened_parts(path, KIND, SCHEMA)
     try:
         return _checked(arrays, info)
     except (KeyError, TypeError, ValueError, SettingsError) as error:
