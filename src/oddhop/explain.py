@@ -16,9 +16,9 @@ import torch
 
 from oddhop.adjacency import index_dtype
 from oddhop.arrays import Bools, Floats, Ints
+from oddhop.boundary import checked_nodes
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, map_blocks, silent
-from oddhop.errors import GraphError
 from oddhop.explanation import (
     MOST_CHANGES,
     SHOWN,
@@ -96,9 +96,7 @@ def explain_nodes(
     >>> why.traits[0].column in ("tea", "coffee"), why.counterfactual.after < why.score
     (True, True)
     """
-    wanted = np.asarray(nodes, dtype=np.int64).reshape(-1)
-    if wanted.size and not (wanted.min() >= 0 and wanted.max() < graph.node_count):
-        raise GraphError(f"nodes must be numbers from 0 to {graph.node_count - 1}, got {wanted.tolist()[:5]}")
+    wanted = checked_nodes(nodes, graph.node_count)
     prepared = model.preparation.apply(graph, model.settings.dtype)
     inputs = Inputs.of(prepared, model.settings.dtype)
     bench = _Bench(model, graph, Columns(graph, encoding, originals), measure, ids)

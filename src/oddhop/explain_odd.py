@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.arrays import Bools, Floats, Ints
+from oddhop.boundary import checked_nodes
 from oddhop.changes import Bench, Node, Situation, counterfactual, said, telling_columns
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, map_blocks, silent
-from oddhop.errors import GraphError
 from oddhop.explanation import (
     SHOWN,
     TRAITS_TOLD,
@@ -99,9 +99,7 @@ def explain_odd_nodes(
     >>> why.kind, why.counterfactual.after < why.score
     ('stranger', True)
     """
-    wanted = np.asarray(nodes, dtype=np.int64).reshape(-1)
-    if wanted.size and not (wanted.min() >= 0 and wanted.max() < graph.node_count):
-        raise GraphError(f"nodes must be numbers from 0 to {graph.node_count - 1}, got {wanted.tolist()[:5]}")
+    wanted = checked_nodes(nodes, graph.node_count)
     bench = Bench(hold(panel, graph, workers=workers), Columns(graph, encoding, originals), measure, ids)
     for done, why in enumerate(map_blocks(partial(_explain, bench), wanted.tolist(), workers=workers), 1):
         progress("explain", done, wanted.size)
