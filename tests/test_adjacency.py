@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop.adjacency import Mended, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
+from oddhop.adjacency import Mended, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
 
 
 @st.composite
@@ -87,6 +87,19 @@ def test_only_marked_edges_are_kept(case, data):
     assert np.array_equal(as_matrix(new_indptr, new_indices, nodes), expected + expected.T)
     assert sp.csr_array((np.ones(new_indices.size), new_indices, new_indptr), (nodes, nodes)).has_sorted_indices
     assert new_indices.dtype == indices.dtype
+
+
+@settings(deadline=None)
+@given(edge_lists())
+def test_a_value_of_an_edge_comes_to_both_its_rows(case):
+    edges, nodes = case
+    indptr, indices, _ = symmetric_csr(edges[0], edges[1], nodes)
+    expected = np.triu(simple_matrix(edges, nodes)).astype(float)
+    values = np.arange(1.0, expected.sum() + 1)
+    expected[expected > 0] = values
+    out = np.empty(indices.size)
+    both_ways(indptr, indices, upper_indptr(indptr, indices), values, out)
+    assert np.array_equal(sp.csr_array((out, indices, indptr), (nodes, nodes)).toarray(), expected + expected.T)
 
 
 @pytest.mark.parametrize(("nodes", "dtype"), [(1, np.int32), (2**31 - 1, np.int32), (2**31, np.int64)])

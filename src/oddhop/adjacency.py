@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from oddhop.arrays import Bools, Ints
+from oddhop.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,19 @@ def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int)
         # The edges of a row to higher numbers are its last ones.
         right[e - start] = indices[indptr[node + 1] - (upper[node + 1] - e)]
     return left, right
+
+
+@njit(cache=True)
+def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Floats) -> None:
+    """Write the values of the undirected edges, in the order of their numbers, to both rows of each."""
+    cursor = indptr[:-1].copy()
+    for u in range(indptr.size - 1):
+        for e in range(upper[u], upper[u + 1]):
+            place = indptr[u + 1] - (upper[u + 1] - e)
+            out[place] = values[e]
+            v = indices[place]
+            out[cursor[v]] = values[e]  # as u ascends, so do the lower neighbours of v
+            cursor[v] += 1
 
 
 @njit(cache=True)

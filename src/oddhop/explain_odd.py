@@ -66,6 +66,7 @@ def explain_odd_nodes(
     ids: pa.Array | None = None,
     encoding: Encoding | None = None,
     originals: pa.Table | None = None,
+    apart: Floats | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
@@ -80,6 +81,7 @@ def explain_odd_nodes(
     ids : what the nodes are called, in the order of their numbers; left out, as the graph calls them.
     encoding : how columns of a table became the attributes, to speak of these columns.
     originals : the columns as they were, one row a node, to quote texts from.
+    apart : what communities leave of every edge, see :func:`oddhop.views.again.hold`.
 
     Examples
     --------
@@ -100,7 +102,7 @@ def explain_odd_nodes(
     ('stranger', True)
     """
     wanted = checked_nodes(nodes, graph.node_count)
-    bench = Bench(hold(panel, graph, workers=workers), Columns(graph, encoding, originals), measure, ids)
+    bench = Bench(hold(panel, graph, apart, workers=workers), Columns(graph, encoding, originals), measure, ids)
     for done, why in enumerate(map_blocks(partial(_explain, bench), wanted.tolist(), workers=workers), 1):
         progress("explain", done, wanted.size)
         yield why

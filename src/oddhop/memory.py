@@ -8,7 +8,6 @@ from pathlib import Path
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph import Graph
 from oddhop.hops import POOL_PAIRS
-from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 from oddhop.settings import HCMSettings
 from oddhop.views.coordinates import COMPONENTS, WIDE
 from oddhop.views.ring import EIGENVECTORS
@@ -35,6 +34,8 @@ def estimate_memory(
     >>> max(stages.values()) < 6 * 2**30
     True
     """
+    from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape  # with torch, which Odd does without
+
     item = 4 if settings.precision == "float32" else 8
     width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
     network = 8 * nodes + 2 * 4 * edges

@@ -14,7 +14,7 @@ from oddhop.chains import Posterior
 from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.model import Shape
-from oddhop.runs import Arrays, pack_arrays, unpack_arrays, write_atomically
+from oddhop.runs import opened_parts, pack_arrays, write_atomically
 from oddhop.settings import HCMSettings, checked_settings
 
 SCHEMA = 1
@@ -80,22 +80,6 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         return _checked(arrays, info)
     except (KeyError, TypeError, ValueError, SettingsError) as error:
         raise ModelFileError(f"{path} is not a usable model: {error}") from None
-
-
-def opened_parts(path: str | os.PathLike[str], kind: str, schema: int) -> tuple[Arrays, dict[str, Any]]:
-    """Read the parts of a model file of that kind and schema; what they mean is still to be checked."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
-    arrays, info = unpack_arrays(content, str(path))
-    if info.get("kind") != kind or info.get("schema") != schema:
-        raise ModelFileError(
-            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
-            f"expected {kind!r} of schema {schema}; "
-            "load it with the detector and the oddhop that wrote it, or fit again"
-        )
-    return arrays, info
 
 
 def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
 from numba import njit, uint64
+
+if TYPE_CHECKING:
+    import torch
 
 PURIFY, HOPS, START, STEP, NOISE = range(5)
 """What a stream is for; the first number of its key."""
@@ -24,6 +28,8 @@ def generator(seed: int, *key: int) -> np.random.Generator:
 
 def torch_generator(seed: int, *key: int) -> torch.Generator:
     """Give torch's generator of a key."""
+    import torch
+
     return torch.Generator().manual_seed(int(word(seed, *key) >> np.uint64(1)))
 
 

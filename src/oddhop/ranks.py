@@ -13,12 +13,15 @@ much as three more chains: a handful of chains alone tells a variance badly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from oddhop.arrays import Bools, Floats, Ints
-from oddhop.scoring import Scores
+
+if TYPE_CHECKING:
+    from oddhop.scoring import Scores
 
 LEVEL = 0.90
 NEIGHBOURLY_FREEDOM = 3

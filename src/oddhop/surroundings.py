@@ -27,6 +27,7 @@ from oddhop.model import Inputs, receptive_fields
 
 FELT_BY_AT_MOST = 1_000
 VECTORS_AT_ONCE = 32_768
+UNITS_AT_ONCE = 32  # of a hidden layer; of a large network the whole layer is much to hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,15 @@ def freeze(
 
     def fill(sample: int) -> None:
         layers = shape.read(flat[sample])[: shape.layers]
-        hidden = (seen @ layers[0]).relu_()
+        source = seen
         for number, field in enumerate(fields):
-            out = torch.from_numpy(convolution.rows(hidden.numpy(), needed[number + 1], field))
+            out = torch.empty((needed[number + 1].size, shape.hidden), dtype=flat.dtype)
+            for a in range(0, shape.hidden, UNITS_AT_ONCE):
+                units = slice(a, a + UNITS_AT_ONCE)
+                hidden = (source @ layers[number][:, units]).relu_()
+                out[:, units] = torch.from_numpy(convolution.rows(hidden.numpy(), needed[number + 1], field))
             sums[number][sample] = out[places[number]]
-            if number + 1 < len(fields):
-                hidden = (out @ layers[number + 1]).relu_()
+            source = out
 
     for done, _ in enumerate(map_blocks(fill, range(len(flat)), workers=workers), 1):
         progress("explaining", done, len(flat))

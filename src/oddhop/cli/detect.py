@@ -49,8 +49,8 @@ def detect(
     from oddhop.cli.casefile import write_case_report
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.hcm import HCM
-    from oddhop.detectors.named import DETECTORS
+    from oddhop.detectors.named import detector_named
+    from oddhop.detectors.odd import Odd
     from oddhop.errors import RunFolderError
     from oddhop.network import with_ids
     from oddhop.runs import locked
@@ -72,11 +72,11 @@ def detect(
             raise RunFolderError(f"{folder} holds a run that did not end; go on with --resume or choose another folder")
         with console.working():
             network = said_network(console, chosen, edges, nodes, database)
-            fitted = DETECTORS[detector.value](**mine.model_dump()).fit(
+            fitted = detector_named(detector.value)(**mine.model_dump()).fit(
                 network.graph, run_folder=folder / CHECKPOINTS, resume=resume, progress=console.progress
             )
             parts_of_audit = {}
-            if isinstance(fitted, HCM):
+            if not isinstance(fitted, Odd):
                 parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
             if report:
                 write_case_report(folder, network, fitted.model_, fitted.result_, cases, parts_of_audit, console)

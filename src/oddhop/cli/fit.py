@@ -41,7 +41,7 @@ def fit(
     """
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.named import DETECTORS
+    from oddhop.detectors.named import detector_named
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
@@ -50,7 +50,7 @@ def fit(
     checkpoints = model.with_name(f"{model.name}.checkpoints")
     with console.working():
         network = said_network(console, chosen, edges, nodes, database)
-        fitted = DETECTORS[detector.value](**getattr(chosen, detector.value).model_dump()).fit(
+        fitted = detector_named(detector.value)(**getattr(chosen, detector.value).model_dump()).fit(
             network.graph, run_folder=checkpoints, resume=resume, progress=console.progress
         )
     fitted.save(model, encoding=network.encoding)

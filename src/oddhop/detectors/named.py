@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from oddhop.detectors import oddfile
-from oddhop.detectors.hcm import HCM
 from oddhop.detectors.odd import Odd
 from oddhop.errors import ModelFileError
 from oddhop.runs import unpack_arrays
 
+if TYPE_CHECKING:
+    from oddhop.detectors.hcm import HCM
+
 AnyDetector: TypeAlias = "HCM | Odd"
-DETECTORS: dict[str, type[HCM] | type[Odd]] = {"hcm": HCM, "odd": Odd}
+
+
+def detector_named(name: str) -> type[HCM] | type[Odd]:
+    """Give the detector of a name.
+
+    Examples
+    --------
+    >>> from oddhop.detectors.named import detector_named
+    >>> detector_named("odd").__name__
+    'Odd'
+    """
+    if name == "odd":
+        return Odd
+    from oddhop.detectors.hcm import HCM  # with torch, which takes seconds to import and Odd does without
+
+    return HCM
 
 
 def load_detector(path: str | os.PathLike[str]) -> AnyDetector:
@@ -36,4 +53,4 @@ def load_detector(path: str | os.PathLike[str]) -> AnyDetector:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path of a model file") from None
     kind = unpack_arrays(content, str(path))[1].get("kind")
-    return Odd.load(path) if kind == oddfile.KIND else HCM.load(path)
+    return detector_named("odd" if kind == oddfile.KIND else "hcm").load(path)

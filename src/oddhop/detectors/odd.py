@@ -24,6 +24,7 @@ from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.version import __version__
 from oddhop.views.joining import Evidence
 from oddhop.views.panel import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
+from oddhop.views.ring import folded
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
@@ -120,7 +121,8 @@ class Odd(GraphDetector):
         self.anomaly_std_ = std
         self.information_ = panel.kinship.information
         self.result_ = table
-        self.model_ = OddModel(settings, seed, panel, threshold, graph.fingerprint, __version__)
+        apart = None if seen.apart is None else folded(graph, seen.apart)
+        self.model_ = OddModel(settings, seed, panel, threshold, graph.fingerprint, __version__, apart=apart)
 
     def score_table(self, graph: Graph, *, progress: Progress = silent) -> pa.Table:
         """Score another network with the same attributes; give a table like ``result_``.

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from oddhop.arrays import Floats
 from oddhop.attributes import Preparation
 from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
-from oddhop.modelfile import opened_parts
-from oddhop.runs import Arrays, pack_arrays, write_atomically
+from oddhop.runs import Arrays, opened_parts, pack_arrays, write_atomically
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.views.coordinates import Coordinates
 from oddhop.views.panel import Panel
@@ -37,6 +37,8 @@ class OddModel:
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
     encoding : how the columns of a table become the attributes, where they came from one.
+    apart : what communities leave of the edges of that network, see :func:`oddhop.views.ring.folded`; explanations need
+        it, and to find it again takes longest. None in files of old.
     """
 
     settings: OddSettings
@@ -46,12 +48,13 @@ class OddModel:
     fingerprint: str
     version: str
     encoding: Encoding | None = None
+    apart: Floats | None = None
 
 
 def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
     """Write a model file, atomically."""
     panel = model.panel
-    arrays = {"threshold": np.array([model.threshold])}
+    arrays = {"threshold": np.array([model.threshold])} | ({} if model.apart is None else {"apart": model.apart})
     for name, part in _parts(panel).items():
         arrays |= {
             f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
@@ -123,6 +126,7 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
         fingerprint=str(info["fingerprint"]),
         version=str(info["version"]),
         encoding=encoding,
+        apart=arrays.get("apart"),
     )
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oddhop.arrays import Ints
+from oddhop.arrays import Floats, Ints
 from oddhop.audit import Finding, audit
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.table import budget_of
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, silent
-from oddhop.explain import explain_nodes, yardstick
 from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation, Yardstick
 from oddhop.graph import Graph
-from oddhop.modelfile import Model
+from oddhop.views.ring import unfolded
+
+if TYPE_CHECKING:
+    from oddhop.modelfile import Model
 
 AnyModel: TypeAlias = "Model | OddModel"
 
@@ -30,8 +32,11 @@ def top_of(model: AnyModel, result: pa.Table) -> int:
 
 def measure_of(model: AnyModel, result: pa.Table) -> Yardstick:
     """Give what is usual in a result of a model, and the alert line."""
-    measure = odd_yardstick if isinstance(model, OddModel) else yardstick
-    return measure(result, model.threshold, top_of(model, result))
+    if isinstance(model, OddModel):
+        return odd_yardstick(result, model.threshold, top_of(model, result))
+    from oddhop.explain import yardstick  # with torch, which takes seconds to import and Odd does without
+
+    return yardstick(result, model.threshold, top_of(model, result))
 
 
 def explain(
@@ -69,9 +74,12 @@ def explain(
             ids=ids,
             encoding=encoding,
             originals=originals,
+            apart=_left_apart(model, graph),
             workers=workers,
             progress=progress,
         )
+    from oddhop.explain import explain_nodes
+
     return explain_nodes(
         model,
         graph,
@@ -83,6 +91,14 @@ def explain(
         workers=workers,
         progress=progress,
     )
+
+
+def _left_apart(model: OddModel, graph: Graph) -> Floats | None:
+    """Give what communities leave of every edge, where the model was fitted on this very network and has kept it."""
+    kept = model.apart
+    if kept is None or kept.size != graph.edge_count or model.fingerprint != graph.fingerprint:
+        return None
+    return unfolded(graph, kept)
 
 
 def audited(

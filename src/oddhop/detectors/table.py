@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 
 from oddhop.arrays import Bools, Ints
 from oddhop.graph import Graph
 from oddhop.ranks import Ranking
-from oddhop.scoring import Scores
 from oddhop.settings import HCMSettings, OddSettings
 from oddhop.views.joining import KINDS, Evidence
+
+if TYPE_CHECKING:
+    from oddhop.scoring import Scores
 
 DEFAULT_TOP_SHARE = 0.01
 

@@ -7,6 +7,7 @@ the same bits whatever the number of workers.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +15,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
-import torch
 from threadpoolctl import ThreadpoolController
 
 Block = TypeVar("Block")
@@ -46,7 +46,7 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
             yield from map(function, blocks)
             return
         waiting: deque[Future[Result]] = deque()
-        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        with ThreadPoolExecutor(workers, initializer=_hold_torch, initargs=(1,)) as pool:
             try:
                 for block in blocks:
                     waiting.append(pool.submit(function, block))
@@ -62,17 +62,26 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Hold torch and the linear algebra libraries to one thread each, and put them back after."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    before = _hold_torch(1)
     try:
-        with _libraries().limit(limits=1):
+        with _libraries("torch" in sys.modules).limit(limits=1):
             yield
     finally:
-        torch.set_num_threads(before)
+        _hold_torch(before)
+
+
+def _hold_torch(threads: int) -> int:
+    """Give torch so many threads, where it is used at all, and tell how many it had."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return threads
+    before: int = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    return before
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def _libraries(with_torch: bool) -> ThreadpoolController:  # noqa: ARG001 - torch brings libraries of its own
     # Looking for the loaded libraries takes milliseconds: once is enough. These bring all that we use.
     import sklearn.decomposition  # noqa: F401
 

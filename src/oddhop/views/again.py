@@ -20,6 +20,7 @@ from oddhop.views.ring import LARGEST, Ties, knots_without, surprises, unexplain
 from oddhop.views.stranger import Ratio, standing, turned
 
 EDGES_COMPARED = 1_000_000
+ROWS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,7 @@ class Held:
 
     def seen(self, attributes: Any) -> tuple[Floats, Floats]:
         """Give faces and outlyingness of rows of attributes."""
-        rows = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
-        faces = turned(self.panel.coordinates.apply(rows), self.panel.kinship)
-        return faces, outlyingness(self.panel.preparation.apply(rows))
+        return _faces(self.panel, attributes), outlyingness(self.panel.preparation.apply(_alone(attributes)))
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,10 @@ class Again:
     evidence: Evidence
 
 
-def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
+def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Held:
     """Bring a network to the form in which single nodes are judged again.
+
+    ``apart`` is what communities leave of every edge, where it is known: to find it takes longest.
 
     Examples
     --------
@@ -88,7 +89,8 @@ def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
     >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
     True
     """
-    faces = turned(panel.coordinates.apply(graph), panel.kinship)
+    ties = unexplained(graph, apart, workers=workers)  # first, while there is most room
+    faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
     entries = graph.indices.size
     some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
@@ -96,7 +98,21 @@ def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
     usual = np.concatenate(
         [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
     )
-    return Held(graph, panel, faces, ratio, unexplained(graph, workers=workers), np.sort(usual))
+    return Held(graph, panel, faces, ratio, ties, np.sort(usual))
+
+
+def _alone(attributes: Any) -> Graph:
+    """Give rows of attributes as nodes without edges."""
+    return Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
+
+
+def _faces(panel: Panel, attributes: Any) -> Floats:
+    """Give the turned coordinates of rows of attributes, some at a time: what lies between takes more room."""
+    parts = []
+    for start in range(0, attributes.shape[0], ROWS_AT_ONCE):
+        rows = _alone(attributes[start : start + ROWS_AT_ONCE])
+        parts.append(turned(panel.coordinates.apply(rows), panel.kinship))
+    return np.concatenate(parts)
 
 
 def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Again:

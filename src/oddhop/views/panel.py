@@ -15,7 +15,7 @@ from oddhop.views.coordinates import Coordinates, learn_coordinates
 from oddhop.views.joining import Evidence, join
 from oddhop.views.outlier import outlyingness
 from oddhop.views.rarity import Bulk, learn_bulk
-from oddhop.views.ring import knots
+from oddhop.views.ring import knots, left_apart
 from oddhop.views.stranger import Kinship, learn_kinship, strangeness
 
 LEFT_OUT = 0.2
@@ -44,11 +44,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Seen:
-    """A network as the views need it: the wiring, and both forms of the attributes."""
+    """A network as the views need it: the wiring, and both forms of the attributes.
+
+    ``apart`` is what communities leave of the edges; where it is None, it is found when it is needed.
+    """
 
     graph: Graph
     coordinates: Floats
     outlyingness: Floats
+    apart: Floats | None = None
 
 
 def see(graph: Graph, coordinates: Coordinates, preparation: Preparation) -> Seen:
@@ -74,7 +78,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     preparation = learn_preparation(
         graph, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=OUTLIER_PCA_ABOVE
     )
-    seen = see(graph, coordinates, preparation)
+    seen = replace(see(graph, coordinates, preparation), apart=left_apart(graph, workers=workers))
     kinship, bulks, evidence = _learn(seen, workers)
     return Panel(coordinates, preparation, kinship, *bulks), evidence, seen
 
@@ -94,7 +98,7 @@ def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floa
         keep[0] = True
     indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
     thinner = replace(graph, indptr=frozen(indptr), indices=frozen(indices))
-    return _learn(replace(seen, graph=thinner), workers)[2].score
+    return _learn(replace(seen, graph=thinner, apart=None), workers)[2].score
 
 
 def _learn(seen: Seen, workers: int) -> tuple[Kinship, tuple[Bulk, Bulk, Bulk], Evidence]:
@@ -108,7 +112,7 @@ def _learn(seen: Seen, workers: int) -> tuple[Kinship, tuple[Bulk, Bulk, Bulk], 
 
 def _figures(seen: Seen, kinship: Kinship, workers: int) -> tuple[Floats, Floats, Floats]:
     strange = strangeness(seen.graph, seen.coordinates, kinship, workers=workers)
-    return strange, seen.outlyingness, knots(seen.graph, workers=workers)
+    return strange, seen.outlyingness, knots(seen.graph, seen.apart, workers=workers)
 
 
 def evidence_of(figures: tuple[Floats, Floats, Floats], bulks: tuple[Bulk, Bulk, Bulk], kinship: Kinship) -> Evidence:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from oddhop.adjacency import both_ways
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
@@ -48,8 +49,8 @@ class Ties:
     chance: float
 
 
-def knots(graph: Graph, *, workers: int = 1) -> Floats:
-    """Give the knot of every node.
+def knots(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Floats:
+    """Give the knot of every node; ``apart`` is :func:`left_apart` of the network, where it is known.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def knots(graph: Graph, *, workers: int = 1) -> Floats:
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
-    ties = unexplained(graph, workers=workers)
+    ties = unexplained(graph, apart, workers=workers)
 
     def tie(start: int) -> Floats:
         stop = min(start + NODES_AT_ONCE, graph.node_count)
@@ -69,18 +70,49 @@ def knots(graph: Graph, *, workers: int = 1) -> Floats:
     return np.concatenate(list(map_blocks(tie, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
 
 
-def unexplained(graph: Graph, *, workers: int = 1) -> Ties:
-    """Give what communities leave of every edge."""
+def unexplained(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Ties:
+    """Give what communities leave of every edge; ``apart`` is :func:`left_apart`, where it is known."""
+    left = left_apart(graph, workers=workers) if apart is None else apart
+    sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
+    whole = float(sums.sum())
+    return Ties(left, sums, float((sums**2).sum()) / whole**2 if whole > 0 else 0.0)
+
+
+def left_apart(graph: Graph, *, workers: int = 1) -> Floats:
+    """Give what communities leave of every edge, in the order of the rows; it takes the eigenvectors."""
     values, vectors = communities(graph)
 
     def leftover(start: int) -> Floats:
         stop = min(start + NODES_AT_ONCE, graph.node_count)
         return np.asarray(_unexplained(graph.indptr, graph.indices, values, vectors, start, stop))
 
-    left = np.concatenate(list(map_blocks(leftover, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
-    sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
-    whole = float(sums.sum())
-    return Ties(left, sums, float((sums**2).sum()) / whole**2 if whole > 0 else 0.0)
+    return np.concatenate(list(map_blocks(leftover, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
+
+
+def folded(graph: Graph, apart: Floats) -> Floats:
+    """Give what communities leave, once for every edge and in single precision: a quarter to keep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.ring import folded, left_apart, unfolded
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
+    >>> apart = left_apart(graph)
+    >>> kept = folded(graph, apart)
+    >>> apart.size == 2 * kept.size, bool(np.allclose(unfolded(graph, kept), apart, atol=1e-7))
+    (True, True)
+    """
+    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+    return np.asarray(apart[rows < graph.indices], dtype=np.float32)
+
+
+def unfolded(graph: Graph, kept: Floats) -> Floats:
+    """Give what :func:`folded` kept, in the order of the rows."""
+    apart = np.empty(graph.indices.size)
+    both_ways(graph.indptr, graph.indices, graph.upper, kept, apart)
+    return apart
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
