@@ -40,11 +40,11 @@ def test_the_columns_that_matter_come_first() -> None:
     graph = planted()
     held = hold(learn_panel(graph)[0], graph)
     node, now = node_of(held, graph, OUTLIER, 1.0)
-    before = float(node.judged(now.row[None], now.kept[None]).evidence.score[0])
-    spans, worth = telling_columns(node, now, before)
-    assert spans[0].name == "attribute 6"
-    assert (np.diff(worth) >= 0).all()
-    assert (worth < 0).all()
+    telling = telling_columns(node, now, node.judged(now.row[None], now.kept[None]))
+    assert telling.spans[0].name == "attribute 6"
+    assert (np.diff(telling.worth) >= 0).all()
+    assert (telling.worth < 0).all()
+    assert telling.moves[0] == telling.moves.min()  # an outlier: its view speaks loudest, and heeds that column
 
 
 def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -193,3 +196,20 @@ def test_the_farther_out_the_fewer_edges_look_as_far() -> None:
     assert drawn == sorted(drawn)
     assert drawn_at(0.5) == 1.0
     assert drawn[-1] == 4.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_word_that_it_has_is_named_before_words_that_it_lacks_as_most_do(form: Callable[[np.ndarray], Any]) -> None:
+    rng = np.random.default_rng(0)
+    topic = np.repeat(np.arange(6), 50)
+    members = [np.flatnonzero(topic == t) for t in range(6)]
+    edges = np.concatenate([rng.choice(group, (2, 200)) for group in members], axis=1)
+    words = (rng.random((300, 120)) < np.where(topic[:, None] == np.arange(120) // 20, 0.5, 0.02)).astype(float)
+    words[7] = 0
+    words[7, [3, 104, 111]] = 1  # one word of its own topic, two of another's
+    graph = Graph.from_arrays(edges, form(words))
+    fitted = Odd(top_k=10, random_state=0).fit(graph)
+    measure = odd_yardstick(fitted.result_, fitted.threshold_, 10)
+    [why] = explain_odd_nodes(fitted.model_.panel, graph, [7], measure)
+    assert {one.column for one in why.traits[:2]} == {"attribute 104", "attribute 111"}
+    assert all(one.own == "no" for one in why.traits[2:])  # what lacks is still said, after

@@ -83,8 +83,21 @@ class Node:
         return kept
 
 
-def telling_columns(node: Node, now: Situation, score: float) -> tuple[list[ColumnSpan], Floats]:
-    """Give the columns that make the node odd, the one that matters most first, and what each does to the score."""
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """The columns that make a node odd, the one that matters most for its score first.
+
+    ``worth`` is what the value that is typical of its neighbours does to the score, and ``moves`` what it does to
+    the figure of the view that speaks loudest.
+    """
+
+    spans: list[ColumnSpan]
+    worth: Floats
+    moves: Floats
+
+
+def telling_columns(node: Node, now: Situation, as_it_is: Again) -> Telling:
+    """Judge the node again with one column after the other changed, and give those that lower its score."""
     columns, unit = node.bench.columns, node.bench.held.panel.preparation.unit
     gap = np.abs(node.typical - now.row) / unit
     size = np.zeros(len(columns.spans))
@@ -92,10 +105,12 @@ def telling_columns(node: Node, now: Situation, score: float) -> tuple[list[Colu
     largest = np.argsort(-size, kind="stable")[:COLUMNS_TRIED]
     spans = [columns.spans[k] for k in largest if size[k] > 0]
     if not spans:
-        return [], np.zeros(0)
-    worth = node.judged(node.rows(now.row, spans), now.kept[None]).evidence.score - score
+        return Telling([], np.zeros(0), np.zeros(0))
+    again, loudest = node.judged(node.rows(now.row, spans), now.kept[None]), int(as_it_is.evidence.kind[0])
+    worth = again.evidence.score - as_it_is.evidence.score[0]
     order = [int(k) for k in np.argsort(worth, kind="stable") if worth[k] < 0]
-    return [spans[k] for k in order], worth[order]
+    moves = again.figures[loudest] - as_it_is.figures[loudest, 0]
+    return Telling([spans[k] for k in order], worth[order], moves[order])
 
 
 def said(node: Node, span: ColumnSpan) -> str:

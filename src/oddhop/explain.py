@@ -270,7 +270,11 @@ def _column_changes(
         bench.edge_scores(hops).mean().backward()
         assert at.grad is not None  # noqa: S101 - for the type checker
         first_order = deltas @ at.grad[0].numpy()
-        chosen = np.argsort(first_order, kind="stable")[:COLUMNS_TRIED]
+        order = np.argsort(first_order, kind="stable")
+        lacked = columns.lacked(own)[spans[order]]
+        # Of what it lacks as most nodes do, half at most, or nothing that it has might be tried.
+        others = order[lacked][: COLUMNS_TRIED // 2]
+        chosen = np.concatenate([order[~lacked][: COLUMNS_TRIED - others.size], others])
         spans, deltas = spans[chosen], deltas[chosen]
     picked = [columns.spans[k] for k in spans]
     typical = own + gap
@@ -281,7 +285,10 @@ def _column_changes(
 def _traits(bench: _Bench, group: Ints, tried: _Candidates) -> tuple[Trait, ...]:
     first = len(tried.changes) - len(tried.spans)
     effects = tried.effects[first:]
-    order = [k for k in np.argsort(effects, kind="stable")[:TRAITS_TOLD] if effects[k] < 0]
+    columns = bench.columns
+    lacked = columns.lacked(columns.rows(group[:1])[0])[[columns.span_of[one.start] for one in tried.spans]]
+    # What it has comes before what it lacks, as most nodes do.
+    order = [k for k in np.lexsort((effects, lacked)) if effects[k] < 0][:TRAITS_TOLD]
     return tuple(
         bench.columns.trait(tried.spans[k], int(group[0]), group[1:], tried.changes[first + k].to, float(effects[k]))
         for k in order

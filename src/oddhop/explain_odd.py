@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.boundary import checked_nodes
-from oddhop.changes import Bench, Node, Situation, counterfactual, said, telling_columns
+from oddhop.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.explanation import (
@@ -30,7 +30,7 @@ from oddhop.explanation import (
 )
 from oddhop.graph import Graph
 from oddhop.sayings import NOTABLE, reasons
-from oddhop.traits import Columns, ColumnSpan
+from oddhop.traits import Columns
 from oddhop.views.again import Held, hold, judge_again
 from oddhop.views.joining import KINDS
 from oddhop.views.panel import Panel
@@ -132,11 +132,11 @@ def _explain(bench: Bench, number: int) -> Explanation:
     effects: Floats = np.zeros(0)
     if tried.size:
         effects = node.judged(own[None], node.without(now, tried)).evidence.score - score
-    spans, worth = telling_columns(node, now, score)
+    telling = telling_columns(node, now, as_it_is)
     ties = _ties(held, neighbours[shown], members[shown])
     far = 0 if speechless else int((rarity <= NOTABLE).sum())
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
-    changed = counterfactual(node, now, spans[:COLUMNS_CHANGED], as_it_is)
+    changed = counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
     notes = (
         [HELD] * (changed is not None) + [MANY_EDGES.format(degree=degree)] * (degree > MANY) + [SILENT] * speechless
     )
@@ -163,7 +163,7 @@ def _explain(bench: Bench, number: int) -> Explanation:
         neighbours=listed,
         far=far,
         looked_at=degree,
-        traits=_traits(node, spans, worth),
+        traits=_traits(node, telling),
         counterfactual=changed,
         notes=(*notes, *([SILENT] * speechless)),
         views=views,
@@ -184,10 +184,15 @@ def drawn_at(rarity: float) -> float:
     return float(np.interp(-np.log(rarity), -np.log(RINGS), RADII))
 
 
-def _traits(node: Node, spans: Sequence[ColumnSpan], worth: Floats) -> tuple[Trait, ...]:
+def _traits(node: Node, telling: Telling) -> tuple[Trait, ...]:
+    """Say what sets the node apart: what it has before what it lacks as most do, and what the loudest view heeds."""
+    columns = node.bench.columns
+    lacked = columns.lacked(columns.rows(np.array([node.number]))[0])
+    rare = lacked[[columns.span_of[one.start] for one in telling.spans]]
     return tuple(
-        node.bench.columns.trait(span, node.number, node.company, said(node, span), float(effect))
-        for span, effect in zip(spans[:TRAITS_TOLD], worth, strict=False)
+        columns.trait(span, node.number, node.company, said(node, span), float(telling.worth[k]))
+        for k in np.lexsort((telling.moves, rare))[:TRAITS_TOLD]
+        for span in [telling.spans[k]]
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oddhop.arrays import Floats, Ints
+from oddhop.arrays import Bools, Floats, Ints
 from oddhop.boundary import is_sparse
 from oddhop.encode import Encoding
 from oddhop.encode.columns import words_of
@@ -106,6 +106,15 @@ class Columns:
                 usual[part] = rows[:, part].mean(axis=0) >= 0.5
         return usual
 
+    def lacked(self, row: Floats) -> Bools:
+        """Tell the columns in which a node has nothing, as most nodes have: that by itself sets nobody apart.
+
+        A column of the user's with a kind always has something, a gap at least.
+        """
+        if self.encoding is not None:
+            return np.zeros(len(self.spans), dtype=bool)
+        return np.asarray((row == 0) & (2 * self._filled < self.graph.node_count))
+
     def own(self, span: ColumnSpan, node: int) -> str:
         """Say the value of one node."""
         if self.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
@@ -191,6 +200,12 @@ class Columns:
         if is_sparse(matrix):
             return np.asarray(matrix.data[matrix.indptr[column] : matrix.indptr[column + 1]])
         return np.asarray(matrix[:, column])
+
+    @cached_property
+    def _filled(self) -> Ints:
+        """How many nodes have a value other than zero, by attribute."""
+        x = self.graph.attributes
+        return np.bincount(x.indices, minlength=x.shape[1]) if is_sparse(x) else np.count_nonzero(x, axis=0)
 
     @cached_property
     def _by_column(self) -> Any:
