@@ -1,8 +1,12 @@
-"""The three networks of the gallery: Debian's archive as tables, npm's packages, one with injected anomalies.
+"""The three networks of the gallery: Debian's archive, npm's packages, one with injected anomalies.
 
-ODDHOP_DATA=... python benchmarks/gallery.py debian FOLDER     # tables, model and scores go to FOLDER
-ODDHOP_DATA=... python benchmarks/gallery.py npm FOLDER
-ODDHOP_DATA=... python benchmarks/gallery.py injected FOLDER
+    ODDHOP_DATA=... python benchmarks/gallery.py pages FOLDER             # the three pages of the documentation, by Odd
+
+    ODDHOP_DATA=... python benchmarks/gallery.py fit debian FOLDER        # also npm, injected
+    ODDHOP_DATA=... python benchmarks/gallery.py report debian FOLDER     # a page of its own, with its cost
+    ODDHOP_DATA=... python benchmarks/gallery.py fit debian FOLDER --detector odd
+
+Models that are in FOLDER already are not fitted again.
 """
 
 from __future__ import annotations
@@ -13,20 +17,26 @@ import json
 import os
 import resource
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tables import tables
 
-from oddhop import HCM, Graph
+from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
+from oddhop.detectors.named import load_detector
 from oddhop.encode import Encoding, learn_encoding
 from oddhop.inject import Injected, inject
 from oddhop.io import network_graph, read_network
-from oddhop.modelfile import load_model
+from oddhop.network import load_network as read_tables
 from oddhop.report import case_report, write_report
+
+PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
+BUDGET, SHOWN = 50, 36  # alerts, and cases of a page of the documentation: under 400 kB each
 
 TITLES = {
     "debian": "Packages of Debian 12",
@@ -101,14 +111,33 @@ def injected() -> Injected:
     return inject(load_network("blogcatalog_raw").graph, seed=0)
 
 
-def network(name: str) -> tuple[Graph, Encoding | None, pa.Table | None]:
-    if name == "debian":
-        return debian()
-    return (npm() if name == "npm" else injected().graph), None, None
+def network(name: str, detector: str) -> tuple[Graph, dict[str, Any]]:
+    """Give a network, and what else a report tells of it; for Odd from the tables that ``tables.py`` writes."""
+    if name == "injected":
+        return injected().graph, {}
+    if detector == "odd":
+        edges, nodes = tables({"debian": "debian_bookworm", "npm": "npm_2016"}[name], Path(os.environ["ODDHOP_DATA"]))
+        read = read_tables(edges, nodes)
+        return read.graph, {
+            "ids": read.ids,
+            "encoding": read.encoding,
+            "originals": read.originals,
+            "counts": read.counts,
+        }
+    if name == "npm":
+        return npm(), {}
+    graph, encoding, originals = debian()
+    return graph, {"encoding": encoding, "originals": originals}
 
 
-def fit(name: str, folder: Path, burn_in: int) -> None:
-    graph, _, _ = network(name)
+def files(name: str, detector: str, folder: Path) -> tuple[Path, Path, Path]:
+    """Give the places of the model, the scores, and the edges that were left out."""
+    stem = name if detector == "hcm" else f"{name}-odd"
+    return folder / f"{stem}.oddhop", folder / f"{stem}.parquet", folder / f"{stem}.json"
+
+
+def fit(name: str, folder: Path, detector: str, top: int, burn_in: int) -> None:
+    graph, _ = network(name, detector)
     began = time.perf_counter()
     told: dict[str, int] = {}
 
@@ -117,47 +146,78 @@ def fit(name: str, folder: Path, burn_in: int) -> None:
             told[stage] = step
             print(f"{time.perf_counter() - began:7.0f} s  {stage} {done} of {total}", flush=True)
 
-    top = 1_000 if name == "npm" else 100
-    detector = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(graph, progress=tell)
-    detector.save(folder / f"{name}.oddhop")
-    pq.write_table(detector.result_, folder / f"{name}.parquet")
-    edges = {"dropped": detector.diagnostics_.dropped, "tied": detector.diagnostics_.tied}
-    (folder / f"{name}.json").write_text(json.dumps(edges))
+    model, scores, left_out = files(name, detector, folder)
+    edges = {}
+    if detector == "odd":
+        fitted = Odd(workers=1, random_state=0, top_k=top).fit(graph, progress=tell)
+    else:
+        fitted = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(graph, progress=tell)
+        edges = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
+    fitted.save(model)
+    pq.write_table(fitted.result_, scores)
+    left_out.write_text(json.dumps(edges))
 
 
-def report(name: str, folder: Path, cases: int) -> None:
-    graph, encoding, originals = network(name)
-    model, result = load_model(folder / f"{name}.oddhop"), pq.read_table(folder / f"{name}.parquet")
-    edges = json.loads((folder / f"{name}.json").read_text())
+def report(name: str, folder: Path, detector: str, cases: int, page: Path) -> None:
+    graph, told = network(name, detector)
+    model, scores, left_out = files(name, detector, folder)
+    fitted, result = load_detector(model), pq.read_table(scores)
+    edges = json.loads(left_out.read_text())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     began, used = time.perf_counter(), time.process_time()
-    made = case_report(
-        model, graph, result, title=TITLES[name], cases=cases, encoding=encoding, originals=originals, **edges
-    )
+    made = case_report(fitted.model_, graph, result, title=TITLES[name], cases=cases, **told, **edges)
     explained = time.perf_counter() - began
-    write_report(made, folder / f"{name}.html")
-    seconds, size = time.perf_counter() - began, (folder / f"{name}.html").stat().st_size / 1e6
+    write_report(made, page)
+    seconds, size = time.perf_counter() - began, page.stat().st_size / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{cases} cases: {seconds:.1f} s ({explained:.1f} s of it explaining), {size:.1f} MB")
+    print(f"{name}: {cases} cases: {seconds:.1f} s ({explained:.1f} s of it explaining), {size:.2f} MB")
     print(f"{time.process_time() - used:.1f} s of a processor")
     print(f"peak {peak:.2f} GiB, {before:.2f} GiB of it before the report")
     for one in made.findings:
         print(one.level, one.sentence)
+    if name == "injected":
+        tell_truth(result)
+
+
+def tell_truth(result: pa.Table) -> None:
+    """Say how many of the first nodes were injected, and how many of each kind the detector calls what."""
+    made = injected()
+    ids, kinds = result["id"].to_numpy(), result["kind"].to_pylist() if "kind" in result.column_names else []
+    for first in (10, SHOWN, BUDGET, 100, int(made.anomalous.sum())):
+        some = ids[:first]
+        print(
+            f"of the first {first} {made.anomalous[some].sum()} were injected: "
+            f"{made.structural[some].sum()} in cliques, {made.contextual[some].sum()} with foreign attributes"
+        )
+    for what, truth in (("cliques", made.structural), ("foreign attributes", made.contextual)):
+        print(what, Counter(kind for node, kind in zip(ids[:SHOWN].tolist(), kinds, strict=False) if truth[node]))
+
+
+def pages(folder: Path) -> None:
+    """Write the pages of the documentation."""
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name in TITLES:
+        if not files(name, "odd", folder)[0].exists():
+            fit(name, folder, "odd", BUDGET, 0)
+        report(name, folder, "odd", SHOWN, PAGES / f"{name}.html")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["fit", "report"])
-    parser.add_argument("network", choices=TITLES)
+    parser.add_argument("step", choices=["fit", "report", "pages"])
+    parser.add_argument("network", choices=TITLES, nargs="?")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--detector", choices=["hcm", "odd"], default="hcm")
     parser.add_argument("--burn-in", type=int, default=1_000)
     parser.add_argument("--cases", type=int, default=100)
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    if args.step == "fit":
-        fit(args.network, args.folder, args.burn_in)
+    if args.step == "pages":
+        pages(args.folder)
+    elif args.step == "fit":
+        fit(args.network, args.folder, args.detector, 1_000 if args.network == "npm" else 100, args.burn_in)
     else:
-        report(args.network, args.folder, args.cases)
+        report(args.network, args.folder, args.detector, args.cases, args.folder / f"{args.network}.html")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from oddhop.graph import Graph
 from oddhop.model import Inputs, receptive_fields
 
 FELT_BY_AT_MOST = 1_000
-VECTORS_AT_ONCE = 32_768
-UNITS_AT_ONCE = 32  # of a hidden layer; of a large network the whole layer is much to hold
+VECTORS_AT_ONCE = 8_192
+UNITS_AT_ONCE = 16  # of a hidden layer; of a large network the whole layer is much to hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +204,14 @@ def felt_by(frozen: Frozen, around: Surroundings, removed: Bools) -> torch.Tenso
     weight = _weight(torch.from_numpy(graph.degrees[others]), dtype)[:, None]
     before = frozen.inputs.convolved[torch.from_numpy(others.astype(np.int64))]
     after = before + weight * (hears.T @ (louder[:, None] * x))
-    change = torch.relu(after @ around.weights[0]) - torch.relu(before @ around.weights[0])
     passed_on = torch.from_numpy(_joined(graph.indptr, graph.indices, around.nodes, others)).to(dtype)
-    return passed_on @ (weight * change)
+    some = max(1, VECTORS_AT_ONCE // others.size)
+    return torch.cat(
+        [
+            passed_on @ (weight * (torch.relu(after @ layer) - torch.relu(before @ layer)))
+            for layer in torch.split(around.weights[0], some)
+        ]
+    )
 
 
 def _weight(degrees: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
