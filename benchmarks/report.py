@@ -26,7 +26,7 @@ COMMAND = "import sys; from oddhop.cli import app; sys.argv[0] = 'oddhop'; app()
 def cost(*arguments: str) -> tuple[float, float, float]:
     """Run Python with some arguments; give seconds, seconds of a processor, and GiB at the peak."""
     began = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", *arguments], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-c", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"a command failed: {arguments}")

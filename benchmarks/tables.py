@@ -14,12 +14,12 @@ import pyarrow.csv
 import pyarrow.parquet
 
 
-def words(folder: Path, arrays: np.lib.npyio.NpzFile, prefixes: tuple[str, ...]) -> list[str]:
-    """Give the attributes of every node that begin so, in one text."""
+def words(folder: Path, arrays: np.lib.npyio.NpzFile, prefixes: tuple[str, ...]) -> list[str | None]:
+    """Give the attributes of every node that begin so, in one text; None where there are none, as a CSV has it."""
     names = (folder / "attributes.txt").read_text().splitlines()
     kept = [name.split(":", 1)[1] if name.startswith(prefixes) else None for name in names]
     indptr, indices = arrays["x_indptr"], arrays["x_indices"].astype(np.int64)
-    return [" ".join(kept[k] or "" for k in indices[a:b] if kept[k]) for a, b in itertools.pairwise(indptr)]
+    return [" ".join(kept[k] or "" for k in indices[a:b] if kept[k]) or None for a, b in itertools.pairwise(indptr)]
 
 
 def tables(name: str, data: Path) -> tuple[pa.Table, pa.Table]:

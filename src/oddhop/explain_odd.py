@@ -81,7 +81,7 @@ def explain_odd_nodes(
     ids : what the nodes are called, in the order of their numbers; left out, as the graph calls them.
     encoding : how columns of a table became the attributes, to speak of these columns.
     originals : the columns as they were, one row a node, to quote texts from.
-    apart : what communities leave of every edge, see :func:`oddhop.views.again.hold`.
+    apart : what communities leave of every edge, see ``hold`` in ``oddhop.views.again``.
 
     Examples
     --------

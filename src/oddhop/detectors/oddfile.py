@@ -37,7 +37,7 @@ class OddModel:
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
     encoding : how the columns of a table become the attributes, where they came from one.
-    apart : what communities leave of the edges of that network, see :func:`oddhop.views.ring.folded`; explanations need
+    apart : what communities leave of the edges of that network, see ``oddhop.views.ring.folded``; explanations need
         it, and to find it again takes longest. None in files of old.
     """
 

@@ -50,7 +50,7 @@ class Ties:
 
 
 def knots(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Floats:
-    """Give the knot of every node; ``apart`` is :func:`left_apart` of the network, where it is known.
+    """Give the knot of every node; ``apart`` is ``left_apart`` of the network, where it is known.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def knots(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Flo
 
 
 def unexplained(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Ties:
-    """Give what communities leave of every edge; ``apart`` is :func:`left_apart`, where it is known."""
+    """Give what communities leave of every edge; ``apart`` is ``left_apart``, where it is known."""
     left = left_apart(graph, workers=workers) if apart is None else apart
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
     whole = float(sums.sum())
@@ -109,7 +109,7 @@ def folded(graph: Graph, apart: Floats) -> Floats:
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:
-    """Give what :func:`folded` kept, in the order of the rows."""
+    """Give what ``folded`` kept, in the order of the rows."""
     apart = np.empty(graph.indices.size)
     both_ways(graph.indptr, graph.indices, graph.upper, kept, apart)
     return apart
