@@ -43,7 +43,7 @@ LOOKED_AT = 512
 COLUMNS_TRIED = 12
 CHANGES_TRIED = 10
 SAMPLES_A_CHAIN = 2
-FROZEN_BYTES = 2**27
+FROZEN_BYTES = 2**26
 DRAWN = "Of its {degree:,} neighbours an even draw of {looked_at:,} was looked at, and no change was searched for."
 DEEP = "With more than two layers the effects of a change are followed to its neighbours only."
 

@@ -27,7 +27,7 @@ from oddhop.model import Inputs, receptive_fields
 
 FELT_BY_AT_MOST = 1_000
 VECTORS_AT_ONCE = 8_192
-UNITS_AT_ONCE = 16  # of a hidden layer; of a large network the whole layer is much to hold
+UNITS_AT_ONCE = 32  # of a hidden layer; so large a block goes back to the system at once, a smaller one may not
 
 
 @dataclass(frozen=True, eq=False)
