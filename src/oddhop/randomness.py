@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numba import njit, uint64
 
-PURIFY, HOPS, START, STEP, NOISE = range(5)
+PURIFY, HOPS, START, STEP, NOISE, NEIGHBOURS = range(6)
 """What a stream is for; the first number of its key."""
 
 
