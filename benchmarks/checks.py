@@ -1,6 +1,8 @@
 """Every detector put to every check of oddhop.testing, as the table of docs/checks.md.
 
     python benchmarks/checks.py > table.md
+
+HCM has few steps: what is checked does not depend on them.
 """
 
 from __future__ import annotations
