@@ -46,7 +46,7 @@ autodoc_type_aliases = {
 nitpicky = True
 # Types of other projects. Their inventories are on the network, and the build uses none.
 nitpick_ignore_regex = [
-    (r"py:.*", r"(matplotlib|numpy|scipy|torch|sklearn|pyarrow|pa|pydantic|collections|os|pathlib)\..*"),
+    (r"py:.*", r"(matplotlib|numpy|npt|scipy|torch|sklearn|pyarrow|pa|pydantic|collections|os|pathlib)\..*"),
     # Those of Python itself, for the same reason.
     (
         r"py:.*",

@@ -101,3 +101,17 @@ def test_numbers_keep_their_type_and_the_input_its_values(dtype):
     assert convolution.rows(hidden, rows).dtype == dtype
     assert convolution.spread(hidden[:2], rows, convolution.everywhere).dtype == dtype
     assert np.array_equal(hidden, np.ones((3, 2)))
+
+
+@settings(deadline=None)
+@given(cases(), st.integers(1, 9))
+def test_the_first_layer_made_anew_is_the_one_that_was_kept(case, entries):
+    graph, _, rng = case
+    convolution = Convolution.of(graph, np.float64)
+    narrow, layer = rng.normal(size=(graph.node_count, 2)), rng.normal(size=(2, 3))
+    expected = convolution.rows(np.maximum(narrow @ layer, 0), np.arange(graph.node_count))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oddhop.convolution.ENTRIES_AT_ONCE", entries)
+        middle = graph.node_count // 2
+        parts = [convolution.rows_of_first(narrow, layer, a, b) for a, b in ((0, middle), (middle, graph.node_count))]
+    np.testing.assert_allclose(np.vstack(parts), expected, atol=1e-12)

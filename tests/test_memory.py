@@ -13,14 +13,33 @@ from oddhop.settings import HCMSettings
 
 def test_the_estimate_grows_with_everything_that_takes_memory() -> None:
     def peak(nodes: int = 10**6, edges: int = 10**7, columns: int = 20, workers: int = 2, **settings: object) -> int:
-        return max(estimate_memory(nodes, edges, columns, HCMSettings(**settings), workers=workers).values())
+        return max(
+            estimate_memory(
+                nodes, edges, columns, HCMSettings(**{"training": "full", **settings}), workers=workers
+            ).values()
+        )
 
-    assert peak() < peak(nodes=2 * 10**6)
+    assert peak() < peak(nodes=2 * 10**6, edges=2 * 10**7)
     assert peak() < peak(edges=10**8)
     assert peak() < peak(precision="float64")
     assert peak() < peak(hidden=256)
     assert peak(workers=1) < peak()
     assert peak(nodes=10_000, edges=10_000) < peak(nodes=10_000, edges=10_000, labels="exhaustive")
+
+
+def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
+    def stages(**others: bool) -> dict[str, int]:
+        return estimate_memory(10**7, 10**8, 20, HCMSettings(), workers=2, **others)
+
+    dense = {
+        way: estimate_memory(10**7, 10**9, 20, HCMSettings(training=way), workers=2)["training"]
+        for way in ("sampled", "full")
+    }
+    assert dense["sampled"] < dense["full"]
+    assert stages(mapped=True)["purify"] < stages()["purify"]
+    assert stages(in_folder=True)["scoring"] < stages()["scoring"]
+    coarse = HCMSettings(precision="bfloat16")
+    assert max(estimate_memory(10**7, 10**8, 20, coarse, workers=2, mapped=True, in_folder=True).values()) < 8 * 2**30
 
 
 def test_exhaustive_labels_are_refused_with_the_way_out() -> None:

@@ -160,3 +160,14 @@ def test_the_graph_is_left_alone():
     before = graph.indptr.tobytes(), graph.indices.tobytes(), graph.attributes.tobytes()
     purify(graph, 0.5, seed=0)
     assert (graph.indptr.tobytes(), graph.indices.tobytes(), graph.attributes.tobytes()) == before
+
+
+def test_no_hop_is_counted_over_a_hub(monkeypatch):
+    monkeypatch.setattr("oddhop.purify.HUB", 4)
+    edges = [[0, 0, 0, 0, 0, 1], [1, 2, 3, 4, 5, 2]]
+    graph = Graph.from_arrays(edges, np.random.default_rng(0).normal(size=(6, 2)))
+    left = purify(graph, 0.0, seed=0)
+    assert (left.hubs, left.indices.tolist()) == (1, [2, 1])
+    star = Graph.from_arrays([edges[0][:5], edges[1][:5]], graph.attributes)
+    assert purify(star, 0.0, seed=0).hubs == 0  # nothing would be left to learn from
+    assert purify(star, 0.0, seed=0).indices.size == 10

@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from oddhop.runs import recorded, write_atomically
+from oddhop.errors import RunFolderError
+from oddhop.runs import RunFolder, recorded, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +30,14 @@ def test_what_a_manifest_records_is_given_or_none(tmp_path: Path) -> None:
     assert recorded(tmp_path, "seed") == 3
     (tmp_path / "manifest.json").write_text("[1]")
     assert recorded(tmp_path, "seed") is None
+
+
+def test_an_array_of_a_run_lives_in_its_folder_and_must_have_its_size(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    kept = folder.array("mean", (2, 3), np.float32, fresh=True)
+    kept[1, 2] = 5.0
+    del kept
+    assert folder.array("mean", (2, 3), np.float32, fresh=False)[1].tolist() == [0.0, 0.0, 5.0]
+    assert folder.array("none", (2, 0), np.float32, fresh=True).shape == (2, 0)
+    with pytest.raises(RunFolderError, match="another size"):
+        folder.array("mean", (2, 4), np.float32, fresh=False)

@@ -86,7 +86,7 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     ones, zeros = np.ones(columns), np.zeros(columns)
     if scale == "none" or is_binary(x):
         return Preparation(unit=ones, centre=zeros, components=None, spread=ones)
-    unit = np.array([_whole(peak) for peak in _column(abs(x).max(axis=0))])
+    unit = np.array([_whole(peak) for peak in _peaks(x)])
     centre, square = zeros, zeros.copy()
     for rows in _scaled_blocks(x, unit):
         centre = centre + rows.sum(axis=0) / x.shape[0]
@@ -142,6 +142,13 @@ def _scaled_blocks(x: Attributes, unit: Floats) -> Iterator[Floats]:
     for start in range(0, x.shape[0], ROWS_AT_ONCE):
         rows = x[start : start + ROWS_AT_ONCE]
         yield np.asarray(rows.toarray() if is_sparse(rows) else rows) / unit
+
+
+def _peaks(x: Attributes) -> Floats:
+    peaks = np.zeros(int(x.shape[1]))
+    for start in range(0, x.shape[0], ROWS_AT_ONCE):
+        peaks = np.maximum(peaks, _column(abs(x[start : start + ROWS_AT_ONCE]).max(axis=0)))
+    return peaks
 
 
 def _column(values: Any) -> Floats:

@@ -18,6 +18,8 @@ from oddhop.adjacency import index_dtype
 from oddhop.arrays import Floats, Ints
 from oddhop.graph import Graph
 
+ENTRIES_AT_ONCE = 2_048  # so that their hidden vectors stay in the cache
+
 
 @dataclass(frozen=True)
 class Field:
@@ -46,11 +48,13 @@ class Convolution:
     indptr: Ints
     indices: Ints
     weights: Floats  # 1 / sqrt(degree + 1) of every node
+    stand_for: Floats  # how many neighbours each of a row's neighbours stands for: 1, but where they were sampled
 
     @classmethod
     def of(cls, graph: Graph, dtype: type[np.floating]) -> Convolution:
         """Take the wiring of a graph."""
-        return cls(graph.indptr, graph.indices, (1.0 / np.sqrt(graph.degrees + 1.0)).astype(dtype))
+        weights = (1.0 / np.sqrt(graph.degrees + 1.0)).astype(dtype)
+        return cls(graph.indptr, graph.indices, weights, np.ones_like(weights))
 
     @property
     def everywhere(self) -> Field:
@@ -67,13 +71,30 @@ class Convolution:
         """Give some rows of the product with vectors of a field that holds all they depend on."""
         out = np.empty((rows.size, hidden.shape[1]), dtype=hidden.dtype)
         place = (field or self.everywhere).place
-        _gather(self.indptr, self.indices, self.weights, place, hidden, rows, out)
+        _gather(self.indptr, self.indices, self.weights, self.stand_for, place, hidden, rows, out)
         return out
+
+    def rows_of_first(self, convolved: Floats, layer: Floats, start: int, stop: int) -> Floats:
+        """Give a range of rows of the product with relu(convolved @ layer), which is never kept as a whole.
+
+        The hidden vectors of the neighbours are made anew for every edge, a few thousand at a time. On a large
+        network that costs about what reading them from memory would, and takes none.
+        """
+        narrow, wide = torch.from_numpy(convolved), torch.from_numpy(layer)
+        own = torch.relu_(narrow[start:stop] @ wide).numpy()
+        out = own * (self.weights[start:stop] / self.stand_for[start:stop])[:, None]
+        for first in range(int(self.indptr[start]), int(self.indptr[stop]), ENTRIES_AT_ONCE):
+            last = min(first + ENTRIES_AT_ONCE, int(self.indptr[stop]))
+            seen = _rows_at(convolved, self.indices[first:last])
+            hidden = torch.relu_(torch.from_numpy(seen) @ wide).numpy()
+            _add_entries(self.indptr, self.indices, self.weights, start, first, last, hidden, out)
+        out *= (self.weights[start:stop] * self.stand_for[start:stop])[:, None]
+        return np.asarray(out)
 
     def spread(self, gradient: Floats, rows: Ints, field: Field) -> Floats:
         """Give the product of the transpose: the gradient by the field's vectors."""
         out = np.zeros((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
-        _scatter(self.indptr, self.indices, self.weights, field.place, gradient, rows, out)
+        _scatter(self.indptr, self.indices, self.weights, self.stand_for, field.place, gradient, rows, out)
         return out
 
 
@@ -116,25 +137,64 @@ def _closed_neighbourhood(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints
 
 
 @njit(cache=True, nogil=True)
-def _gather(indptr: Ints, indices: Ints, weights: Floats, place: Ints, hidden: Floats, rows: Ints, out: Floats) -> None:
+def _gather(
+    indptr: Ints,
+    indices: Ints,
+    weights: Floats,
+    stand_for: Floats,
+    place: Ints,
+    hidden: Floats,
+    rows: Ints,
+    out: Floats,
+) -> None:
     width = hidden.shape[1]
     for k in range(rows.size):
         i = rows[k]
-        own = place[i]
+        own, share = place[i], weights[i] / stand_for[i]
         for c in range(width):
-            out[k, c] = weights[i] * hidden[own, c]
+            out[k, c] = share * hidden[own, c]
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             other = place[j]
             for c in range(width):
                 out[k, c] += weights[j] * hidden[other, c]
         for c in range(width):
-            out[k, c] *= weights[i]
+            out[k, c] *= weights[i] * stand_for[i]
+
+
+@njit(cache=True, nogil=True)
+def _rows_at(vectors: Floats, places: Ints) -> Floats:
+    out = np.empty((places.size, vectors.shape[1]), dtype=vectors.dtype)
+    for k in range(places.size):
+        for c in range(vectors.shape[1]):
+            out[k, c] = vectors[places[k], c]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_entries(
+    indptr: Ints, indices: Ints, weights: Floats, start: int, first: int, last: int, hidden: Floats, out: Floats
+) -> None:
+    # Entries first to last of the compressed rows; ``out`` begins with row ``start``.
+    row = np.searchsorted(indptr, first, side="right") - 1
+    for p in range(first, last):
+        while indptr[row + 1] <= p:
+            row += 1
+        weight = weights[indices[p]]
+        for c in range(hidden.shape[1]):
+            out[row - start, c] += weight * hidden[p - first, c]
 
 
 @njit(cache=True, nogil=True)
 def _scatter(
-    indptr: Ints, indices: Ints, weights: Floats, place: Ints, gradient: Floats, rows: Ints, out: Floats
+    indptr: Ints,
+    indices: Ints,
+    weights: Floats,
+    stand_for: Floats,
+    place: Ints,
+    gradient: Floats,
+    rows: Ints,
+    out: Floats,
 ) -> None:
     width = gradient.shape[1]
     for k in range(rows.size):
@@ -144,6 +204,6 @@ def _scatter(
             out[own, c] += square * gradient[k, c]
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
-            other, weight = place[j], weights[i] * weights[j]
+            other, weight = place[j], weights[i] * stand_for[i] * weights[j]
             for c in range(width):
                 out[other, c] += weight * gradient[k, c]

@@ -24,10 +24,11 @@ from oddhop.errors import NothingToLearnError
 from oddhop.hop_kernels import count_block, draw_block, list_block
 from oddhop.purify import Purified
 from oddhop.randomness import HOPS, generator, word
+from oddhop.settings import HCMSettings
 
 SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
-POOL_PAIRS = 2**19  # of every class, for a whole run
+POOL_PAIRS, EXCERPT_PAIRS = 2**19, 2**17  # of every class, for a whole run; and where neighbours are sampled
 MAX_SOURCES = 2**14
 
 Drawn: TypeAlias = tuple[Ints, Ints, Ints]
@@ -156,6 +157,11 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
         labels.append(np.full(per_class, label))
     pick = np.concatenate(picks)
     return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
+
+
+def pool_pairs(settings: HCMSettings, nodes: int) -> int:
+    """Give how many pairs of every class a run draws its steps from."""
+    return EXCERPT_PAIRS if settings.samples_neighbours(nodes) else POOL_PAIRS
 
 
 def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[Floats, int]:

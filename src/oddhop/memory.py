@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph import Graph
-from oddhop.hops import POOL_PAIRS
+from oddhop.hops import pool_pairs
 from oddhop.settings import HCMSettings
 from oddhop.views.coordinates import COMPONENTS, WIDE
 from oddhop.views.ring import EIGENVECTORS
@@ -20,11 +22,20 @@ LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and 
 
 
 def estimate_memory(
-    nodes: int, edges: int, attributes: int, settings: HCMSettings, *, workers: int, values: int | None = None
+    nodes: int,
+    edges: int,
+    attributes: int,
+    settings: HCMSettings,
+    *,
+    workers: int,
+    values: int | None = None,
+    mapped: bool = False,
+    in_folder: bool = False,
 ) -> dict[str, int]:
     """Estimate the peak of every stage in bytes, the imports and the network itself included.
 
-    ``values``, where the network comes from tables, is how many values of its attributes are stored.
+    ``values``, where the network comes from tables, is how many values of its attributes are stored. A ``mapped``
+    network lies on the disk, and ``in_folder`` the figures of the edges do.
 
     Examples
     --------
@@ -34,41 +45,71 @@ def estimate_memory(
     >>> max(stages.values()) < 6 * 2**30
     True
     """
-    from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape  # with torch, which Odd does without
+    from oddhop.model import LEAN_ABOVE, Shape  # with torch, which Odd does without
 
-    item = 4 if settings.precision == "float32" else 8
+    item = 8 if settings.precision == "float64" else 4
     width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
-    network = 8 * nodes + 2 * 4 * edges
+    wiring, prepared = 8 * nodes + 2 * 4 * edges, item * nodes * width
+    held = BASE + (0 if values is None else TABLES_BASE + TABLES_VALUE * values) + 8 * nodes + prepared
+    if not mapped:
+        held += wiring + 8 * nodes * min(attributes, settings.pca_above)
     shape = Shape(width, settings.hidden, settings.layers, settings.hops)
-    tables = 0 if values is None else TABLES_BASE + TABLES_VALUE * values
-    prepared = BASE + tables + 2 * network + 8 * nodes * min(attributes, settings.pca_above) + 2 * item * nodes * width
     pairs = nodes * (nodes - 1) // 2
     if settings.labels == "sampled":
-        pairs = min(2 * pairs, settings.hops * POOL_PAIRS)
+        pairs = min(2 * pairs, settings.hops * pool_pairs(settings, nodes))
     snapshots = settings.chains * settings.samples * shape.size * item
-    # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
-    # gradient. Drawn nodes have more neighbours than most, as friends do.
-    spread = 2 * (2 * edges / max(nodes, 1) + 1)
-    field = min(nodes, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
-    activations = int((3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item) + 12 * nodes
-    chain = activations + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item + 8 * shape.size * item
-    moments = (settings.chains + 2) * edges * item + settings.chains * (settings.samples * item + 40) * nodes
+    training = _training_memory(nodes, edges, width, pairs, settings, workers)
+    embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
+    if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
+        embeddings += settings.hidden * item * nodes
+    moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
+    ranking = (8 * 5 * settings.chains + 200) * nodes  # embeddings are gone by then
     return {
-        "purify": prepared + 3 * 4 * edges,
-        "hop pairs": prepared + LISTED * pairs + workers * 8 * nodes,
-        "training": prepared + KEPT * pairs + min(workers, settings.chains) * chain + snapshots,
-        "scoring": prepared + KEPT * pairs + 2 * nodes * settings.hidden * item + moments + snapshots,
+        "purify": held + prepared + wiring + 3 * 4 * edges,
+        "hop pairs": held + prepared + wiring + LISTED * pairs + workers * 8 * nodes,
+        "training": held + KEPT * pairs + training + snapshots,
+        "scoring": held + KEPT * pairs + max(embeddings, ranking) + (0 if in_folder else moments) + snapshots,
     }
 
 
-def check_memory(graph: Graph, settings: HCMSettings, *, workers: int, stages: Sequence[str] = STAGES) -> None:
+def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
+    from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
+
+    # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
+    # gradient. Drawn nodes have more neighbours than most, as friends do.
+    item = 8 if settings.precision == "float64" else 4
+    spread = 2 * (2 * edges / max(nodes, 1) + 1)
+    excerpt, reach = 0.0, nodes
+    if settings.samples_neighbours(nodes):
+        spread = min(spread, settings.neighbours + 1)
+        entries = min(nodes, 2 * pairs) * spread ** (settings.layers - 1)
+        reach = int(min(nodes, entries))
+        excerpt = reach * (width * item + 24) + 24 * entries
+    field = min(reach, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
+    activations = (3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item + 12 * reach
+    chain = (
+        activations
+        + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item
+        + 8 * Shape(width, settings.hidden, settings.layers, settings.hops).size * item
+    )
+    return int(excerpt + min(workers, settings.chains) * chain)
+
+
+def check_memory(
+    graph: Graph, settings: HCMSettings, *, workers: int, in_folder: bool = False, stages: Sequence[str] = STAGES
+) -> None:
     """Refuse a run that would not fit, before it begins."""
     budget = settings.max_memory or available_memory()
-    needs = estimate_memory(graph.node_count, graph.edge_count, graph.attribute_count, settings, workers=workers)
+    sizes = (graph.node_count, graph.edge_count, graph.attribute_count)
+    mapped = isinstance(graph.indices, np.memmap)
+    needs = estimate_memory(*sizes, settings, workers=workers, mapped=mapped, in_folder=in_folder)
     stage = max(stages, key=lambda name: needs[name])
     if budget is None or needs[stage] <= budget:
         return
-    leaner = "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, fewer chains, or a smaller hidden"
+    leaner = {
+        "training": "training='sampled', workers=1 or a smaller hidden",
+        "scoring": "precision='bfloat16', a smaller hidden" + ("" if in_folder else ", or a run folder"),
+    }.get(stage, "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, or a graph on disk")
     raise MemoryBudgetError(
         f"the {stage} stage of {graph!r} would take about {needs[stage] / 2**30:.1f} GiB and "
         f"{budget / 2**30:.1f} GiB may be used; try {leaner}, or raise max_memory"

@@ -26,6 +26,7 @@ from oddhop.hops import Batch
 HEAD_UNITS = 256  # the paper's
 ROWS_AT_ONCE = 16_384
 PAIRS_AT_ONCE = 4_096
+LEAN_ABOVE = 2**27  # values of a hidden layer (half a gigabyte); larger ones are not kept
 
 
 @dataclass(frozen=True)
@@ -159,41 +160,57 @@ class HeadLoss(torch.autograd.Function):
         return (*(grad * upstream[0] for grad in ctx.grads), None, None, None)
 
 
-def embed(weights: torch.Tensor, shape: Shape, inputs: Inputs, *, workers: int = 1) -> torch.Tensor:
-    """Give Z for every node, layer by layer, in fixed blocks of rows."""
+def embed(
+    weights: torch.Tensor, shape: Shape, inputs: Inputs, *, coarse: bool = False, workers: int = 1
+) -> torch.Tensor:
+    """Give Z for every node, layer by layer, in fixed blocks of rows; ``coarse`` keeps it in bfloat16."""
     layers = shape.read(weights)[: shape.layers]
     nodes = inputs.convolution.weights.size
-    blocks = [np.arange(a, min(a + ROWS_AT_ONCE, nodes)) for a in range(0, nodes, ROWS_AT_ONCE)]
-    hidden: Floats = inputs.convolved.numpy()
+    lean = shape.layers > 1 and nodes * shape.hidden > LEAN_ABOVE
+    convolved: Floats = inputs.convolved.numpy()
+    hidden = convolved
     everywhere = inputs.convolution.everywhere
     for number, layer in enumerate(layers):
-        out = torch.empty((nodes, layer.shape[1]), dtype=weights.dtype)
+        if number == 0 and lean:  # made anew where the second layer asks for it
+            continue
+        is_last = number == shape.layers - 1
+        out = torch.empty((nodes, layer.shape[1]), dtype=torch.bfloat16 if coarse and is_last else weights.dtype)
 
         def fill(
-            rows: Ints,
+            start: int,
             hidden: Floats = hidden,
             out: torch.Tensor = out,
             layer: torch.Tensor = layer,
             number: int = number,
+            is_last: bool = is_last,
         ) -> None:
-            span = slice(int(rows[0]), int(rows[-1]) + 1)
-            source = hidden[span] if number == 0 else inputs.convolution.rows(hidden, rows, everywhere)
+            stop = min(start + ROWS_AT_ONCE, nodes)
+            if number == 0:
+                source = hidden[start:stop]
+            elif number == 1 and lean:
+                source = inputs.convolution.rows_of_first(convolved, layers[0].numpy(), start, stop)
+            else:
+                source = inputs.convolution.rows(hidden, np.arange(start, stop), everywhere)
             product = torch.from_numpy(source) @ layer
-            out[span] = product if number == shape.layers - 1 else torch.relu_(product)
+            out[start:stop] = product if is_last else torch.relu_(product)
 
-        for _ in map_blocks(fill, blocks, workers=workers):
+        for _ in map_blocks(fill, range(0, nodes, ROWS_AT_ONCE), workers=workers):
             pass
-        hidden = out.numpy()
+        if not is_last:
+            hidden = out.numpy()
     return out
 
 
 def expected_hops(
     weights: torch.Tensor, shape: Shape, z: torch.Tensor, left: torch.Tensor, right: torch.Tensor
 ) -> torch.Tensor:
-    """Give the expected hop count of some pairs under the softmax; the last class counts as C."""
-    *_, v0, b0, v1, b1 = shape.read(weights)
+    """Give the expected hop count of some pairs under the softmax; the last class counts as C.
+
+    Where ``z`` is in bfloat16 the head's products are, too.
+    """
+    *_, v0, b0, v1, b1 = (part.to(z.dtype) for part in shape.read(weights))
     distance = pair_gaps(z, left, right).abs_()
-    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1)
+    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1).to(weights.dtype)
     hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
     return torch.softmax(logits, dim=1) @ hops
 
@@ -201,7 +218,10 @@ def expected_hops(
 def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Give Z_m - Z_n for some pairs."""
     out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
-    _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
+    if z.dtype == torch.bfloat16:  # NumPy has no such type: the bits are handed over
+        _coarse_gaps(z.view(torch.uint16).numpy(), left.numpy(), right.numpy(), out.view(torch.uint16).numpy())
+    else:
+        _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
     return out
 
 
@@ -210,3 +230,20 @@ def _gaps(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
     for k in range(left.size):
         for c in range(z.shape[1]):
             out[k, c] = z[left[k], c] - z[right[k], c]
+
+
+@njit(cache=True, nogil=True)
+def _coarse_gaps(z: Ints, left: Ints, right: Ints, out: Ints) -> None:
+    # A bfloat16 is the upper half of a float32; the difference is rounded to the nearest, ties to even.
+    width = z.shape[1]
+    bits, others = np.empty(width, dtype=np.uint32), np.empty(width, dtype=np.uint32)
+    values, other_values = bits.view(np.float32), others.view(np.float32)
+    for k in range(left.size):
+        for c in range(width):
+            bits[c] = np.uint32(z[left[k], c]) << np.uint32(16)
+            others[c] = np.uint32(z[right[k], c]) << np.uint32(16)
+        for c in range(width):
+            values[c] -= other_values[c]
+        for c in range(width):
+            odd = (bits[c] >> np.uint32(16)) & np.uint32(1)
+            out[k, c] = (bits[c] + np.uint32(0x7FFF) + odd) >> np.uint32(16)

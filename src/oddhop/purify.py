@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from oddhop.adjacency import keep_edges, upper_edges
-from oddhop.arrays import Floats, Ints
+from oddhop.arrays import Bools, Floats, Ints
 from oddhop.attributes import is_binary
 from oddhop.boundary import is_sparse
 from oddhop.engine.local import map_blocks
@@ -16,6 +16,8 @@ from oddhop.graph import Graph
 from oddhop.randomness import PURIFY, mix, word
 
 EDGES_AT_ONCE = 262_144
+HUB = 2**17
+"""Neighbours. Everybody is near everybody over a larger node, and a search over it reads all its edges every time."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Purified:
     dropped : how many edges were dropped, floor(drop_ratio x edges).
     tied : how many dropped edges stood at the very threshold, where a seeded hash decided.
     measure : "cosine" or "jaccard".
+    hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
     """
 
     indptr: Ints
@@ -35,6 +38,7 @@ class Purified:
     dropped: int
     tied: int
     measure: str
+    hubs: int = 0
 
 
 def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> Purified:
@@ -51,8 +55,20 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
     """
     measure = "jaccard" if is_binary(graph.attributes) else "cosine"
     drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
-    if drop == 0:
+    hubs = graph.degrees > HUB
+    if drop == 0 and not hubs.any():
         return Purified(graph.indptr, graph.indices, 0, 0, measure)
+    keep, tied = _alike(graph, measure, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
+    if hubs.any():
+        without = keep.copy()
+        _leave_out(graph.indptr, graph.indices, graph.upper, hubs, without)
+        keep, hubs = (without, hubs) if without.any() else (keep, ~hubs & hubs)  # of a star nothing would be left
+    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()))
+
+
+def _alike(graph: Graph, measure: str, drop: int, seed: int, workers: int) -> tuple[Bools, int]:
+    """Mark all edges but the ``drop`` least similar; say how many of these were chosen from among equals."""
     similarity = edge_similarity(graph, measure, workers=workers)
     threshold = np.partition(similarity, drop - 1)[drop - 1]
     keep = similarity > threshold
@@ -60,8 +76,7 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
     tied = drop - (graph.edge_count - int(np.count_nonzero(keep)) - at_threshold.size)
     hashes = _edge_hashes(graph.indptr, graph.indices, graph.upper, at_threshold, word(seed, PURIFY))
     keep[at_threshold[np.argsort(hashes, kind="stable")[tied:]]] = True
-    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
-    return Purified(indptr, indices, drop, tied if at_threshold.size > tied else 0, measure)
+    return keep, tied if at_threshold.size > tied else 0
 
 
 def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
@@ -84,7 +99,17 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
         return _dense_similarity(x, shrink, norms, left, right, measure == "jaccard")
 
     blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
-    return np.concatenate(list(map_blocks(similarity, blocks, workers=workers)))
+    out = np.empty(graph.edge_count, dtype=np.float32)
+    for start, part in zip(blocks, map_blocks(similarity, blocks, workers=workers), strict=True):
+        out[start : start + part.size] = part
+    return out
+
+
+@njit(cache=True)
+def _leave_out(indptr: Ints, indices: Ints, upper: Ints, hubs: Bools, keep: Bools) -> None:
+    for u in range(indptr.size - 1):
+        for e in range(upper[u], upper[u + 1]):
+            keep[e] = keep[e] and not hubs[u] and not hubs[indices[indptr[u + 1] - (upper[u + 1] - e)]]
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from numba import njit, uint64
 if TYPE_CHECKING:
     import torch
 
-PURIFY, HOPS, START, STEP, NOISE = range(5)
+PURIFY, HOPS, START, STEP, NOISE, NEIGHBOURS = range(6)
 """What a stream is for; the first number of its key."""
 
 

@@ -65,7 +65,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
     """Put arrays and a JSON document into one safetensors file, each part with its sha256."""
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
-    document = {"info": info, "sha256": {name: _digest(array) for name, array in ordered.items()}}
+    document = {"info": info, "sha256": {name: digest(array) for name, array in ordered.items()}}
     text = json.dumps(document, sort_keys=True)
     sealed = json.dumps({"document": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, sort_keys=True)
     return bytes(safetensors.numpy.save(ordered, metadata={KEY: sealed}))
@@ -90,7 +90,7 @@ def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
         document = json.loads(text)
         right = (
             sealed["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-            and document["sha256"] == {name: _digest(array) for name, array in arrays.items()}
+            and document["sha256"] == {name: digest(array) for name, array in arrays.items()}
             # What no sha256 covers (spaces, the order of the header) must be as we write it.
             and pack_arrays(arrays, document["info"]) == content
         )
@@ -117,9 +117,11 @@ def opened_parts(path: str | os.PathLike[str], kind: str, schema: int) -> tuple[
     return arrays, info
 
 
-def _digest(array: npt.NDArray[Any]) -> str:
-    head = f"{array.dtype.str}{array.shape}".encode()
-    return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
+def digest(array: npt.NDArray[Any]) -> str:
+    """Give the sha256 of an array, its type and its shape."""
+    whole = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    whole.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return whole.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,16 @@ class RunFolder:
         """Give the last checkpoint of that name, or None."""
         file = self.path / f"{name}.safetensors"
         return unpack_arrays(file.read_bytes(), str(file)) if file.exists() else None
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> npt.NDArray[Any]:
+        """Give an array that lives in a file of the folder: zeros where it is fresh, else as it was left."""
+        file = self.path / f"{name}.bin"
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if size == 0:
+            return np.zeros(shape, dtype=dtype)
+        if not fresh and (not file.exists() or file.stat().st_size != size):
+            raise RunFolderError(f"{file} is missing or has another size; start anew in another folder")
+        return np.memmap(file, dtype=dtype, mode="w+" if fresh else "r+", shape=shape)
 
 
 @contextmanager

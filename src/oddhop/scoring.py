@@ -16,6 +16,7 @@ which is what the uncertainty of a score is told from (see ranks.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +27,10 @@ from oddhop.adjacency import upper_edges
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.chains import Posterior
 from oddhop.engine.local import Progress, map_blocks, silent
+from oddhop.errors import ModelFileError
 from oddhop.graph import Graph
-from oddhop.model import Inputs, embed, expected_hops
-from oddhop.runs import Arrays, RunFolder
+from oddhop.model import Inputs, Shape, embed, expected_hops
+from oddhop.runs import Arrays, RunFolder, digest
 
 EDGES_AT_ONCE = 4_096
 CHECKPOINT = "scoring"
@@ -82,57 +84,80 @@ def score_nodes(
     graph: Graph,
     *,
     maxima: tuple[float, float] | None = None,
+    coarse: bool = False,
     folder: RunFolder | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Scores:
-    """Score every node of a graph by all posterior samples."""
+    """Score every node of a graph by all posterior samples.
+
+    With a folder the figures of the edges are kept in files there rather than in memory. They are read and
+    written from beginning to end, which a disk does well. ``coarse`` keeps embeddings in bfloat16.
+    """
     chains, samples = posterior.weights.shape[:2]
     nodes, edges = graph.node_count, graph.edge_count
     dtype = posterior.weights.dtype
     found = folder.load(CHECKPOINT) if folder else None
+    first = int(found[1]["chains_done"]) if found else 0
+    shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
+    moments = {name: _begun(folder, name, shape, dtype, fresh=first == 0) for name, shape in shapes.items()}
+    within = np.zeros((chains, nodes))
     if found:
-        moments, first = found[0], int(found[1]["chains_done"])
-    else:
-        moments, first = _empty_moments(chains, samples, nodes, edges, dtype), 0
+        within[:first] = found[0]["within"]
+        _check_kept(moments, first, found[1]["sha256"])
     for chain in range(first, chains):
-        square = np.zeros(edges, dtype=dtype)
+        mean, square = moments["mean"][chain], moments["square"][0]
+        mean[:], square[:] = 0, 0
         for sample in range(samples):
             weights = torch.from_numpy(posterior.weights[chain, sample])
-            sums = _add_sample(weights, sample, posterior, inputs, graph, moments["mean"][chain], square, workers)
+            z = embed(weights, posterior.shape, inputs, coarse=coarse, workers=workers)
+            sums = _add_sample(weights, sample, posterior.shape, z, graph, mean, square, workers)
             moments["draws"][chain, sample] = _over_degree(sums, graph)
             progress("scoring", chain * samples + sample + 1, chains * samples)
-        moments["within"][chain] = _node_means(square / samples, graph)
+        (within[chain],) = _node_means(_variances(square, samples), 1, graph)
         if folder:
-            folder.save(CHECKPOINT, moments, {"chains_done": chain + 1})
-    return _scores_of(moments, graph, maxima)
+            for array in moments.values():
+                if isinstance(array, np.memmap):
+                    array.flush()
+            done = {"chains_done": chain + 1, "sha256": _digests(moments, chain + 1)}
+            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, done)
+    return _scores_of(moments, within, graph, maxima)
 
 
-def _empty_moments(chains: int, samples: int, nodes: int, edges: int, dtype: np.dtype[np.floating]) -> Arrays:
-    return {
-        "mean": np.zeros((chains, edges), dtype=dtype),
-        "within": np.zeros((chains, nodes)),
-        "draws": np.zeros((chains, samples, nodes), dtype=dtype),
-    }
+def _begun(
+    folder: RunFolder | None, name: str, shape: tuple[int, ...], dtype: np.dtype[np.floating], *, fresh: bool
+) -> Floats:
+    return folder.array(name, shape, dtype, fresh=fresh) if folder else np.zeros(shape, dtype=dtype)
+
+
+def _digests(moments: Arrays, chains: int) -> dict[str, list[str]]:
+    return {name: [digest(row) for row in moments[name][:chains]] for name in ("mean", "draws")}
+
+
+def _check_kept(moments: Arrays, chains: int, expected: dict[str, list[str]]) -> None:
+    if _digests(moments, chains) != expected:
+        raise ModelFileError(
+            "the figures of the edges in the run folder were changed after they were written; "
+            "start anew in another folder"
+        )
 
 
 def _add_sample(
     weights: torch.Tensor,
     sample: int,
-    posterior: Posterior,
-    inputs: Inputs,
+    shape: Shape,
+    z: torch.Tensor,
     graph: Graph,
     mean: Floats,
     square: Floats,
     workers: int,
 ) -> Floats:
     """Move the running moments of every edge by one sample; give the sums over each node's edges."""
-    z = embed(weights, posterior.shape, inputs, workers=workers)
 
     def predict(start: int) -> tuple[Ints, Ints, Floats]:
         stop = min(start + EDGES_AT_ONCE, graph.edge_count)
         left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
-        hops = expected_hops(weights, posterior.shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
+        hops = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
         _welford(hops, sample + 1, mean[start:stop], square[start:stop])
         return left, right, hops
 
@@ -143,26 +168,35 @@ def _add_sample(
     return sums
 
 
-def _scores_of(moments: Arrays, graph: Graph, maxima: tuple[float, float] | None) -> Scores:
-    # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
-    first = moments["mean"][0]
-    mean = first + (moments["mean"] - first).mean(axis=0)
-    chain_ahp = np.stack([_node_means(chain, graph) for chain in moments["mean"]])
-    between = np.stack([_node_means((chain - mean) ** 2, graph) for chain in moments["mean"]])
-    chain_iv = moments["within"] + between
+def _scores_of(moments: Arrays, within: Floats, graph: Graph, maxima: tuple[float, float] | None) -> Scores:
+    mean = moments["mean"]
+    chains = mean.shape[0]
+
+    def from_the_mean(span: slice) -> Floats:
+        # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
+        block = np.asarray(mean[:, span])
+        return np.asarray((block - (block[0] + (block - block[0]).mean(axis=0))) ** 2)
+
+    chain_ahp = _node_means(lambda span: mean[:, span], chains, graph)
+    chain_iv = within + _node_means(from_the_mean, chains, graph)
     if maxima is None:
         maxima = float(chain_ahp.mean(axis=0).max()), float(chain_iv.mean(axis=0).max())
     return Scores(chain_ahp, chain_iv, moments["draws"], graph.degrees > 0, *maxima)
 
 
-def _node_means(edge_values: Floats, graph: Graph) -> Floats:
-    """Give the mean over the edges of every node; 0 where there are none."""
-    sums = np.zeros(graph.node_count)
+def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: Graph) -> Floats:
+    """Give the means over the edges of every node, of several figures of the edges; 0 where there are none."""
+    sums = np.zeros((count, graph.node_count))
     for start in range(0, graph.edge_count, EDGES_AT_ONCE):
         stop = min(start + EDGES_AT_ONCE, graph.edge_count)
         left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
-        _add_to_ends(left, right, edge_values[start:stop], sums)
+        for row, figures in zip(sums, values(slice(start, stop)), strict=True):
+            _add_to_ends(left, right, figures, row)
     return _over_degree(sums, graph)
+
+
+def _variances(square: Floats, samples: int) -> Callable[[slice], list[Floats]]:
+    return lambda span: [square[span] / samples]
 
 
 def _over_degree(sums: Floats, graph: Graph) -> Floats:

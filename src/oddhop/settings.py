@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oddhop.errors import SettingsError
 
+SAMPLED_ABOVE = 2**20  # nodes
 STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -74,12 +75,14 @@ class HCMSettings(BaseModel):
     temperature: float | None = Field(None, ge=0)
     pairs_per_step: int = Field(8_192, ge=1)
     labels: Literal["sampled", "exhaustive"] = "sampled"
+    training: Literal["auto", "full", "sampled"] = "auto"
+    neighbours: int = Field(32, ge=1)
     scale: Literal["standard", "none"] = "standard"
     pca_components: int | None = Field(20, ge=1)
     pca_above: int = Field(100, ge=1)
     contamination: Literal["auto"] | float = "auto"
     top_k: int | None = Field(None, ge=1)
-    precision: Literal["float32", "float64"] = "float32"
+    precision: Literal["float32", "float64", "bfloat16"] = "float32"
     workers: int | None = Field(None, ge=1)
     max_memory: int | None = Field(None, ge=1)
 
@@ -92,8 +95,17 @@ class HCMSettings(BaseModel):
 
     @property
     def dtype(self) -> type[np.floating]:
-        """The type of the model's numbers."""
-        return np.float32 if self.precision == "float32" else np.float64
+        """The type of the model's numbers; bfloat16 is for embeddings while they are scored, and for nothing else."""
+        return np.float64 if self.precision == "float64" else np.float32
+
+    def samples_neighbours(self, nodes: int) -> bool:
+        """Whether a network of this size is learned from sampled neighbours."""
+        return self.training == "sampled" or (self.training == "auto" and nodes > SAMPLED_ABOVE)
+
+    @property
+    def coarse(self) -> bool:
+        """Whether embeddings are kept in bfloat16."""
+        return self.precision == "bfloat16"
 
 
 class OddSettings(BaseModel):

@@ -46,7 +46,9 @@ def test_help_does_not_wait_for_torch() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete_the_command(shell: str) -> None:
+def test_shells_complete_the_command(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Else the shell is looked for among the parents of this process, and there need be none.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     told = CliRunner().invoke(app, ["--show-completion", shell], prog_name="oddhop")
     assert told.exit_code == 0
     assert "oddhop" in told.output

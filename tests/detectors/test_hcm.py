@@ -209,7 +209,9 @@ def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
 
 
 def test_a_run_over_its_memory_is_refused_before_it_begins(small: Graph) -> None:
-    with pytest.raises(MemoryBudgetError, match=r"would take about .* GiB and 0\.0 GiB may be used; try workers=1"):
+    with pytest.raises(
+        MemoryBudgetError, match=r"would take about .* GiB and 0\.0 GiB may be used; try training='sampled', workers=1"
+    ):
         HCM(max_memory=1000).fit(small)
 
 

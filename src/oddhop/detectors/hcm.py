@@ -11,15 +11,16 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop.arrays import Floats
-from oddhop.attributes import learn_preparation
+from oddhop.attributes import Preparation, learn_preparation
 from oddhop.chains import Plan, run_chains
 from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
+from oddhop.excerpt import take_excerpt
 from oddhop.graph import Graph
-from oddhop.hops import MAX_SOURCES, POOL_PAIRS, HopPairs, list_pairs, sample_pairs
+from oddhop.hops import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
 from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
@@ -48,6 +49,7 @@ class Diagnostics:
     dropped, tied, similarity : edges dropped before labelling, how many of them by a tie, and
         by which similarity.
     temperature : of the posterior.
+    hubs : nodes of so many neighbours that no hop was counted over them.
     """
 
     mixing: Mixing
@@ -58,6 +60,19 @@ class Diagnostics:
     tied: int
     similarity: str
     temperature: float
+    hubs: int
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
+
+    pairs: HopPairs
+    inputs: Inputs
+    dropped: int
+    tied: int
+    similarity: str
+    hubs: int
 
 
 class HCM(GraphDetector):
@@ -83,7 +98,10 @@ class HCM(GraphDetector):
     labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
     scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.attributes``.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
-    precision : "float32" or "float64".
+    training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
+        bounded number of pairs; "auto" is the latter above 2^20 nodes. Scores always come from all neighbours.
+    precision : "float32", "float64", or "bfloat16": trained in float32, and scored with embeddings of half the
+        size (see :doc:`runs-and-files`).
     workers : threads; None takes all cores. No score depends on it.
     max_memory : bytes; a run that would take more is refused. None takes what is free.
 
@@ -131,12 +149,14 @@ class HCM(GraphDetector):
         temperature: float | None = None,
         pairs_per_step: int = 8_192,
         labels: Literal["sampled", "exhaustive"] = "sampled",
+        training: Literal["auto", "full", "sampled"] = "auto",
+        neighbours: int = 32,
         scale: Literal["standard", "none"] = "standard",
         pca_components: int | None = 20,
         pca_above: int = 100,
         contamination: Literal["auto"] | float = "auto",
         top_k: int | None = None,
-        precision: Literal["float32", "float64"] = "float32",
+        precision: Literal["float32", "float64", "bfloat16"] = "float32",
         workers: int | None = None,
         max_memory: int | None = None,
     ) -> None:
@@ -158,6 +178,8 @@ class HCM(GraphDetector):
         self.temperature = temperature
         self.pairs_per_step = pairs_per_step
         self.labels = labels
+        self.training = training
+        self.neighbours = neighbours
         self.scale = scale
         self.pca_components = pca_components
         self.pca_above = pca_above
@@ -188,7 +210,7 @@ class HCM(GraphDetector):
                 f"{graph!r} has no edges, and hop counts are learned from edges; give at least one"
             )
         workers = settings.workers or available_workers()
-        check_memory(graph, settings, workers=workers)
+        check_memory(graph, settings, workers=workers, in_folder=run_folder is not None)
         with begun_run(settings, graph, run_folder, resume=resume) as (seed, folder):
             self._fit(graph, settings, seed, workers, folder, progress)
         return self
@@ -206,15 +228,18 @@ class HCM(GraphDetector):
         preparation = learn_preparation(
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
-        prepared = preparation.apply(graph, settings.dtype)
-        purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
-        progress("preparing", 1, 1)
-        pairs = labelled_pairs(purified, settings, seed, workers, progress)
+        lesson = take_lesson(graph, preparation, settings, seed, workers, progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
-        inputs = Inputs.of(prepared, settings.dtype)
-        plan = plan_chains(pairs, settings, seed)
+        plan = plan_chains(lesson.pairs, settings, seed)
+        inputs, pairs = lesson.inputs, lesson.pairs
+        if settings.samples_neighbours(graph.node_count):
+            excerpt = take_excerpt(inputs, pairs, layers=settings.layers, neighbours=settings.neighbours, seed=seed)
+            inputs, pairs = excerpt.inputs, excerpt.pairs
         posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
-        scores = score_nodes(posterior, inputs, prepared, folder=folder, workers=workers, progress=progress)
+        del inputs, pairs
+        scores = score_nodes(
+            posterior, lesson.inputs, graph, coarse=settings.coarse, folder=folder, workers=workers, progress=progress
+        )
         ranking = rank_nodes(scores, settings.score, budget(settings, scores.judged))
         threshold = threshold_of(settings, scores.judged, ranking)
         self.seed_ = seed
@@ -226,12 +251,13 @@ class HCM(GraphDetector):
         self.diagnostics_ = Diagnostics(
             mixing=mixing(scores.draws),
             losses=posterior.losses,
-            class_sizes=pairs.class_sizes,
-            classes_counted=pairs.exact,
-            dropped=purified.dropped,
-            tied=purified.tied,
-            similarity=purified.measure,
+            class_sizes=lesson.pairs.class_sizes,
+            classes_counted=lesson.pairs.exact,
+            dropped=lesson.dropped,
+            tied=lesson.tied,
+            similarity=lesson.similarity,
             temperature=plan.rule.temperature,
+            hubs=lesson.hubs,
         )
         self.model_ = Model(
             settings=settings,
@@ -291,9 +317,28 @@ class HCM(GraphDetector):
         model = self.model_
         workers = self.workers or available_workers()
         check_memory(graph, model.settings, workers=workers, stages=("scoring",))
-        prepared = model.preparation.apply(graph, model.settings.dtype)
-        inputs = Inputs.of(prepared, model.settings.dtype)
-        return score_nodes(model.posterior, inputs, prepared, maxima=model.maxima, workers=workers, progress=progress)
+        inputs = Inputs.of(model.preparation.apply(graph, model.settings.dtype), model.settings.dtype)
+        return score_nodes(
+            model.posterior,
+            inputs,
+            graph,
+            maxima=model.maxima,
+            coarse=model.settings.coarse,
+            workers=workers,
+            progress=progress,
+        )
+
+
+def take_lesson(
+    graph: Graph, preparation: Preparation, settings: HCMSettings, seed: int, workers: int, progress: Progress
+) -> Lesson:
+    """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
+    prepared = preparation.apply(graph, settings.dtype)
+    inputs = Inputs.of(prepared, settings.dtype)
+    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
+    progress("preparing", 1, 1)
+    pairs = labelled_pairs(purified, settings, seed, workers, progress)
+    return Lesson(pairs, inputs, purified.dropped, purified.tied, purified.measure, purified.hubs)
 
 
 def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
@@ -303,7 +348,7 @@ def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers
     return sample_pairs(
         purified,
         settings.hops,
-        pairs_per_class=POOL_PAIRS,
+        pairs_per_class=pool_pairs(settings, purified.indptr.size - 1),
         max_sources=MAX_SOURCES,
         seed=seed,
         workers=workers,

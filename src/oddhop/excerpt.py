@@ -1,0 +1,109 @@
+"""An excerpt: some labelled pairs and all that the model has to see of them, in numbers of their own.
+
+A chain learns from pairs. Of the network it needs the rows of their ends, and of the nodes around these
+the attributes convolved once. On a large network that is little, and it is all that training holds: its size
+depends on how many pairs there are, never on the network.
+
+Of a node with more than ``neighbours`` neighbours as many are drawn, each alike and none twice. Each
+then stands for degree / neighbours of them, so that a convolution over the drawn ones has the
+expectation of the whole. Scores are never computed from an excerpt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numba import njit
+
+from oddhop.adjacency import index_dtype
+from oddhop.arrays import Ints
+from oddhop.convolution import Convolution
+from oddhop.hops import HopPairs
+from oddhop.model import Inputs
+from oddhop.randomness import NEIGHBOURS, mix, unit, word
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What chains train on, numbered from 0; ``nodes`` are those of the network behind the numbers."""
+
+    nodes: Ints
+    pairs: HopPairs
+    inputs: Inputs
+
+
+def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: int, seed: int) -> Excerpt:
+    """Gather what a model of some layers sees of the pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.excerpt import take_excerpt
+    >>> from oddhop.hops import HopPairs
+    >>> from oddhop.model import Inputs
+    >>> star = Graph.from_arrays([[0, 0, 0, 4], [1, 2, 3, 5]], np.arange(6.0)[:, None])
+    >>> pairs = HopPairs(np.array([1]), np.array([0]), np.array([0, 1]), np.ones(1), True)
+    >>> excerpt = take_excerpt(Inputs.of(star, np.float32), pairs, layers=2, neighbours=2, seed=0)
+    >>> excerpt.nodes.size, excerpt.inputs.convolution.stand_for[:2].tolist()
+    (4, [1.5, 1.0])
+    """
+    whole = inputs.convolution
+    ends = np.unique(np.concatenate([pairs.left, pairs.right]))
+    rows = ends  # the nodes whose neighbours are seen
+    for _ in range(layers - 2):
+        rows = np.union1d(rows, _drawn(whole, rows, neighbours, seed)[1])
+    counts, drawn = _drawn(whole, rows, neighbours, seed) if layers > 1 else (np.zeros(rows.size, np.int64), rows[:0])
+    nodes = np.union1d(rows, drawn)
+    places = np.searchsorted(nodes, rows)
+    indptr = np.zeros(nodes.size + 1, dtype=np.int64)
+    indptr[places + 1] = counts
+    stand_for = np.ones(nodes.size, dtype=whole.weights.dtype)
+    stand_for[places] = np.diff(whole.indptr)[rows] / np.maximum(counts, 1) if layers > 1 else 1.0
+    stand_for[stand_for == 0] = 1.0  # a node without neighbours
+    convolution = Convolution(
+        np.cumsum(indptr),
+        np.searchsorted(nodes, drawn).astype(index_dtype(nodes.size)),
+        whole.weights[nodes],
+        stand_for,
+    )
+    local = replace(pairs, left=np.searchsorted(nodes, pairs.left), right=np.searchsorted(nodes, pairs.right))
+    return Excerpt(nodes, local, Inputs(convolution, inputs.convolved[torch.from_numpy(nodes.astype(np.int64))]))
+
+
+def _drawn(whole: Convolution, rows: Ints, neighbours: int, seed: int) -> tuple[Ints, Ints]:
+    """Give how many neighbours were drawn for each row, and all of them row after row."""
+    counts = np.minimum(whole.indptr[rows + 1] - whole.indptr[rows], neighbours)
+    drawn: Ints = draw_neighbours(whole.indptr, whole.indices, rows, counts, word(seed, NEIGHBOURS))
+    return counts, drawn
+
+
+@njit(cache=True, nogil=True)
+def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: np.uint64) -> Ints:
+    """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its node alone.
+
+    Floyd's way: the k-th of n draws from the first (degree - n + k) places, and takes the last of
+    these instead where the place was drawn before. A row of ten million costs no more than its n draws.
+    """
+    out = np.empty(counts.sum(), dtype=indices.dtype)
+    end = 0
+    for r in range(rows.size):
+        start, degree = indptr[rows[r]], indptr[rows[r] + 1] - indptr[rows[r]]
+        n = counts[r]
+        taken = np.empty(n, dtype=np.int64)
+        stream = mix(key, rows[r])
+        for k in range(n):
+            last = degree - n + k
+            place = min(np.int64(unit(mix(stream, k)) * (last + 1)), last)
+            for before in range(k if degree > n else 0):
+                if taken[before] == place:
+                    place = last
+                    break
+            taken[k] = place if degree > n else k
+        taken.sort()
+        for k in range(n):
+            out[end + k] = indices[start + taken[k]]
+        end += n
+    return out

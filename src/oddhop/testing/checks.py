@@ -1,0 +1,105 @@
+"""All checks by name: run them, report on them, or hand them to pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from oddhop.testing import contract, invariance, shapes
+from oddhop.testing.subjects import DoesNotApply
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of one detector: call it; it raises an AssertionError, or whatever the detector raised."""
+
+    name: str
+    detector: Any
+    function: Callable[[Any], None]
+
+    def __call__(self) -> None:
+        """Run the check; :class:`DoesNotApply` says that the detector does not offer what it is about."""
+        self.function(self.detector)
+
+
+def graph_detector_checks(detector: Any) -> list[Check]:
+    """Give every check for a detector, the cheap ones first.
+
+    Examples
+    --------
+    >>> from oddhop import Odd
+    >>> from oddhop.testing import graph_detector_checks
+    >>> checks = graph_detector_checks(Odd())
+    >>> len(checks) >= 60, checks[0].name
+    (True, 'parameters are those of the constructor')
+    """
+    named = [*_functions(contract), *_functions(invariance)]
+    named += [
+        (f"{shape}: finite scores or a refusal", partial(shapes.finite_or_refused, shape=shape))
+        for shape in shapes.SHAPES
+    ]
+    return [Check(name, detector, function) for name, function in named]
+
+
+def check_graph_detector(detector: Any) -> int:
+    """Run every check; raise at the first that fails, and give how many were passed.
+
+    Examples
+    --------
+    >>> from oddhop.baselines import BASELINES
+    >>> from oddhop.testing import FunctionDetector, check_graph_detector
+    >>> check_graph_detector(FunctionDetector(BASELINES["neighbour distance"])) > 50
+    True
+    """
+    passed = 0
+    for check in graph_detector_checks(detector):
+        try:
+            check()
+        except DoesNotApply:
+            continue
+        except Exception as error:
+            raise AssertionError(f"{type(detector).__name__} fails: {check.name}: {error}") from error
+        passed += 1
+    return passed
+
+
+def graph_detector_report(detector: Any) -> dict[str, str]:
+    """Run every check and give what came of it: "passes", "does not apply: ..." or "fails: ..."."""
+    return {check.name: _outcome(check) for check in graph_detector_checks(detector)}
+
+
+def parametrize_with_graph_checks(detectors: Sequence[Any]) -> Any:
+    """Give the pytest mark that runs a test with every check of every detector, as ``check``; needs pytest.
+
+    Examples
+    --------
+    >>> from oddhop import Odd
+    >>> from oddhop.testing import parametrize_with_graph_checks
+    >>> @parametrize_with_graph_checks([Odd()])
+    ... def test_detectors(check):
+    ...     check()
+    """
+    import pytest
+
+    checks = [check for detector in detectors for check in graph_detector_checks(detector)]
+    names = [f"{type(check.detector).__name__}-{check.name}" for check in checks]
+    return pytest.mark.parametrize("check", checks, ids=names)
+
+
+def _outcome(check: Check) -> str:
+    try:
+        check()
+    except DoesNotApply as reason:
+        return f"does not apply: {reason}"
+    except Exception as error:  # whatever a foreign detector raises is the finding
+        said = " ".join(str(error).split())
+        return f"fails: {type(error).__name__}: {said[:120]}"
+    return "passes"
+
+
+def _functions(module: ModuleType) -> list[tuple[str, Callable[[Any], None]]]:
+    own = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
+    return [(value.__name__.replace("_", " "), value) for value in own if not value.__name__.startswith("_")]

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from oddhop import HCM, Graph
+from oddhop.errors import ModelFileError
+from oddhop.model import Inputs, Shape, embed, pair_gaps
+from oddhop.runs import RunFolder
+from oddhop.scoring import score_nodes
+from tests.conftest import QUICK
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_a_hidden_layer_that_is_not_kept_gives_the_same_embeddings(
+    small: Graph, layers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape, inputs = Shape(5, 8, layers, 3), Inputs.of(small, np.float32)
+    weights = shape.start(torch.Generator().manual_seed(0), torch.float32)
+    kept = embed(weights, shape, inputs)
+    monkeypatch.setattr("oddhop.model.LEAN_ABOVE", 0)
+    torch.testing.assert_close(embed(weights, shape, inputs), kept)
+
+
+def test_gaps_in_bfloat16_are_rounded_as_torch_rounds() -> None:
+    z = torch.randn((50, 7), generator=torch.Generator().manual_seed(0)).bfloat16()
+    left, right = torch.randint(0, 50, (2, 400), generator=torch.Generator().manual_seed(1))
+    assert torch.equal(pair_gaps(z, left, right), z[left] - z[right])
+
+
+def test_scores_in_bfloat16_lie_within_the_stated_tolerance(small: Graph) -> None:
+    fitted = HCM(**QUICK).fit(small)
+    model, inputs = fitted.model_, Inputs.of(fitted.model_.preparation.apply(small, np.float32), np.float32)
+    fine = score_nodes(model.posterior, inputs, small)
+    coarse = score_nodes(model.posterior, inputs, small, coarse=True)
+    gap = np.abs(fine.ahp - coarse.ahp)
+    assert 0 < gap.max() < 0.02  # of hop counts from 1 to 4
+
+
+def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: Graph, tmp_path: Path) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    folder = RunFolder(tmp_path)
+    first, again = (score_nodes(model.posterior, inputs, small, folder=folder) for _ in range(2))
+    memory = score_nodes(model.posterior, inputs, small)
+    for other in (first, again):
+        assert np.array_equal(other.chain_iv, memory.chain_iv)
+        assert np.array_equal(other.draws, memory.draws)
+    del first, again, other
+    changed = bytearray((tmp_path / "mean.bin").read_bytes())
+    changed[5] ^= 1
+    (tmp_path / "mean.bin").write_bytes(changed)
+    with pytest.raises(ModelFileError, match="changed after"):
+        score_nodes(model.posterior, inputs, small, folder=folder)
