@@ -1,13 +1,18 @@
-"""The ring: a node with mutual ties that neither communities nor chance explain.
+"""The ring: a node with mutual ties that neither looks nor communities nor chance explain.
 
 The leading eigenvectors of the adjacency stand for the communities, but for those that live on few nodes: these are
 rings themselves, and must not explain themselves away. What they leave of an edge is
 
-    r(i, j) = 1 - sum over m of  lambda_m v_m(i) v_m(j),    held between 0 and 1.
+    r(i, j) = 1 - sum over m of  lambda_m v_m(i) v_m(j),    held between 0 and 1,
+
+times the chance that looks are not why the two are joined: friends who are alike make honest rings.
 
 The unexplained common neighbours of the ends of an edge, t = r(i, j) x sum over k of r(i, k) r(k, j), are compared with
 what chance would give nodes with as many unexplained edges, c = r(i, j) s_i s_j (sum of s^2) / (sum of s)^2 with s the
 sums of r: (t - c) / sqrt(c + 1), and at least 0. A node's knot is the sum of its twelve largest, over twelve.
+
+Who has many neighbours has larger knots, odd or not. So the view of a single node is its knot less that of nodes with
+as many neighbours.
 """
 
 from __future__ import annotations
@@ -27,11 +32,15 @@ FEWEST_NODES = 64
 LARGEST = 12
 CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
+DEGREE_GROUPS = 4
 START = 0x51E6  # the key of the vector that the search for eigenvectors starts from
 
 
-def knots(graph: Graph, *, workers: int = 1) -> Floats:
+def knots(graph: Graph, no_reason: Floats | None = None, *, workers: int = 1) -> Floats:
     """Give the knot of every node.
+
+    ``no_reason`` has, for every entry of ``graph.indices``, the chance that looks are not why the two are joined; it is
+    taken for 1 where it is not given.
 
     Examples
     --------
@@ -50,6 +59,8 @@ def knots(graph: Graph, *, workers: int = 1) -> Floats:
         return np.asarray(_unexplained(graph.indptr, graph.indices, values, vectors, start, stop))
 
     left = np.concatenate(list(map_blocks(leftover, blocks, workers=workers)))
+    if no_reason is not None:
+        left *= no_reason
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
     whole = float(sums.sum())
     chance = float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
@@ -59,6 +70,32 @@ def knots(graph: Graph, *, workers: int = 1) -> Floats:
         return np.asarray(_knots(graph.indptr, graph.indices, left, sums, chance, start, stop))
 
     return np.concatenate(list(map_blocks(tie, blocks, workers=workers)))
+
+
+def beyond_degree(tied: Floats, degrees: Ints) -> Floats:
+    """Give the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
+
+    The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.ring import beyond_degree
+    >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
+    [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
+    """
+    judged = degrees > 0
+    beyond = np.zeros(tied.size)
+    if not judged.any():
+        return beyond
+    own, size = tied[judged], np.log(degrees[judged])
+    bounds = np.unique(np.quantile(size, np.arange(1, DEGREE_GROUPS) / DEGREE_GROUPS, method="inverted_cdf"))
+    group = np.searchsorted(bounds, size, side="left")
+    found = np.unique(group)
+    places = [float(size[group == g].mean()) for g in found]
+    medians = [float(np.median(own[group == g])) for g in found]
+    beyond[judged] = own - np.interp(size, places, medians)
+    return beyond
 
 
 def communities(graph: Graph) -> tuple[Floats, Floats]:
