@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FEW = ["--set", "hcm.burn_in=10", "--set", "hcm.thin=1", "--seed", "0"]
+FEW = ["--detector", "hcm", "--set", "hcm.burn_in=10", "--set", "hcm.thin=1", "--seed", "0"]
 COMMAND = """
 import resource, sys
 from oddhop.cli import app
@@ -38,7 +38,7 @@ def main() -> None:
     print("| network | planned | measured | ratio |\n|---|---|---|---|")
     for name in names:
         tables = [str(folder / name / "edges.parquet"), "--nodes", str(folder / name / "nodes.parquet")]
-        planned = in_mib(re.search(r"and ([\d.]+ \w+) at most", run("plan", *tables, *FEW[:4]).stdout)[1])  # type: ignore[index]
+        planned = in_mib(re.search(r"and ([\d.]+ \w+) at most", run("plan", *tables, *FEW[:6]).stdout)[1])  # type: ignore[index]
         with tempfile.TemporaryDirectory() as out:
             done = run("detect", *tables, "--out", f"{out}/run", *FEW)
         peak = int(re.search(r"PEAK (\d+)", done.stderr)[1]) / 1024  # type: ignore[index]

@@ -61,6 +61,16 @@ def test_chains_that_disagree_ties_and_lone_nodes_are_told(network: Graph) -> No
     assert (told.level, told.figure) == ("warning", 0.6)
 
 
+def test_of_odd_it_says_whether_strangers_can_be_told_and_what_ranks_rest_on(network: Graph) -> None:
+    table = ranked(network, np.random.default_rng(1).uniform(size=200), sure=0.3)
+    heard, silent = (by_name(audit(network, table, top=10, information=nats)) for nats in (0.5, 0.0))
+    assert (heard["strangers"].level, silent["strangers"].level) == ("fine", "warning")
+    assert "tells 0.5 nats" in heard["strangers"].sentence
+    assert "no stranger can be told" in silent["strangers"].sentence
+    assert "another sample of as many edges would find about 3" in heard["top"].sentence
+    assert "strangers" not in by_name(audit(network, table, top=10))
+
+
 def test_distances_are_those_of_the_definition_dense_and_sparse(network: Graph) -> None:
     x, node = np.asarray(network.attributes), 7
     neighbours = network.indices[network.indptr[node] : network.indptr[node + 1]]

@@ -19,6 +19,8 @@ ALIKE = 0.9
 FEWEST_TO_COMPARE = 10
 KEPT = 0.5
 HALF = 0.5
+CHAINS = ("a fresh run", "the chains disagree. Train longer or run more chains.")
+EDGES = ("another sample of as many edges", "a few edges decide. Read the rank ranges before you act.")
 TRIVIAL = {
     "degree": "how many neighbours it has",
     "attribute norm": "how large its attributes are",
@@ -52,16 +54,19 @@ def audit(
     top: int,
     dropped: int | None = None,
     tied: int | None = None,
+    information: float | None = None,
 ) -> tuple[Finding, ...]:
     """Hold a ranking against trivial ones and ask how sure it is.
 
     Parameters
     ----------
     graph : the network.
-    result : the table of a run on it: ``result_`` of :class:`oddhop.HCM`.
+    result : the table of a run on it: ``result_`` of a detector.
     prepared : the network with the attributes as the model sees them; distances are taken there.
     top : the first so many nodes are what the user looks at.
     dropped, tied : edges left out when labels were made, and how many of them by a tie; None where there are none.
+    information : what an edge tells about the attributes of its ends: ``information_`` of :class:`oddhop.Odd`; None for
+        other detectors.
 
     Examples
     --------
@@ -82,7 +87,9 @@ def audit(
         "distance to neighbours": neighbour_distances(prepared or graph),
     }
     findings = [_compared(name, values, score, judged) for name, values in trivial.items()]
-    findings.append(_agreement(result, top))
+    findings.append(_agreement(result, top, CHAINS if information is None else EDGES))
+    if information is not None:
+        findings.append(_heard(information))
     if dropped and tied is not None:
         findings.append(_ties(dropped, tied))
     findings.append(_not_judged(judged))
@@ -124,14 +131,26 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     return Finding(name, "warning", rho, sentence)
 
 
-def _agreement(result: pa.Table, top: int) -> Finding:
+def _agreement(result: pa.Table, top: int, words: tuple[str, str]) -> Finding:
     first = result.slice(0, top)
     kept = float(first["top_probability"].to_numpy().mean())
     count = first.num_rows
-    expected = f"Of the first {count:,} nodes a fresh run would find about {round(kept * count):,} among its own first"
+    who, why = words
+    expected = f"Of the first {count:,} nodes {who} would find about {round(kept * count):,} among its own first"
     if kept >= KEPT:
         return Finding("top", "fine", kept, f"{expected}.")
-    return Finding("top", "warning", kept, f"{expected}: the chains disagree. Train longer or run more chains.")
+    return Finding("top", "warning", kept, f"{expected}: {why}")
+
+
+def _heard(information: float) -> Finding:
+    if information > 0:
+        sentence = f"An edge tells {information:.2g} nats about the columns of its ends, so strangers can be told."
+        return Finding("strangers", "fine", information, sentence)
+    sentence = (
+        "Who is tied to whom says nothing about the columns of this network, so no stranger can be told. "
+        "Nodes are judged by their columns and by their ties, each alone: see whether the columns are the right ones."
+    )
+    return Finding("strangers", "warning", information, sentence)
 
 
 def _ties(dropped: int, tied: int) -> Finding:

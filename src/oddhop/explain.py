@@ -19,20 +19,29 @@ from oddhop.arrays import Bools, Floats, Ints
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.errors import GraphError
-from oddhop.explanation import Change, Counterfactual, Explanation, Id, Neighbour, Trait, Yardstick
+from oddhop.explanation import (
+    MOST_CHANGES,
+    SHOWN,
+    TRAITS_TOLD,
+    WORTH_TELLING,
+    Change,
+    Counterfactual,
+    Explanation,
+    Id,
+    Neighbour,
+    Trait,
+    Yardstick,
+    alert_line,
+)
 from oddhop.graph import Graph
 from oddhop.model import Inputs
 from oddhop.modelfile import Model
 from oddhop.surroundings import Frozen, Surroundings, felt_by, freeze, hops_after, surroundings
-from oddhop.traits import Columns, ColumnSpan
+from oddhop.traits import Columns, ColumnSpan, called
 
-SHOWN = 24
 LOOKED_AT = 512
 COLUMNS_TRIED = 12
-TRAITS_TOLD = 6
-MOST_CHANGES = 5
 CHANGES_TRIED = 10
-WORTH_TELLING = 0.005  # of the score
 SAMPLES_A_CHAIN = 2
 FROZEN_BYTES = 2**27
 DRAWN = "Of its {degree:,} neighbours an even draw of {looked_at:,} was looked at, and no change was searched for."
@@ -42,11 +51,9 @@ DEEP = "With more than two layers the effects of a change are followed to its ne
 def yardstick(result: pa.Table, threshold: float, top: int) -> Yardstick:
     """Give what is usual in a result table; where nothing is flagged the first ``top`` nodes make the alert line."""
     judged = result.filter(result["judged"])
-    scores = np.sort(judged["score"].to_numpy())[::-1]
-    if not np.isfinite(threshold):
-        threshold = float(scores[min(top, scores.size) - 1])
+    line = alert_line(judged["score"].to_numpy(), threshold, top)
     hops, variance = (float(np.median(judged[name].to_numpy())) for name in ("ahp", "iv"))
-    return Yardstick(threshold, hops, variance**0.5)
+    return Yardstick(line, hops, variance**0.5)
 
 
 def explain_nodes(
@@ -116,11 +123,7 @@ class _Bench:
 
     def name(self, node: int) -> Id:
         """Give what a node is called."""
-        if self.ids is not None:
-            called = self.ids[int(node)].as_py()
-        else:
-            called = node if self.graph.node_ids is None else self.graph.node_ids[node].item()
-        return called if isinstance(called, int | str) else str(called)
+        return called(self.graph, self.ids, node)
 
     def edge_scores(self, hops: torch.Tensor) -> torch.Tensor:
         """Give the score of every edge from hops of shape (samples, ..., edges)."""
@@ -278,19 +281,11 @@ def _column_changes(
 
 
 def _traits(bench: _Bench, group: Ints, tried: _Candidates) -> tuple[Trait, ...]:
-    columns, node, neighbours = bench.columns, int(group[0]), group[1:]
     first = len(tried.changes) - len(tried.spans)
     effects = tried.effects[first:]
     order = [k for k in np.argsort(effects, kind="stable")[:TRAITS_TOLD] if effects[k] < 0]
     return tuple(
-        Trait(
-            column=tried.spans[k].name,
-            own=columns.own(tried.spans[k], node),
-            usual=columns.usual(tried.spans[k], node, neighbours),
-            elsewhere=columns.elsewhere(tried.spans[k], node),
-            instead=tried.changes[first + k].to,
-            effect=float(effects[k]),
-        )
+        bench.columns.trait(tried.spans[k], int(group[0]), group[1:], tried.changes[first + k].to, float(effects[k]))
         for k in order
     )
 

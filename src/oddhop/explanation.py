@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from oddhop.arrays import Floats
+
 Id: TypeAlias = int | str
+SHOWN = 24
+TRAITS_TOLD = 6
+MOST_CHANGES = 5
+WORTH_TELLING = 0.005  # of the score
 NAMED_AT_MOST = 3
 TELLING = 0.1  # of the score: a column that does less explains nothing by itself
 
@@ -30,15 +38,33 @@ class Yardstick:
         return score >= self.threshold - 1e-5 * abs(self.threshold)
 
 
+def alert_line(scores: Floats, threshold: float, top: int) -> float:
+    """Give the threshold, or the score of the last of the first ``top`` nodes where nothing is flagged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.explanation import alert_line
+    >>> alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2)
+    2.0
+    """
+    if np.isfinite(threshold):
+        return float(threshold)
+    return float(np.sort(scores)[::-1][min(top, scores.size) - 1])
+
+
 @dataclass(frozen=True)
 class Neighbour:
     """One neighbour of the node, and how far away it looks.
 
     Attributes
     ----------
-    hops, spread : the predicted hop count, and its standard deviation over the posterior samples.
-    score : of this edge alone; the score of the node is the mean over its edges.
+    hops, spread : the predicted hop count, and its standard deviation over the posterior samples; where a detector
+        predicts no hops, how far out it is drawn, and 0.
+    score : of this edge alone; HCM's score of a node is the mean over its edges.
     effect : by how much the score of the node changes if the edge is taken away; None if not tried.
+    rarity : the share of all edges of the network whose ends look as far apart; None if the detector does not say.
+    member : whether it is one of the group that makes the node odd.
     """
 
     id: Id
@@ -46,6 +72,17 @@ class Neighbour:
     spread: float
     score: float
     effect: float | None = None
+    rarity: float | None = None
+    member: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """What one view says of the node: its name, its p-value, and what it adds to the score."""
+
+    name: str
+    p: float
+    part: float
 
 
 @dataclass(frozen=True)
@@ -138,6 +175,9 @@ class Explanation:
     traits : the columns that make it odd, the one that matters most first.
     counterfactual : what would lower its score, or None where nothing was found or needed.
     notes : what the reader should know about how this was made.
+    views : what each view says, where the detector has several.
+    reasons : the first sentences, in the words of the detector; left out, they are about steps.
+    ties : pairs of the listed neighbours, by their places, that belong to the group and are tied to each other.
     """
 
     id: Id
@@ -153,6 +193,9 @@ class Explanation:
     traits: tuple[Trait, ...]
     counterfactual: Counterfactual | None
     notes: tuple[str, ...] = ()
+    views: tuple[View, ...] = ()
+    reasons: tuple[str, ...] = ()
+    ties: tuple[tuple[int, int], ...] = ()
 
     @property
     def not_shown(self) -> int:
@@ -169,10 +212,8 @@ class Explanation:
         """The explanation in plain sentences, the most important first."""
         if not self.degree:
             return ("It has no neighbours, so there is nothing to judge it by.",)
-        told = [self._distance()]
-        if self.far:
-            told.append(self._far_ones())
-        if self.traits:
+        told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
+        if self.telling or (self.traits and self.kind != "ring"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
@@ -215,6 +256,24 @@ def spoken(parts: Sequence[str]) -> str:
     'red, blue and green'
     """
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def one_in(part: float) -> str:
+    """Say a small share as one in so many, with two digits.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import one_in
+    >>> one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)
+    ('most', '1 in 2', '1 in 81', 'fewer than 1 in a million')
+    """
+    if part > 2 / 3:
+        return "most"
+    if part < 1e-6:
+        return "fewer than 1 in a million"
+    times = 1 / part
+    digits = max(int(np.floor(np.log10(times))) - 1, 0)
+    return f"1 in {round(times / 10**digits) * 10**digits:,}"
 
 
 def share(part: float) -> str:

@@ -16,7 +16,7 @@ from oddhop.boundary import is_sparse
 from oddhop.encode import Encoding
 from oddhop.encode.columns import words_of
 from oddhop.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
-from oddhop.explanation import share
+from oddhop.explanation import Id, Trait, share
 from oddhop.graph import Graph
 
 LONGEST = 80
@@ -142,6 +142,11 @@ class Columns:
         not_stored = self.graph.node_count - values.size  # zeros, all of them
         return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
 
+    def trait(self, span: ColumnSpan, node: int, neighbours: Ints, instead: str, effect: float) -> Trait:
+        """Say all about a node in one column: its value, that of others, and what another value would do."""
+        own, usual = self.own(span, node), self.usual(span, node, neighbours)
+        return Trait(span.name, own, usual, self.elsewhere(span, node), instead, effect)
+
     def say(self, span: ColumnSpan, values: Floats) -> str:
         """Say encoded values as the user would."""
         encoder = span.encoder
@@ -191,6 +196,15 @@ class Columns:
     def _by_column(self) -> Any:
         attributes = self.graph.attributes
         return attributes.tocsc() if is_sparse(attributes) else attributes
+
+
+def called(graph: Graph, ids: pa.Array | None, node: int) -> Id:
+    """Give what a node is called: as ``ids`` says, or as the graph does."""
+    if ids is not None:
+        name = ids[int(node)].as_py()
+    else:
+        name = node if graph.node_ids is None else graph.node_ids[node].item()
+    return name if isinstance(name, int | str) else str(name)
 
 
 def shortened(text: str) -> str:

@@ -156,6 +156,9 @@ def test_errors_are_three_lines_and_a_code(folder: Path) -> None:
     assert "no database" in refused(2, "detect", "select 1", "--nodes", "nodes.csv", "--out", "run")[0]
     strict = refused(3, *DETECT, "--out", "run", "--strict")
     assert "repeat another" in strict[0] or "not read" in strict[0] or "itself" in strict[0]
+    assert "leave out --strict" in strict[1]
+    pq.write_table(pa.table({"a": ["x"], "b": ["y"], "c": ["z"]}), "three.parquet")
+    assert "--source and --target" in refused(3, "plan", "three.parquet", "--nodes", "nodes.csv")[1]
     Path("bad.toml").write_text("[hcm\n")
     assert "not TOML" in refused(2, *DETECT, "--out", "run", "--settings", "bad.toml")[0]
     run(*DETECT, "--out", "run")

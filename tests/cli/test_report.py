@@ -9,6 +9,8 @@ import pyarrow.parquet as pq
 
 from tests.cli.test_detect import DETECT, refused, run
 
+ODD = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--detector", "odd"]
+
 
 def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--top", "5", "--cases", "7")
@@ -47,3 +49,18 @@ def test_other_tables_than_those_of_the_run_are_refused(folder: Path) -> None:
     assert "the tables are not those of the run" in lines[0]
     (folder / "moved.csv").write_text(people)
     run("report", "run", "--nodes", "moved.csv")
+
+
+def test_odd_leaves_reasons_too(folder: Path) -> None:
+    run(*ODD, "--out", "run", "--top", "5", "--cases", "7")
+    page = (folder / "run/report.html").read_text()
+    assert page.count('class="case"') == 7
+    assert "The three views" in page
+    first = pq.read_table(folder / "run/results.parquet").slice(0, 1).to_pylist()[0]
+    assert f"{first['id']}: {first['kind']}, score {first['score']:.3f}" in run("explain", "run", first["id"])
+    told = run("explain", "run", first["id"], "--json")
+    figures = json.loads(told[told.index("{\n") :])
+    assert [one["name"] for one in figures["views"]] == ["stranger", "outlier", "ring"]
+    run("report", "run", "--cases", "3")
+    assert (folder / "run/report.html").read_text().count('class="case"') == 3
+    assert "report.html is whole" in run("verify", "run")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oddhop import HCM, Graph
+from oddhop import HCM, Graph, Odd
 from oddhop.report import CaseReport, case_report, write_report
 
 HARMFUL = ("<script>document.title='harm'</script>", "=cmd()", '"><img src=x onerror=alert(1)>', "a\u2028b & 'c'")
@@ -27,6 +27,12 @@ def hostile() -> Graph:
 def report(hostile: Graph) -> CaseReport:
     fitted = HCM(burn_in=60, samples=2, thin=2, hidden=16, top_k=10, random_state=0, workers=1).fit(hostile)
     return case_report(fitted.model_, hostile, fitted.result_, title="<i>title</i>", cases=80, dropped=10, tied=9)
+
+
+@pytest.fixture(scope="session")
+def odd_report(hostile: Graph) -> CaseReport:
+    fitted = Odd(top_k=10, random_state=0, workers=1).fit(hostile)
+    return case_report(fitted.model_, hostile, fitted.result_, title="<i>title</i>", cases=80)
 
 
 @pytest.fixture(scope="session")

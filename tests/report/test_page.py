@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from oddhop.adjacency import Mended
-from oddhop.explanation import Explanation, Neighbour, Yardstick
+from oddhop.explanation import Explanation, Neighbour, View, Yardstick
 from oddhop.io import read_network
 from oddhop.report import CaseReport, mended_facts, orbit_figure, render
 from oddhop.report.orbit import STEP, orbit, shade
@@ -37,10 +37,10 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.fixture(scope="module")
-def parsed(report: CaseReport) -> Tags:
+@pytest.fixture(scope="module", params=["report", "odd_report"])
+def parsed(request: pytest.FixtureRequest) -> Tags:
     tags = Tags()
-    tags.feed(render(report))
+    tags.feed(render(request.getfixturevalue(request.param)))
     return tags
 
 
@@ -91,6 +91,37 @@ def test_the_page_tells_what_was_mended() -> None:
 def explanation(hops: list[float], degree: int = 30) -> Explanation:
     near = tuple(Neighbour(k, hop, 0.2, hop / 2) for k, hop in enumerate(hops))
     return Explanation("$a$", 1.2, degree, 2.0, 0.2, USUAL, None, near, 1, degree, (), None)
+
+
+def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: CaseReport) -> None:
+    hops, odd = render(report), render(odd_report)
+    assert "steps away" in hops
+    assert "Each ring is one step" in hops
+    assert "The three views" not in hops
+    for word in ("Each ring is one step", "steps away", "give or take", "fresh run", "<strong>Steps"):
+        assert word not in odd
+    assert odd.count("The three views") == len(odd_report.cases)
+    kinds = {case.why.kind for case in odd_report.cases}
+    assert all(f"<option>{kind}</option>" in odd for kind in kinds)
+    assert {one.check for one in odd_report.findings} >= {"strangers", "top", "judged", "degree"}
+    assert "<option>" not in hops
+
+
+def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> None:
+    near = tuple(Neighbour(k, 1.0, 0.0, 0.0, rarity=share, member=k < 2) for k, share in enumerate((0.5, 0.004, 0.9)))
+    views = (View("ring", 0.001, 1.2),)
+    why = Explanation("a", 1.2, 3, 1.0, 0.0, USUAL, "ring", near, 0, 3, (), None, views=views, ties=((0, 1),))
+    drawn = orbit(why)
+    assert [one.member for one in drawn.satellites] == [True, True, False]
+    assert [one.shade for one in drawn.satellites] == [1, 4, 0]
+    assert drawn.ties == (
+        ((drawn.satellites[0].x, drawn.satellites[0].y), (drawn.satellites[1].x, drawn.satellites[1].y)),
+    )
+    assert drawn.satellites[1].label == "1: as far as 1 in 250 of all edges, of the group"
+    assert drawn.ticks == ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")
+    page = render(replace(report, detector="odd", cases=(replace(report.cases[0], why=why),)))
+    assert page.count(' member"') == 2
+    assert 'class="tie"' in page
 
 
 def test_each_neighbour_stands_as_far_out_as_it_looks() -> None:

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 from oddhop.cli import outcome
 from oddhop.cli.console import Console
 from oddhop.cli.reading import said_network
+from oddhop.detectors.named import load_detector
+from oddhop.detectors.reasons import AnyModel
 from oddhop.errors import RunFolderError
-from oddhop.modelfile import Model, load_model
 from oddhop.network import Network
 from oddhop.settings import checked_run_settings
 
@@ -26,7 +27,7 @@ class OpenedRun:
     """A complete run: its network read again, its model, and its result by node number."""
 
     network: Network
-    model: Model
+    model: AnyModel
     result: pa.Table
     audit: Mapping[str, int]
 
@@ -37,7 +38,7 @@ def reopened(folder: Path, edges: str | None, nodes: str | None, database: str |
     if manifest is None or "tables" not in manifest:
         raise RunFolderError(f"{folder} holds no complete run of oddhop detect; give the folder that --out named")
     tables = manifest["tables"]
-    model = load_model(folder / outcome.MODEL)
+    model = load_detector(folder / outcome.MODEL).model_
     settings = checked_run_settings(manifest["settings"])
     network = said_network(
         console, settings, edges or tables["edges"], nodes or tables["nodes"], database, model.encoding
@@ -55,7 +56,7 @@ def reopened(folder: Path, edges: str | None, nodes: str | None, database: str |
 def write_case_report(
     folder: Path,
     network: Network,
-    model: Model,
+    model: AnyModel,
     result: pa.Table,
     cases: int,
     audit: Mapping[str, int],
@@ -75,8 +76,8 @@ def write_case_report(
         encoding=network.encoding,
         originals=network.originals,
         counts=network.counts,
-        dropped=audit["dropped"],
-        tied=audit["tied"],
+        dropped=audit.get("dropped"),
+        tied=audit.get("tied"),
         workers=model.settings.workers or available_workers(),
         progress=console.progress,
     )

@@ -78,7 +78,7 @@ def detect(
             parts_of_audit = {}
             if isinstance(fitted, HCM):
                 parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
-            if report and isinstance(fitted, HCM):
+            if report:
                 write_case_report(folder, network, fitted.model_, fitted.result_, cases, parts_of_audit, console)
         result = with_ids(fitted.result_, network.ids)
         figures = outcome.write_results(folder, result)

@@ -36,9 +36,9 @@ def explain(
     import pyarrow.compute as pc
 
     from oddhop.cli.casefile import reopened
-    from oddhop.detectors.table import budget_of
+    from oddhop.detectors.reasons import explain as reasons
+    from oddhop.detectors.reasons import measure_of
     from oddhop.errors import TableError
-    from oddhop.explain import explain_nodes, yardstick
 
     console = Console(log_format)
     with console.working():
@@ -46,9 +46,8 @@ def explain(
         place = pc.index(pc.cast(opened.network.ids, pa.string()), node).as_py()
         if place < 0:
             raise TableError(f"no node is called {node!r}; give an id as it stands in the node table")
-        judged = pc.sum(opened.result["judged"]).as_py()
-        measure = yardstick(opened.result, opened.model.threshold, budget_of(opened.model.settings, judged))
-        [why] = explain_nodes(
+        measure = measure_of(opened.model, opened.result)
+        [why] = reasons(
             opened.model,
             opened.network.graph,
             [place],
@@ -61,7 +60,8 @@ def explain(
     if as_json:
         typer.echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
         return
-    typer.echo(f"{why.id}: score {why.score:.3f}, alert line {measure.threshold:.3f}")
+    kind = f"{why.kind}, " if why.kind else ""
+    typer.echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {measure.threshold:.3f}")
     for sentence in why.sentences:
         typer.echo(f"  {sentence}")
     for one in why.traits:

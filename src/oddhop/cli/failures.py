@@ -32,6 +32,18 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),
 )
+# What a message of the library calls by its Python name, as it is said on the command line.
+SAID = (
+    ("resume=True", "--resume"),
+    ("read them with strict=False", "leave out --strict"),
+    ("source= and target=", "--source and --target"),
+    ("with id=", "with --id"),
+    ("or id=", "or --id"),
+    ("workers=1", "--workers 1"),
+    ("raise max_memory", "raise --max-memory"),
+    ("raise memory_limit", "raise --set read.memory_limit"),
+    ("kinds={'name': 'category'}", "--set encode.kinds.NAME=category"),
+)
 UNKNOWN = (1, "a defect in oddhop; please report it with the output of --debug")
 
 
@@ -59,5 +71,7 @@ def _halves(error: BaseException) -> tuple[str, str]:
     text = " ".join(str(error).split()) or type(error).__name__
     if not isinstance(error, OddhopError):
         return f"{type(error).__name__}: {text}", "say the same again with --debug"
+    for python, line in SAID:
+        text = text.replace(python, line)
     what, found, to_do = text.rpartition("; ")
     return (what, to_do) if found else (text, "see the documentation of the command: oddhop COMMAND --help")

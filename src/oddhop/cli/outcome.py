@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -119,7 +120,8 @@ def show_top(result: pa.Table, top: int | None) -> None:
             *([row["kind"]] if kinds else []),
             "yes" if row["flagged"] else "",
         )
-    Terminal().print(table)
+    # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
+    Terminal(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def say_where(console: Console, folder: Path, figures: Mapping[str, Any], threshold: float) -> None:

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oddhop.audit import audit
-from oddhop.detectors.table import budget_of
+from oddhop.detectors.oddfile import OddModel
+from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, silent
-from oddhop.explain import explain_nodes, yardstick
 from oddhop.graph import Graph, node_numbers
-from oddhop.modelfile import Model
 from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
 
 CASES = 100
 
 
 def case_report(
-    model: Model,
+    model: AnyModel,
     graph: Graph,
     result: pa.Table,
     *,
@@ -40,7 +38,7 @@ def case_report(
 
     Parameters
     ----------
-    model, graph, result : a fitted model, the network that was scored, and the table that the detector gave.
+    model, graph, result : ``model_`` of a fitted detector, the network that was scored, and the table that it gave.
     title : what network this is.
     cases : how many to explain; nodes that were not judged are left out.
     ids, encoding, originals : see :func:`oddhop.explain.explain_nodes`.
@@ -60,11 +58,10 @@ def case_report(
     (5, True)
     """
     judged = result.filter(result["judged"])
-    top = budget_of(model.settings, judged.num_rows)
-    measure = yardstick(result, model.threshold, top)
+    measure = measure_of(model, result)
     first = judged.slice(0, cases)
     nodes = node_numbers(graph, first["id"])
-    explanations = explain_nodes(
+    explanations = explain(
         model,
         graph,
         nodes,
@@ -75,7 +72,6 @@ def case_report(
         workers=workers,
         progress=progress,
     )
-    prepared = model.preparation.apply(graph, model.settings.dtype)
     return CaseReport(
         title=title,
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
@@ -83,8 +79,9 @@ def case_report(
         mended=mended_facts(graph.mended, *([counts] if counts is not None else [])),
         columns=encoding.report if encoding else (),
         settings=(("seed", str(model.seed)), *((name, str(value)) for name, value in model.settings)),
-        findings=audit(graph, result, prepared=prepared, top=top, dropped=dropped, tied=tied),
+        findings=audited(model, graph, result, dropped=dropped, tied=tied),
         yardstick=measure,
         scores=np.asarray(judged["score"].to_numpy()),
         cases=tuple(cases_of(first, explanations)),
+        detector="odd" if isinstance(model, OddModel) else "hcm",
     )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oddhop.explanation import Explanation
+from oddhop.explanation import Explanation, Neighbour, one_in
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -15,12 +15,13 @@ STEP = 34.0
 FEWEST_RINGS = 4
 NUMBERED = 8
 SHADES = 5
+SHARES = ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")  # of all edges look as far, where a detector tells that
 COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
 
 
 @dataclass(frozen=True)
 class Satellite:
-    """A neighbour in the picture: where it stands, from where to where its spread goes, how dark it is."""
+    """A neighbour in the picture: where it stands, its spread, how dark it is, whether it is one of the group."""
 
     label: str
     x: float
@@ -28,13 +29,15 @@ class Satellite:
     inner: tuple[float, float]
     outer: tuple[float, float]
     shade: int
+    member: bool = False
 
 
 @dataclass(frozen=True)
 class Orbit:
     """The picture as figures; the middle is (0, 0) and y points down, as on a screen.
 
-    ``rings`` are the radii of 1, 2, ... steps and ``usual`` that of what is usual. ``size`` is the half of its width.
+    ``rings`` are the radii of 1, 2, ... steps, or of shares of the edges, as ``ticks`` says, and ``usual`` that of what
+    is usual. ``ties`` has the ends of the lines among the group. ``size`` is the half of the picture's width.
     """
 
     satellites: tuple[Satellite, ...]
@@ -42,6 +45,8 @@ class Orbit:
     usual: float
     size: float
     not_shown: int
+    ticks: tuple[str, ...] = ()
+    ties: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
 
 
 def orbit(why: Explanation) -> Orbit:
@@ -65,10 +70,27 @@ def orbit(why: Explanation) -> Orbit:
         along = math.sin(angle), -math.cos(angle)
         reach = [STEP * min(max(one.hops + side * one.spread, 0.0), farthest + 0.4) for side in (-1, 0, 1)]
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
-        label = f"{one.id}: {one.hops:.1f} steps, give or take {one.spread:.1f}"
-        satellites.append(Satellite(label, *here, inner, outer, shade(one.score, why.yardstick.threshold)))
+        dark = shade_of(one, why.yardstick.threshold)
+        satellites.append(Satellite(_label(one, why), *here, inner, outer, dark, one.member))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
-    return Orbit(tuple(satellites), rings, STEP * why.yardstick.usual_hops, rings[-1] + STEP / 2 + 4, why.not_shown)
+    ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
+    ties = tuple(((satellites[a].x, satellites[a].y), (satellites[b].x, satellites[b].y)) for a, b in why.ties)
+    usual, size = STEP * why.yardstick.usual_hops, rings[-1] + STEP / 2 + 4
+    return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties)
+
+
+def _label(one: Neighbour, why: Explanation) -> str:
+    group = ", of the group" if one.member else ""
+    if one.rarity is not None:
+        return f"{one.id}: as far as {one_in(one.rarity)} of all edges{group}"
+    return f"{one.id}{group}" if why.views else f"{one.id}: {one.hops:.1f} steps, give or take {one.spread:.1f}"
+
+
+def shade_of(one: Neighbour, threshold: float) -> int:
+    """Give how dark a neighbour is drawn, 0 to 4; the two darkest do not look like neighbours."""
+    if one.rarity is None:
+        return shade(one.score, threshold)
+    return sum(one.rarity <= bound for bound in (0.5, 0.2, 0.05, 0.01))
 
 
 def shade(score: float, threshold: float) -> int:
@@ -98,17 +120,19 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     circles = [(radius, "#d5dbe1", "-") for radius in drawn.rings] + [(drawn.usual, "#2f7d6d", "--")]
     for radius, colour, dash in circles:
         axes.plot([radius * math.cos(t) for t in turn], [radius * math.sin(t) for t in turn], dash, color=colour, lw=1)
+    for (ax, ay), (bx, by) in drawn.ties:
+        axes.plot([ax, bx], [-ay, -by], color="#4b3f92", lw=0.6, alpha=0.4, zorder=1)
     for number, one in enumerate(drawn.satellites, 1):
         axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
         colour = COLOURS[one.shade]
         axes.plot([one.inner[0], one.outer[0]], [-one.inner[1], -one.outer[1]], color=colour, lw=3, alpha=0.35)
-        axes.scatter([one.x], [-one.y], s=60, color=colour, zorder=3)
+        axes.scatter([one.x], [-one.y], s=60, color=colour, ec="#4b3f92" if one.member else colour, zorder=3)
         if number <= NUMBERED:
             beside = 1 + 13 / max(math.hypot(one.x, one.y), 13)
             axes.text(one.x * beside, -one.y * beside, str(number), ha="center", va="center", fontsize=8)
     axes.scatter([0], [0], s=90, color="#1f2933", zorder=4)
-    for k, radius in enumerate(drawn.rings, 1):
-        axes.text(radius * 0.72, radius * 0.72, str(k), fontsize=7, color="#7b8794")
+    for tick, radius in zip(drawn.ticks, drawn.rings, strict=True):
+        axes.text(radius * 0.72, radius * 0.72, tick, fontsize=7, color="#7b8794")
     axes.set_xlim(-drawn.size, drawn.size)
     axes.set_ylim(-drawn.size, drawn.size)
     axes.set_aspect("equal")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +21,9 @@ from oddhop.adjacency import Mended
 from oddhop.arrays import Floats
 from oddhop.audit import Finding
 from oddhop.encode.encoding import ColumnReport
-from oddhop.explanation import Explanation, Yardstick
+from oddhop.explanation import Explanation, Yardstick, one_in
 from oddhop.graph import Graph
-from oddhop.report.orbit import NUMBERED, orbit, shade
+from oddhop.report.orbit import NUMBERED, orbit, shade_of
 from oddhop.runs import write_atomically
 from oddhop.version import __version__
 
@@ -72,6 +72,7 @@ class CaseReport:
     yardstick : what is usual, and the alert line.
     scores : of all nodes that were judged.
     cases : the oddest first.
+    detector : whose words the page speaks.
     """
 
     title: str
@@ -84,6 +85,7 @@ class CaseReport:
     yardstick: Yardstick
     scores: Floats
     cases: tuple[Case, ...]
+    detector: Literal["hcm", "odd"] = "hcm"
 
 
 def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> Iterable[Case]:
@@ -136,6 +138,7 @@ def render(report: CaseReport) -> str:
         kinds=sorted({case.why.kind for case in report.cases if case.why.kind}),
         warnings=[one for one in report.findings if one.level == "warning"],
         opened=OPENED,
+        odd=report.detector == "odd",
         numbered=NUMBERED,
     )
     return page
@@ -196,7 +199,7 @@ def _hash(text: str) -> str:
 @cache
 def _template() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.globals |= {"orbit": orbit, "shade": shade}
+    environment.globals |= {"orbit": orbit, "shade_of": shade_of, "one_in": one_in}
     environment.filters["path"] = lambda pairs: "".join(
         f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}" for a, b in pairs
     )

@@ -45,6 +45,11 @@ class Panel:
     ring: Bulk
     knot: Bulk
 
+    @property
+    def bulks(self) -> Bulks:
+        """All four, in the order of the figures."""
+        return self.stranger, self.outlier, self.ring, self.knot
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -87,7 +92,7 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
     """Judge a network by what a panel learned."""
     seen = see(graph, panel.coordinates, panel.preparation)
     figures = _figures(seen, panel.kinship, workers)
-    return _evidence(figures, (panel.stranger, panel.outlier, panel.ring, panel.knot), panel.kinship)
+    return evidence_of(figures, panel.bulks, panel.kinship)
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -107,7 +112,7 @@ def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
     judged = seen.graph.degrees > 0
     stranger, outlier, ring, knot = (learn_bulk(view[judged]) for view in figures)
     bulks = (stranger, outlier, ring, knot)
-    return kinship, bulks, _evidence(figures, bulks, kinship)
+    return kinship, bulks, evidence_of(figures, bulks, kinship)
 
 
 def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
@@ -117,6 +122,7 @@ def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
     return strange, seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 
-def _evidence(figures: Figures, bulks: Bulks, kinship: Kinship) -> Evidence:
+def evidence_of(figures: Figures, bulks: Bulks, kinship: Kinship) -> Evidence:
+    """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
     stranger, outlier, ring, knot = (bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True))
     return join(np.stack([stranger, outlier, ring]), bulks[3].log_q(knot), kinship.information)

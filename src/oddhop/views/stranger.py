@@ -118,8 +118,53 @@ def strangeness(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers:
         return np.zeros(graph.node_count)
     sums, _, _ = _over_neighbours(graph, coordinates, kinship, workers)
     degrees = np.maximum(graph.degrees, 1)
-    z = (sums / degrees - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees)
-    return np.where(graph.degrees > 0, z, 0.0)
+    return np.where(graph.degrees > 0, standing(kinship, sums / degrees, degrees), 0.0)
+
+
+def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
+    """Give z of nodes from their mean f and their degrees."""
+    return np.asarray((means - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees))
+
+
+def turned(coordinates: Floats, kinship: Kinship) -> Floats:
+    """Give coordinates whitened and turned, those whose correlation counts; f is made of them."""
+    with single_threaded():
+        white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
+        return np.asarray(white @ kinship.turn[:, kinship.correlation != 0])
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for turned coordinates a and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.stranger import Kinship, Ratio
+    >>> one = np.eye(1)
+    >>> ratio = Ratio.of(Kinship(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
+    >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not
+    [-1.48, 3.86]
+    """
+
+    constant: float
+    squared: Floats
+    across: Floats
+
+    @classmethod
+    def of(cls, kinship: Kinship) -> Ratio:
+        """Take the parts from what was learned."""
+        rho = kinship.correlation[kinship.correlation != 0]
+        spare = 1 - rho**2
+        return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
+
+    def own(self, a: Floats) -> Floats:
+        """Give what one end adds to f by itself."""
+        return np.asarray((a**2) @ self.squared)
+
+    def __call__(self, a: Floats, b: Floats) -> Floats:
+        """Give f of rows of a and b."""
+        return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
 
 
 def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
@@ -130,7 +175,7 @@ def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, wo
     entries = graph.indices.size
     if kinship.silent:
         return np.full(entries, 0.5)
-    f = _ratio(coordinates, kinship)
+    f = _between(coordinates, kinship)
 
     def chance(start: int) -> Floats:
         stop = min(start + EDGES_AT_ONCE, entries)
@@ -140,33 +185,28 @@ def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, wo
     return np.concatenate(list(map_blocks(chance, range(0, entries, EDGES_AT_ONCE), workers=workers)))
 
 
-def _ratio(coordinates: Floats, kinship: Kinship) -> Callable[[Ints, Ints], Floats]:
-    """Give f as a function of the two ends."""
-    rho = kinship.correlation
-    used = rho != 0
-    rho = rho[used]
+def _between(coordinates: Floats, kinship: Kinship) -> Callable[[Ints, Ints], Floats]:
+    """Give f as a function of two nodes, with what each end adds worked out once."""
+    ratio = Ratio.of(kinship)
+    faces = turned(coordinates, kinship)
     with single_threaded():
-        white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
-        turned = white @ kinship.turn[:, used]
-        own = (turned**2) @ (rho**2 / (2 * (1 - rho**2)))
-    constant = float(np.log1p(-(rho**2)).sum() / 2)
-    across = rho / (1 - rho**2)
-    return lambda left, right: constant + own[left] + own[right] - (turned[left] * turned[right]) @ across
+        own = ratio.own(faces)
+    return lambda left, right: ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
 
 
 def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
     """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
-    f = _ratio(coordinates, kinship)
+    ratio = _between(coordinates, kinship)
 
-    def ratios(start: int) -> tuple[Ints, Ints, Floats]:
+    def over(start: int) -> tuple[Ints, Ints, Floats]:
         left, right = _ends(graph, start)
-        return left, right, f(left, right)
+        return left, right, ratio(left, right)
 
     sums, squares = np.zeros(graph.node_count), np.zeros(graph.node_count)
     total = 0.0
-    for left, right, values in map_blocks(ratios, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
-        _add_to_ends(left, right, values, sums, squares)
-        total += float(values.sum())
+    for left, right, f in map_blocks(over, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
+        _add_to_ends(left, right, f, sums, squares)
+        total += float(f.sum())
     return sums, squares, total
 
 

@@ -1,0 +1,80 @@
+"""What the views of Odd say of a node, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oddhop.explanation import NAMED_AT_MOST, Neighbour, View, one_in, spoken
+
+NOTABLE = 0.05  # a p-value from here on is nothing to speak of, and so is a share of the edges
+WHAT = {
+    "stranger": "It does not look like those it is tied to",
+    "outlier": "Nobody has attributes like these",
+    "ring": "It belongs to a group that is tied together for no visible reason",
+}
+SO = {
+    "stranger": "be as strange to its neighbours",
+    "outlier": "have attributes as rare",
+    "ring": "be tied as closely for no reason",
+}
+ALSO = {
+    "stranger": "It also does not look like those it is tied to ({}).",
+    "outlier": "Its attributes are rare, too ({}).",
+    "ring": "It also belongs to a group that is tied together for no visible reason ({}).",
+}
+
+
+def reasons(
+    kind: str, views: tuple[View, ...], listed: tuple[Neighbour, ...], degree: int, far: int, members: int, ties: int
+) -> tuple[str, ...]:
+    """Say what the views say, the loudest first.
+
+    Examples
+    --------
+    >>> from oddhop.explanation import Neighbour, View
+    >>> from oddhop.sayings import reasons
+    >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("ring", 0.8, 0.1))
+    >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
+    >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
+    ...     print(told)
+    It does not look like those it is tied to: 1 of its 2 neighbours looks farther than 19 in 20 of all edges: ann.
+    Of ordinary nodes 1 in 500 would be as strange to its neighbours.
+    """
+    heard = {one.name: one.p for one in views if one.p < NOTABLE}
+    if not heard:
+        return ("No view finds it unusual.",)
+    loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
+    who = ""
+    if loudest == "stranger":
+        who = f": {_far_ones(listed, far, degree)}"
+    elif loudest == "ring" and members:
+        who = f": {_group([one for one in listed if one.member], members, ties)}"
+    rare = one_in(heard[loudest])
+    told = [f"{WHAT[loudest]}{who}.", f"Of ordinary nodes {rare} would {SO[loudest]}."]
+    return (*told, *(ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest))
+
+
+def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
+    names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
+    half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
+    middle = one_in(listed[half - 1].rarity or 1.0)
+    if degree == 1:
+        looks = "farther than 19 in 20" if far else f"as far as {middle}"
+        return f"its only neighbour, {listed[0].id}, looks {looks} of all edges"
+    if not far:
+        return f"{half:,} of its {degree:,} neighbours look as far as {middle} of all edges, or farther"
+    count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
+    return f"{count} neighbours look{'s' * (far == 1)} farther than 19 in 20 of all edges: {names}"
+
+
+def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
+    possible = len(listed) * (len(listed) - 1) // 2
+    among = "themselves" if len(listed) == members else f"the {len(listed)} listed"
+    mutual = f", with {ties:,} of {possible:,} possible ties among {among}" if possible else ""
+    return f"{_named(listed, members)}{mutual}"
+
+
+def _named(listed: Sequence[Neighbour], count: int) -> str:
+    names = [str(one.id) for one in listed[:NAMED_AT_MOST]]
+    others = count - len(names)
+    return spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])

@@ -1,0 +1,141 @@
+"""One node judged again after a change of its attributes or its edges.
+
+What was learned is held still: kinship, the bulk of every view, the eigenvectors that stand for the communities, and
+the median knots of nodes by their degree. All else of the node's figures is worked out anew, in closed form. Nobody
+else is judged again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from oddhop.arrays import Bools, Floats, Ints
+from oddhop.graph import Graph
+from oddhop.views.joining import Evidence
+from oddhop.views.outlier import outlyingness
+from oddhop.views.panel import Panel, evidence_of
+from oddhop.views.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
+from oddhop.views.stranger import Ratio, odds_of_no_reason, standing, turned
+
+EDGES_COMPARED = 1_000_000
+NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A network as its panel sees it, held still.
+
+    Attributes
+    ----------
+    graph, panel : the network, and what was learned.
+    faces : turned coordinates of every node, see :func:`oddhop.views.stranger.turned`.
+    ratio : f of two faces.
+    ties : what communities and looks leave of the edges.
+    usual_knots : of nodes by their degree, see :func:`oddhop.views.ring.usual_knots`.
+    usual : f of the network's edges (an even draw of them where there are very many), sorted.
+    """
+
+    graph: Graph
+    panel: Panel
+    faces: Floats
+    ratio: Ratio
+    ties: Ties
+    usual_knots: tuple[Floats, Floats]
+    usual: Floats
+
+    def neighbours(self, node: int) -> Ints:
+        """Give the neighbours of a node."""
+        return np.asarray(self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]])
+
+    def strangeness(self, node: int) -> Floats:
+        """Give f of every edge of a node."""
+        there = self.faces[self.neighbours(node)]
+        return self.ratio(np.broadcast_to(self.faces[node], there.shape), there)
+
+    def rarity(self, f: Floats) -> Floats:
+        """Give the share of all edges whose ends look as far apart as f says."""
+        as_far = self.usual.size - np.searchsorted(self.usual, f - 1e-9, side="left")
+        return np.asarray(np.maximum(as_far, 1) / self.usual.size)
+
+    def seen(self, attributes: Any) -> tuple[Floats, Floats]:
+        """Give faces and outlyingness of rows of attributes."""
+        rows = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
+        faces = turned(self.panel.coordinates.apply(rows), self.panel.kinship)
+        return faces, outlyingness(self.panel.preparation.apply(rows))
+
+
+@dataclass(frozen=True)
+class Again:
+    """What the views say of one node after each of some changes.
+
+    Attributes
+    ----------
+    figures : (4, changes): of the three views, and the knot as it is.
+    evidence : what they say jointly.
+    """
+
+    figures: Floats
+    evidence: Evidence
+
+
+def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
+    """Bring a network to the form in which single nodes are judged again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.again import hold, judge_again
+    >>> from oddhop.views.panel import learn_panel
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
+    >>> panel, evidence, _ = learn_panel(graph)
+    >>> held = hold(panel, graph)
+    >>> as_it_is = judge_again(held, 7, *held.seen(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool))
+    >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
+    True
+    """
+    coordinates = panel.coordinates.apply(graph)
+    faces, ratio = turned(coordinates, panel.kinship), Ratio.of(panel.kinship)
+    entries = graph.indices.size
+    some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
+    ends = np.searchsorted(graph.indptr, some, side="right") - 1, graph.indices[some]
+    usual = np.concatenate(
+        [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
+    )
+    no_reason = odds_of_no_reason(graph, coordinates, panel.kinship, workers=workers)
+    ties = unexplained(graph, no_reason, workers=workers)
+    tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
+    return Held(graph, panel, faces, ratio, ties, tied, np.sort(usual))
+
+
+def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Again:
+    """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
+
+    Where one row is given for the one and several for the other it stands for all.
+    """
+    kinship = held.panel.kinship
+    count, degree = max(len(faces), len(kept)), kept.shape[1]
+    faces, kept = np.broadcast_to(faces, (count, faces.shape[1])), np.broadcast_to(kept, (count, degree))
+    at_once = max(NUMBERS_AT_ONCE // degree, 1)
+    parts = [_figures(held, node, faces[k : k + at_once], kept[k : k + at_once]) for k in range(0, count, at_once)]
+    means, knot = (np.concatenate(one) for one in zip(*parts, strict=True))
+    degrees = kept.sum(axis=1)
+    z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
+    ring = beyond_degree(knot, degrees, held.usual_knots)
+    figures = (z, np.broadcast_to(outlying, count), ring, knot)
+    return Again(np.stack(figures), evidence_of(figures, held.panel.bulks, kinship))
+
+
+def _figures(held: Held, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
+    """Give the mean f and the knot after each of some changes."""
+    ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
+    there = held.faces[held.graph.indices[row]]
+    f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
+    # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
+    own = held.ties.apart[row] * expit(f) * kept
+    return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)

@@ -1,0 +1,63 @@
+"""Changes to a node: rows that differ in one column, and steps that a p-value at its floor would hide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from oddhop import Graph
+from oddhop.changes import Bench, Node, Situation, counterfactual, telling_columns
+from oddhop.explanation import Yardstick
+from oddhop.traits import Columns
+from oddhop.views.again import Held, hold
+from oddhop.views.panel import learn_panel
+from oddhop.views.rarity import FLOOR
+from tests.views.planted import OUTLIER, RING, planted
+
+
+def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:
+    columns, company = Columns(graph), held.neighbours(number)
+    bench = Bench(held, columns, Yardstick(line, 1.0, 0.0), None)
+    node = Node(bench, number, company, columns.typical(company), np.arange(company.size))
+    return node, Situation(columns.rows(np.array([number]))[0], np.ones(company.size, dtype=bool))
+
+
+def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
+    graph = planted()
+    held = hold(learn_panel(graph)[0], graph)
+    sparse = graph.with_attributes(sp.csr_array(np.asarray(graph.attributes)))
+    node, now = node_of(held, graph, OUTLIER, 1.0)
+    thin, _ = node_of(replace(held, graph=sparse), sparse, OUTLIER, 1.0)
+    spans = node.bench.columns.spans[2:5]
+    rows = node.rows(now.row, spans)
+    assert [np.flatnonzero(row != now.row).tolist() for row in rows] == [[2], [3], [4]]
+    np.testing.assert_allclose(thin.rows(now.row, spans).toarray(), rows, atol=1e-12)
+
+
+def test_the_columns_that_matter_come_first() -> None:
+    graph = planted()
+    held = hold(learn_panel(graph)[0], graph)
+    node, now = node_of(held, graph, OUTLIER, 1.0)
+    before = float(node.judged(now.row[None], now.kept[None]).evidence.score[0])
+    spans, worth = telling_columns(node, now, before)
+    assert spans[0].name == "attribute 6"
+    assert (np.diff(worth) >= 0).all()
+    assert (worth < 0).all()
+
+
+def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
+    graph = planted()
+    panel, _, _ = learn_panel(graph)
+    tight = replace(panel, ring=replace(panel.ring, scale=panel.ring.scale / 6))  # so that one edge less is not seen
+    held = hold(tight, graph)
+    node, now = node_of(held, graph, int(RING[0]), 9.0)
+    as_it_is = node.judged(now.row[None], now.kept[None])
+    assert as_it_is.evidence.log_p[2, 0] == FLOOR
+    single = node.judged(now.row[None], node.without(now, node.edges))
+    assert (single.evidence.log_p[2] == FLOOR).all()
+    changed = counterfactual(node, now, [], as_it_is)
+    assert changed is not None
+    assert changed.after < changed.before - 1
+    assert {one.name for one in changed.changes[:3]} <= set(RING.tolist())

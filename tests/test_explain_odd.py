@@ -1,0 +1,197 @@
+"""Explanations of Odd: what was planted is named, and what is claimed holds when the network is scored again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from oddhop import Graph, Odd
+from oddhop.encode import learn_encoding
+from oddhop.errors import GraphError
+from oddhop.explain_odd import MANY, drawn_at, explain_odd_nodes, odd_yardstick
+from oddhop.explanation import Explanation
+from tests.views.planted import OUTLIER, RING, STRANGER, planted
+
+FLAGGED = 10
+
+
+@pytest.fixture(scope="module")
+def network() -> Graph:
+    return planted()
+
+
+@pytest.fixture(scope="module")
+def fitted(network: Graph) -> Odd:
+    return Odd(random_state=0, top_k=FLAGGED, workers=1).fit(network)
+
+
+def explained(fitted: Odd, graph: Graph, nodes: list[int], **told: object) -> list[Explanation]:
+    measure = odd_yardstick(fitted.result_, fitted.threshold_, FLAGGED)
+    return list(explain_odd_nodes(fitted.model_.panel, graph, nodes, measure, **told))  # type: ignore[arg-type]
+
+
+def test_score_kind_and_p_values_are_those_of_the_detector(network: Graph, fitted: Odd) -> None:
+    rows = {row["id"]: row for row in fitted.result_.to_pylist()}
+    nodes = list(range(0, 400, 7))
+    for node, why in zip(nodes, explained(fitted, network, nodes), strict=True):
+        row = rows[node]
+        assert why.score == pytest.approx(row["score"])
+        assert why.kind == row["kind"]
+        assert [one.p for one in why.views] == pytest.approx([row[f"p_{one.name}"] for one in why.views])
+        assert sum(one.part for one in why.views) == pytest.approx(why.score)
+
+
+def test_the_stranger_is_told_by_its_columns(network: Graph, fitted: Odd) -> None:
+    [why] = explained(fitted, network, [STRANGER])
+    assert why.sentences[0].startswith("It does not look like those it is tied to: ")
+    assert why.telling
+    assert why.counterfactual is not None
+    assert why.counterfactual.enough
+    far = [one.hops for one in why.neighbours]
+    assert far == sorted(far, reverse=True)
+
+
+def test_the_outlier_is_told_by_the_column_it_has_too_much_of(network: Graph, fitted: Odd) -> None:
+    [why] = explained(fitted, network, [OUTLIER])
+    assert why.sentences[0] == "Nobody has attributes like these."
+    assert why.traits[0].column == "attribute 6"
+    assert [one.name for one in why.counterfactual.changes] == ["attribute 6"]  # type: ignore[union-attr]
+
+
+def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: Odd) -> None:
+    [why] = explained(fitted, network, [int(RING[0])])
+    others = set(RING[1:].tolist())
+    members = {one.id for one in why.neighbours if one.member}
+    assert {one.id for one in why.neighbours[:7]} == others
+    assert members == others - {142}  # who looks enough like it for their tie to be half explained
+    assert "with 15 of 15 possible ties among themselves" in why.sentences[0]
+    assert len(why.ties) == 15
+    assert {one.kind for one in why.counterfactual.changes} == {"edge"}  # type: ignore[union-attr]
+    assert {one.name for one in why.counterfactual.changes} <= others  # type: ignore[union-attr]
+
+
+def test_an_ordinary_node_is_said_to_be_one(network: Graph, fitted: Odd) -> None:
+    last = fitted.result_["id"].to_pylist()[-1]
+    [why] = explained(fitted, network, [last])
+    assert why.sentences[0] == "No view finds it unusual."
+    assert why.counterfactual is None
+    assert not why.ties
+
+
+def test_counterfactuals_hold_when_the_changed_network_is_scored(network: Graph, fitted: Odd) -> None:
+    nodes = fitted.result_["id"].to_pylist()[:FLAGGED]
+    ends = np.stack([np.repeat(np.arange(400), network.degrees), network.indices])
+    ends = ends[:, ends[0] < ends[1]]
+    tried = 0
+    for node, why in zip(nodes, explained(fitted, network, nodes), strict=True):
+        if why.counterfactual is None:
+            continue
+        tried += 1
+        edges, x = ends, np.array(network.attributes)
+        for change in why.counterfactual.changes:
+            if change.kind == "edge":
+                edges = edges[:, ~((edges == node) | (edges == change.name)).all(axis=0)]
+            else:
+                column = int(str(change.name).split()[1])
+                theirs = network.indices[network.indptr[node] : network.indptr[node + 1]]
+                x[node, column] = np.quantile(network.attributes[theirs, column], 0.5, method="nearest")
+        after = -fitted.score_samples(Graph.from_arrays(edges, x))[node]
+        assert why.counterfactual.after < why.score
+        assert after < why.score
+        if all(one.kind == "attribute" for one in why.counterfactual.changes):  # then only the median knots would move
+            assert after == pytest.approx(why.counterfactual.after, abs=1e-3)
+        assert 1 <= len(why.counterfactual.changes) <= 5
+    assert tried == FLAGGED
+
+
+def test_dense_and_sparse_tell_the_same(network: Graph, fitted: Odd) -> None:
+    sparse = network.with_attributes(sp.csr_array(np.asarray(network.attributes)))
+    told = [one.sentences for one in explained(fitted, network, [STRANGER, OUTLIER])]
+    assert [one.sentences for one in explained(fitted, sparse, [STRANGER, OUTLIER])] == told
+
+
+def test_a_wide_table_of_words_is_explained_by_words() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 100)
+    words = rng.random((200, 120)) < np.where(group[:, None] == np.arange(120) // 60, 0.15, 0.01)
+    words[3] = words[150]
+    ends = np.concatenate([rng.integers(0, 100, (2, 500)), rng.integers(100, 200, (2, 500))], axis=1)
+    graph = Graph.from_arrays(ends[:, ends[0] != ends[1]], sp.csr_array(words.astype(float)))
+    found = Odd(random_state=0, top_k=FLAGGED, workers=1).fit(graph)
+    [why] = explained(found, graph, [3])
+    assert why.score == pytest.approx(found.anomaly_scores_[3])
+    assert why.kind == "stranger"
+    assert int(why.traits[0].column.split()[1]) >= 60
+
+
+def test_where_the_wiring_says_nothing_no_neighbour_is_far() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3))
+    x[4] = 40.0
+    graph = Graph.from_arrays(rng.integers(0, 200, (2, 400)), x)
+    found = Odd(random_state=0, top_k=1, workers=1).fit(graph)
+    assert found.information_ == 0
+    [why] = explained(found, graph, [4])
+    assert why.kind == "outlier"
+    assert why.far == 0
+    assert {one.hops for one in why.neighbours} == {1.0}
+    assert {one.rarity for one in why.neighbours} == {None}
+    assert "no neighbour looks near or far" in why.sentences[-1]
+    assert len(set(why.sentences)) == len(why.sentences)
+
+
+def test_of_a_hub_no_edge_is_taken_away() -> None:
+    rng = np.random.default_rng(0)
+    many = MANY + 100
+    edges = [[0] * many + list(range(1, many)), [*range(1, many + 1), *range(2, many + 1)]]
+    graph = Graph.from_arrays(edges, rng.normal(size=(many + 1, 2)))
+    found = Odd(random_state=0, top_k=1, workers=1).fit(graph)
+    [why] = explained(found, graph, [0])
+    assert why.score == pytest.approx(found.anomaly_scores_[0])
+    assert {one.effect for one in why.neighbours} == {None}
+    assert any(one.startswith("Of its 612 neighbours an even draw tells what is typical") for one in why.sentences)
+
+
+def test_one_edge_is_never_taken_away_and_no_edge_is_said(small: Graph) -> None:
+    found = Odd(random_state=0, contamination=0.5, workers=1).fit(small)
+    for why in explained(found, small, list(range(61))):
+        if why.degree == 0:
+            assert why.sentences == ("It has no neighbours, so there is nothing to judge it by.",)
+        removed = [one for one in why.counterfactual.changes if one.kind == "edge"] if why.counterfactual else []
+        assert len(removed) < max(why.degree, 1)
+
+
+def test_a_number_that_is_no_node_is_refused(network: Graph, fitted: Odd) -> None:
+    with pytest.raises(GraphError, match="from 0 to 399, got \\[400\\]"):
+        explained(fitted, network, [400])
+
+
+def test_workers_change_nothing(network: Graph, fitted: Odd) -> None:
+    one, two = (explained(fitted, network, list(range(20)), workers=workers) for workers in (1, 2))
+    assert one == two
+
+
+def test_columns_of_a_table_are_spoken_of_by_name_and_value() -> None:
+    rng = np.random.default_rng(0)
+    town = np.repeat(["Delft", "Leiden"], 100)
+    table = pa.table({"town": town, "age": np.where(town == "Delft", 30.0, 60.0) + rng.normal(0, 2, 200)})
+    table = table.set_column(0, "town", pa.array(["Leiden", *town[1:]]))
+    encoding = learn_encoding(table)
+    attributes, names = encoding.apply(table)
+    left = np.repeat(np.arange(200), 4)
+    right = 100 * (left // 100) + rng.integers(0, 100, left.size)
+    graph = Graph.from_arrays([left, right], attributes, attribute_names=names)
+    found = Odd(random_state=0, top_k=FLAGGED, workers=1).fit(graph)
+    [why] = explained(found, graph, [0], encoding=encoding, originals=table)
+    assert why.traits[0].column == "town"
+    assert (why.traits[0].own, why.traits[0].instead) == ("Leiden", "Delft")
+
+
+def test_the_farther_out_the_fewer_edges_look_as_far() -> None:
+    shares = np.geomspace(1, 1e-6, 40)
+    drawn = [drawn_at(float(one)) for one in shares]
+    assert drawn == sorted(drawn)
+    assert drawn_at(0.5) == 1.0
+    assert drawn[-1] == 4.0

@@ -1,0 +1,52 @@
+"""The words of Odd: the loudest view first, and nothing said that is not so."""
+
+from __future__ import annotations
+
+import pytest
+
+from oddhop.explanation import Neighbour, View, one_in
+from oddhop.sayings import reasons
+
+
+def views(stranger: float = 0.5, outlier: float = 0.5, ring: float = 0.5) -> tuple[View, ...]:
+    return (View("stranger", stranger, 1.0), View("outlier", outlier, 1.0), View("ring", ring, 1.0))
+
+
+def listed(*rarities: float, members: int = 0) -> tuple[Neighbour, ...]:
+    return tuple(Neighbour(f"n{k}", 2.0, 0.0, 0.0, None, one, k < members) for k, one in enumerate(rarities))
+
+
+def test_where_no_view_speaks_nothing_is_said() -> None:
+    assert reasons("outlier", views(), listed(0.5), 1, 0, 0, 0) == ("No view finds it unusual.",)
+
+
+def test_the_loudest_comes_first_and_the_others_after_it() -> None:
+    told = reasons("ring", views(stranger=0.01, ring=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
+    assert told[0].endswith("for no visible reason: n0 and n1, with 1 of 1 possible ties among themselves.")
+    assert told[1] == "Of ordinary nodes 1 in 10,000 would be tied as closely for no reason."
+    assert told[2] == "It also does not look like those it is tied to (1 in 100)."
+
+
+@pytest.mark.parametrize(
+    ("rarities", "degree", "far", "said"),
+    [
+        ((0.01,), 1, 1, "its only neighbour, n0, looks farther than 19 in 20 of all edges."),
+        ((0.2,), 1, 0, "its only neighbour, n0, looks as far as 1 in 5 of all edges."),
+        ((0.01, 0.02), 2, 2, "all of its 2 neighbours look farther than 19 in 20 of all edges: n0 and n1."),
+        ((0.1, 0.2, 0.9), 3, 0, "2 of its 3 neighbours look as far as 1 in 5 of all edges, or farther."),
+        ((0.1, 0.2), 90, 0, "2 of its 90 neighbours look as far as 1 in 5 of all edges, or farther."),
+        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours look farther than 19 in 20 of all edges: n0, n1, n2 and 2 more."),
+    ],
+)
+def test_how_far_the_neighbours_look(rarities: tuple[float, ...], degree: int, far: int, said: str) -> None:
+    told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
+    assert told[0] == f"It does not look like those it is tied to: {said}"
+
+
+def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
+    told = reasons("ring", views(ring=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
+    assert told[0].endswith(": n0, n1, n2 and 27 more, with 3 of 3 possible ties among the 3 listed.")
+
+
+def test_shares_keep_two_digits() -> None:
+    assert [one_in(one) for one in (1 / 3, 1 / 12345, 2e-6)] == ["1 in 3", "1 in 12,000", "1 in 500,000"]
