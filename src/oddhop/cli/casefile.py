@@ -19,8 +19,6 @@ from oddhop.errors import RunFolderError
 from oddhop.network import Network
 from oddhop.settings import checked_run_settings
 
-REPORT = "report.html"
-
 
 @dataclass(frozen=True)
 class OpenedRun:
@@ -84,5 +82,5 @@ def write_case_report(
     for one in report.findings:
         if one.level == "warning":
             console.say("audit", f"  audit: {one.sentence}", check=one.check, figure=one.figure)
-    write_report(report, folder / REPORT)
-    return folder / REPORT
+    write_report(report, folder / outcome.REPORT)
+    return folder / outcome.REPORT

@@ -23,6 +23,7 @@ from oddhop.runs import write_atomically
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
+REPORT = "report.html"
 SHOWN = 10
 PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
 
@@ -137,9 +138,10 @@ def say_where(console: Console, folder: Path, figures: Mapping[str, Any], thresh
         if threshold != float("inf")
         else "nothing is flagged without a budget: say --top K"
     )
+    report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
     console.say(
         "done",
-        f"{flagged}\nresults in {folder / PARQUET} and {folder / CSV}",
+        f"{flagged}\nresults in {folder / PARQUET} and {folder / CSV}{report}",
         folder=str(folder),
         **figures,
     )

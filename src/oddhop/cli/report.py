@@ -22,8 +22,8 @@ def report(
 
         oddhop report run --cases 1000
     """
-    from oddhop.cli.casefile import REPORT, reopened, write_case_report
-    from oddhop.cli.outcome import sealed_again
+    from oddhop.cli.casefile import reopened, write_case_report
+    from oddhop.cli.outcome import REPORT, sealed_again
     from oddhop.runs import locked
 
     console = Console(log_format)
