@@ -66,10 +66,11 @@ def test_the_outlier_is_told_by_the_column_it_has_too_much_of(network: Graph, fi
 def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: Odd) -> None:
     [why] = explained(fitted, network, [int(RING[0])])
     others = set(RING[1:].tolist())
-    assert {one.id for one in why.neighbours if one.member} == others
+    members = {one.id for one in why.neighbours if one.member}
     assert {one.id for one in why.neighbours[:7]} == others
-    assert "with 21 of 21 possible ties among themselves" in why.sentences[0]
-    assert len(why.ties) == 21
+    assert members == others - {142}  # who looks enough like it for their tie to be half explained
+    assert "with 15 of 15 possible ties among themselves" in why.sentences[0]
+    assert len(why.ties) == 15
     assert {one.kind for one in why.counterfactual.changes} == {"edge"}  # type: ignore[union-attr]
     assert {one.name for one in why.counterfactual.changes} <= others  # type: ignore[union-attr]
 
@@ -102,8 +103,8 @@ def test_counterfactuals_hold_when_the_changed_network_is_scored(network: Graph,
         after = -fitted.score_samples(Graph.from_arrays(edges, x))[node]
         assert why.counterfactual.after < why.score
         assert after < why.score
-        if all(one.kind == "attribute" for one in why.counterfactual.changes):  # then nothing is held that would move
-            assert after == pytest.approx(why.counterfactual.after)
+        if all(one.kind == "attribute" for one in why.counterfactual.changes):  # then only the median knots would move
+            assert after == pytest.approx(why.counterfactual.after, abs=1e-3)
         assert 1 <= len(why.counterfactual.changes) <= 5
     assert tried == FLAGGED
 
@@ -141,6 +142,7 @@ def test_where_the_wiring_says_nothing_no_neighbour_is_far() -> None:
     assert {one.hops for one in why.neighbours} == {1.0}
     assert {one.rarity for one in why.neighbours} == {None}
     assert "no neighbour looks near or far" in why.sentences[-1]
+    assert len(set(why.sentences)) == len(why.sentences)
 
 
 def test_of_a_hub_no_edge_is_taken_away() -> None:

@@ -127,7 +127,7 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
     changes: list[Change] = []
     best, enough = 0, before * (1 - WORTH_TELLING)
     edges, columns = node.edges, list(spans)
-    floor = _lowest(as_it_is, 0)
+    floor = _lowest(node, as_it_is, 0)
     while len(changes) < MOST_CHANGES and measure.alerts(after):
         options = edges[now.kept[edges]] if now.kept.sum() > 1 else edges[:0]
         outcomes: list[Again] = []
@@ -144,8 +144,9 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
         if scores[place] >= after - WORTH_TELLING * before and not floor:
             break
         after = float(scores[place])
-        floor = _lowest(outcomes[0], place) if place < options.size else _lowest(outcomes[-1], place - options.size)
-        if place < options.size:
+        edge = place < options.size
+        floor = _lowest(node, outcomes[0 if edge else -1], place if edge else place - options.size)
+        if edge:
             kept = now.kept.copy()
             kept[options[place]] = False
             now = Situation(now.row, kept)
@@ -161,14 +162,13 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
     return Counterfactual(tuple(changes[:best]), before, enough, measure) if best else None
 
 
-def _lowest(again: Again, place: int) -> bool:
-    """Tell whether a p-value is at its floor."""
-    return bool((again.evidence.log_p[:, place] <= FLOOR).any())
+def _lowest(node: Node, again: Again, place: int) -> bool:
+    """Tell whether a p-value is at its floor, of a view or of the knot."""
+    pairs = zip(node.bench.held.panel.bulks, again.figures[:, [place]], strict=True)
+    return any(bool(bulk.log_p(figure)[0] <= FLOOR) for bulk, figure in pairs)
 
 
 def _beyond(node: Node, again: Again) -> Floats:
     """Give how far beyond the bulk the figures lie, together."""
-    panel = node.bench.held.panel
-    bulks = (panel.stranger, panel.outlier, panel.ring)
-    pairs = zip(bulks, again.figures, strict=True)
+    pairs = zip(node.bench.held.panel.bulks, again.figures, strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

@@ -165,7 +165,7 @@ def _explain(bench: Bench, number: int) -> Explanation:
         looked_at=degree,
         traits=_traits(node, telling),
         counterfactual=changed,
-        notes=(*notes, *([SILENT] * speechless)),
+        notes=tuple(notes),
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(members.sum()), len(ties)),
         ties=ties,

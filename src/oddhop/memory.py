@@ -130,7 +130,7 @@ def estimate_odd_memory(nodes: int, edges: int, attributes: int, *, values: int 
     width = min(attributes, max(COMPONENTS, WIDE))
     coordinates = 2 * 8 * nodes * width
     eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
-    per_edge = 2 * edges * (8 + 8 + 4)
+    per_edge = 2 * edges * (8 + 8 + 8 + 4)
     tables = 0 if values is None else TABLES_BASE + TABLES_VALUE * values
     return BASE + tables + 2 * (8 * nodes + 2 * 4 * edges) + coordinates + eigenvectors + per_edge
 

@@ -6,7 +6,7 @@ import pytest
 
 from oddhop import Graph
 from oddhop.views import ring
-from oddhop.views.ring import communities, knots
+from oddhop.views.ring import beyond_degree, communities, knots
 from tests.views.planted import RING, planted
 
 
@@ -14,13 +14,16 @@ def _graph(network: nx.Graph) -> Graph:
     return Graph.from_scipy(nx.to_scipy_sparse_array(network), np.ones((network.number_of_nodes(), 1)))
 
 
-def _by_the_formula(graph: Graph) -> np.ndarray:
+def _by_the_formula(graph: Graph, no_reason: np.ndarray) -> np.ndarray:
     nodes = graph.node_count
     a = np.zeros((nodes, nodes))
+    doubt = np.zeros((nodes, nodes))
     for u in range(nodes):
-        a[u, graph.indices[graph.indptr[u] : graph.indptr[u + 1]]] = 1.0
+        row = slice(graph.indptr[u], graph.indptr[u + 1])
+        a[u, graph.indices[row]] = 1.0
+        doubt[u, graph.indices[row]] = no_reason[row]
     values, vectors = communities(graph)
-    r = np.clip(1 - (vectors * values) @ vectors.T, 0, 1) * a
+    r = np.clip(1 - (vectors * values) @ vectors.T, 0, 1) * doubt
     s = r.sum(axis=1)
     chance = r * np.outer(s, s) * (s**2).sum() / s.sum() ** 2
     surprise = np.maximum((r * (r @ r) - chance) / np.sqrt(chance + 1), 0) * a
@@ -30,7 +33,10 @@ def _by_the_formula(graph: Graph) -> np.ndarray:
 @pytest.mark.parametrize("network", [nx.gnm_random_graph(150, 900, seed=1), nx.barabasi_albert_graph(120, 6, seed=2)])
 def test_knots_follow_the_formula(network: nx.Graph) -> None:
     graph = _graph(network)
-    np.testing.assert_allclose(knots(graph), _by_the_formula(graph), atol=1e-9)
+    np.testing.assert_allclose(knots(graph), _by_the_formula(graph, np.ones(graph.indices.size)), atol=1e-9)
+    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+    no_reason = 1 / (1.0 + (rows + graph.indices) % 3)  # the same from both ends
+    np.testing.assert_allclose(knots(graph, no_reason), _by_the_formula(graph, no_reason), atol=1e-9)
 
 
 def test_no_triangle_no_knot() -> None:
@@ -54,3 +60,25 @@ def test_the_planted_ring_is_found_on_any_number_of_workers() -> None:
     tied = knots(graph)
     assert set(np.argsort(-tied)[: RING.size]) == set(RING)
     np.testing.assert_array_equal(tied, knots(graph, workers=3))
+
+
+def test_a_ring_of_those_who_are_alike_is_no_ring() -> None:
+    graph = planted()
+    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+    inside = np.isin(rows, RING) & np.isin(graph.indices, RING)
+    alike = knots(graph, np.where(inside, 0.1, 1.0))
+    assert alike[RING].mean() < 0.2 * knots(graph)[RING].mean()
+
+
+def test_a_large_degree_alone_is_not_beyond_it() -> None:
+    rng = np.random.default_rng(0)
+    degrees = np.ceil(np.exp(rng.normal(2.0, 1.0, 4_000))).astype(np.int64)
+    tied = np.log(degrees) + rng.normal(size=degrees.size)
+    before, after = (np.corrcoef(view, np.log(degrees))[0, 1] for view in (tied, beyond_degree(tied, degrees)))
+    assert abs(after) < 0.3 * before
+
+
+def test_where_all_degrees_are_the_same_the_median_is_taken_off() -> None:
+    tied = np.array([3.0, 1.0, 2.0])
+    np.testing.assert_array_equal(beyond_degree(tied, np.array([5, 5, 5])), tied - 2.0)
+    np.testing.assert_array_equal(beyond_degree(tied, np.zeros(3, dtype=np.int64)), 0.0)

@@ -35,8 +35,8 @@ class Odd(GraphDetector):
     """A node is odd as a stranger, an outlier or part of a ring; each is found by a view of its own.
 
     The stranger's neighbours do not look like neighbours, the outlier's attributes are far from everybody's, and
-    a ring has mutual ties that neither communities nor chance explain. The page "Odd" tells how each is found, and
-    how they are joined.
+    a ring has mutual ties that neither looks nor communities nor chance explain. The page "Odd" tells how each is
+    found, and how they are joined.
 
     Parameters
     ----------

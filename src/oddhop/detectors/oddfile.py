@@ -20,9 +20,9 @@ from oddhop.views.panel import Panel
 from oddhop.views.rarity import GRID, STEPS_BELOW, Bulk
 from oddhop.views.stranger import Kinship
 
-SCHEMA = 1
+SCHEMA = 2
 KIND = "oddhop.Odd"
-BULKS = ("stranger", "outlier", "ring")
+BULKS = ("stranger", "outlier", "ring", "knot")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """One node judged again after a change of its attributes or its edges.
 
-What was learned is held still: kinship, the bulk of every view, and the eigenvectors that stand for the
-communities. All else of the node's three figures is worked out anew, in closed form. Nobody else is judged again.
+What was learned is held still: kinship, the bulk of every view, the eigenvectors that stand for the communities, and
+the median knots of nodes by their degree. All else of the node's figures is worked out anew, in closed form. Nobody
+else is judged again.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.graph import Graph
 from oddhop.views.joining import Evidence
 from oddhop.views.outlier import outlyingness
 from oddhop.views.panel import Panel, evidence_of
-from oddhop.views.ring import LARGEST, Ties, knots_without, surprises, unexplained
-from oddhop.views.stranger import Ratio, standing, turned
+from oddhop.views.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
+from oddhop.views.stranger import Ratio, odds_of_no_reason, standing, turned
 
 EDGES_COMPARED = 1_000_000
 ROWS_AT_ONCE = 16_384
+NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class Held:
     graph, panel : the network, and what was learned.
     faces : turned coordinates of every node, see :func:`oddhop.views.stranger.turned`.
     ratio : f of two faces.
-    ties : what communities leave of the edges.
+    ties : what communities and looks leave of the edges.
+    usual_knots : of nodes by their degree, see :func:`oddhop.views.ring.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
     """
 
@@ -41,6 +45,7 @@ class Held:
     faces: Floats
     ratio: Ratio
     ties: Ties
+    usual_knots: tuple[Floats, Floats]
     usual: Floats
 
     def neighbours(self, node: int) -> Ints:
@@ -64,7 +69,13 @@ class Held:
 
 @dataclass(frozen=True)
 class Again:
-    """What the views say of one node after each of some changes; ``figures`` is (3, changes)."""
+    """What the views say of one node after each of some changes.
+
+    Attributes
+    ----------
+    figures : (4, changes): of the three views, and the knot as it is.
+    evidence : what they say jointly.
+    """
 
     figures: Floats
     evidence: Evidence
@@ -89,16 +100,18 @@ def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: in
     >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
     True
     """
-    ties = unexplained(graph, apart, workers=workers)  # first, while there is most room
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
+    no_reason = odds_of_no_reason(graph, faces, panel.kinship, workers=workers)
+    ties = unexplained(graph, apart, no_reason, workers=workers)
+    tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
     entries = graph.indices.size
     some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
     ends = np.searchsorted(graph.indptr, some, side="right") - 1, graph.indices[some]
     usual = np.concatenate(
         [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
     )
-    return Held(graph, panel, faces, ratio, ties, np.sort(usual))
+    return Held(graph, panel, faces, ratio, ties, tied, np.sort(usual))
 
 
 def _alone(attributes: Any) -> Graph:
@@ -120,17 +133,24 @@ def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bo
 
     Where one row is given for the one and several for the other it stands for all.
     """
-    panel, ratio = held.panel, held.ratio
-    count = max(len(faces), len(kept))
-    there = held.faces[held.neighbours(node)]
+    kinship = held.panel.kinship
+    count, degree = max(len(faces), len(kept)), kept.shape[1]
+    faces, kept = np.broadcast_to(faces, (count, faces.shape[1])), np.broadcast_to(kept, (count, degree))
+    at_once = max(NUMBERS_AT_ONCE // degree, 1)
+    parts = [_figures(held, node, faces[k : k + at_once], kept[k : k + at_once]) for k in range(0, count, at_once)]
+    means, knot = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = kept.sum(axis=1)
-    mean, own = (kept @ there) / degrees[:, None], (kept @ ratio.own(there)) / degrees
-    f = ratio.constant + ratio.own(faces) + own - (faces * mean) @ ratio.across
-    z = np.zeros(count) if panel.kinship.silent else standing(panel.kinship, f, degrees)
-    if kept.all():  # needs no square of the degree
-        knot = np.array([np.sort(surprises(held.graph, held.ties, node))[-LARGEST:].sum() / LARGEST])
-    else:
-        knot = knots_without(held.graph, held.ties, node, kept)
-    strange, far, knotted = (np.broadcast_to(one, count) for one in (z, outlying, knot))
-    bulks = (panel.stranger, panel.outlier, panel.ring)
-    return Again(np.stack([strange, far, knotted]), evidence_of((strange, far, knotted), bulks, panel.kinship))
+    z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
+    ring = beyond_degree(knot, degrees, held.usual_knots)
+    figures = (z, np.broadcast_to(outlying, count), ring, knot)
+    return Again(np.stack(figures), evidence_of(figures, held.panel.bulks, kinship))
+
+
+def _figures(held: Held, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
+    """Give the mean f and the knot after each of some changes."""
+    ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
+    there = held.faces[held.graph.indices[row]]
+    f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
+    # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
+    own = held.ties.apart[row] * expit(f) * kept
+    return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)

@@ -4,7 +4,7 @@ With I the nats that an edge tells about attributes (0 where it tells nothing) a
 
     score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q
 
-S, O and R are -log p of stranger, outlier and ring, Q is -log q of the ring. The more the wiring tells about
+S, O and R are -log p of stranger, outlier and ring, Q is -log q of the knots. The more the wiring tells about
 attributes, the more the stranger decides; where it tells nothing, attributes and wiring are judged each by itself. And
 rings that stand apart from the bulk are heard in any network, as much as they stand apart.
 """
@@ -44,7 +44,7 @@ class Evidence:
         return np.asarray(np.argmax(self.parts, axis=0))
 
 
-def join(log_p: Floats, ring_log_q: Floats, information: float) -> Evidence:
+def join(log_p: Floats, knot_log_q: Floats, information: float) -> Evidence:
     """Join the p-values of the views.
 
     Examples
@@ -58,5 +58,5 @@ def join(log_p: Floats, ring_log_q: Floats, information: float) -> Evidence:
     apart = 1.0 / (1.0 + max(information, 0.0))
     weights = np.array([[1.0 - apart / 2], [apart], [apart / 2]])
     parts = -weights * log_p
-    parts[2] -= ring_log_q
+    parts[2] -= knot_log_q
     return Evidence(log_p, parts + 0.0)

@@ -15,11 +15,13 @@ from oddhop.views.coordinates import Coordinates, learn_coordinates
 from oddhop.views.joining import Evidence, join
 from oddhop.views.outlier import outlyingness
 from oddhop.views.rarity import Bulk, learn_bulk
-from oddhop.views.ring import knots, left_apart
-from oddhop.views.stranger import Kinship, learn_kinship, strangeness
+from oddhop.views.ring import beyond_degree, knots, left_apart
+from oddhop.views.stranger import Kinship, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
 OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
+Figures = tuple[Floats, Floats, Floats, Floats]
+Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
 THINNING = 0x7419  # the key of the draws that leave edges out
 
 
@@ -32,6 +34,7 @@ class Panel:
     coordinates, preparation : attributes as the stranger's and as the outlier's view sees them.
     kinship : what being joined says about attributes.
     stranger, outlier, ring : what the bulk of each view foretells.
+    knot : the same for knots as they are, whatever the degree.
     """
 
     coordinates: Coordinates
@@ -40,6 +43,12 @@ class Panel:
     stranger: Bulk
     outlier: Bulk
     ring: Bulk
+    knot: Bulk
+
+    @property
+    def bulks(self) -> Bulks:
+        """All four, in the order of the figures."""
+        return self.stranger, self.outlier, self.ring, self.knot
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
     """Judge a network by what a panel learned."""
     seen = see(graph, panel.coordinates, panel.preparation)
     figures = _figures(seen, panel.kinship, workers)
-    return evidence_of(figures, (panel.stranger, panel.outlier, panel.ring), panel.kinship)
+    return evidence_of(figures, panel.bulks, panel.kinship)
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -101,21 +110,24 @@ def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floa
     return _learn(replace(seen, graph=thinner, apart=None), workers)[2].score
 
 
-def _learn(seen: Seen, workers: int) -> tuple[Kinship, tuple[Bulk, Bulk, Bulk], Evidence]:
+def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
     kinship = learn_kinship(seen.graph, seen.coordinates, workers=workers)
     figures = _figures(seen, kinship, workers)
     judged = seen.graph.degrees > 0
-    stranger, outlier, ring = (learn_bulk(view[judged]) for view in figures)
-    bulks = (stranger, outlier, ring)
+    stranger, outlier, ring, knot = (learn_bulk(view[judged]) for view in figures)
+    bulks = (stranger, outlier, ring, knot)
     return kinship, bulks, evidence_of(figures, bulks, kinship)
 
 
-def _figures(seen: Seen, kinship: Kinship, workers: int) -> tuple[Floats, Floats, Floats]:
-    strange = strangeness(seen.graph, seen.coordinates, kinship, workers=workers)
-    return strange, seen.outlyingness, knots(seen.graph, seen.apart, workers=workers)
+def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
+    graph = seen.graph
+    strange = strangeness(graph, seen.coordinates, kinship, workers=workers)
+    no_reason = odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship, workers=workers)
+    tied = knots(graph, seen.apart, no_reason, workers=workers)
+    return strange, seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 
-def evidence_of(figures: tuple[Floats, Floats, Floats], bulks: tuple[Bulk, Bulk, Bulk], kinship: Kinship) -> Evidence:
-    """Join the figures of the views, (nodes,) each, into what they say jointly."""
-    log_p = np.stack([bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True)])
-    return join(log_p, bulks[2].log_q(log_p[2]), kinship.information)
+def evidence_of(figures: Figures, bulks: Bulks, kinship: Kinship) -> Evidence:
+    """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
+    stranger, outlier, ring, knot = (bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True))
+    return join(np.stack([stranger, outlier, ring]), bulks[3].log_q(knot), kinship.information)

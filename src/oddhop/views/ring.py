@@ -1,13 +1,18 @@
-"""The ring: a node with mutual ties that neither communities nor chance explain.
+"""The ring: a node with mutual ties that neither looks nor communities nor chance explain.
 
 The leading eigenvectors of the adjacency stand for the communities, but for those that live on few nodes: these are
 rings themselves, and must not explain themselves away. What they leave of an edge is
 
-    r(i, j) = 1 - sum over m of  lambda_m v_m(i) v_m(j),    held between 0 and 1.
+    r(i, j) = 1 - sum over m of  lambda_m v_m(i) v_m(j),    held between 0 and 1,
+
+times the chance that looks are not why the two are joined: friends who are alike make honest rings.
 
 The unexplained common neighbours of the ends of an edge, t = r(i, j) x sum over k of r(i, k) r(k, j), are compared with
 what chance would give nodes with as many unexplained edges, c = r(i, j) s_i s_j (sum of s^2) / (sum of s)^2 with s the
 sums of r: (t - c) / sqrt(c + 1), and at least 0. A node's knot is the sum of its twelve largest, over twelve.
+
+Who has many neighbours has larger knots, odd or not. So the view of a single node is its knot less that of nodes with
+as many neighbours.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from numba import njit
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from oddhop.adjacency import both_ways
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.arrays import Floats, Ints
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
 from oddhop.randomness import generator
@@ -30,27 +35,40 @@ FEWEST_NODES = 64
 LARGEST = 12
 CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
+TINY = 1e-30
+DEGREE_GROUPS = 4
 START = 0x51E6  # the key of the vector that the search for eigenvectors starts from
 
 
 @dataclass(frozen=True)
 class Ties:
-    """What communities leave of the edges.
+    """What communities and looks leave of the edges.
 
     Attributes
     ----------
-    left : r of every edge, in the order of the rows.
+    apart : what communities alone leave of every edge, in the order of the rows.
+    left : r of every edge, which is less where looks explain it.
     sums : s of every node.
-    chance : the sum of s^2 over the squared sum of s.
+    whole, squares : the sums of s and of s^2 over all nodes.
     """
 
+    apart: Floats
     left: Floats
     sums: Floats
-    chance: float
+    whole: float
+    squares: float
+
+    @property
+    def chance(self) -> float:
+        """The sum of s^2 over the squared sum of s."""
+        return self.squares / self.whole**2 if self.whole > 0 else 0.0
 
 
-def knots(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Floats:
+def knots(graph: Graph, apart: Floats | None = None, no_reason: Floats | None = None, *, workers: int = 1) -> Floats:
     """Give the knot of every node; ``apart`` is ``left_apart`` of the network, where it is known.
+
+    ``no_reason`` has, for every entry of ``graph.indices``, the chance that looks are not why the two are joined; it is
+    taken for 1 where it is not given.
 
     Examples
     --------
@@ -61,21 +79,28 @@ def knots(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Flo
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
-    ties = unexplained(graph, apart, workers=workers)
+    return knots_of(graph, unexplained(graph, apart, no_reason, workers=workers), workers=workers)
+
+
+def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
+    """Give the knot of every node from what is left of the edges."""
+    chance = ties.chance
 
     def tie(start: int) -> Floats:
         stop = min(start + NODES_AT_ONCE, graph.node_count)
-        return np.asarray(_knots(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, start, stop))
+        return np.asarray(_knots(graph.indptr, graph.indices, ties.left, ties.sums, chance, start, stop))
 
     return np.concatenate(list(map_blocks(tie, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
 
 
-def unexplained(graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Ties:
-    """Give what communities leave of every edge; ``apart`` is ``left_apart``, where it is known."""
-    left = left_apart(graph, workers=workers) if apart is None else apart
+def unexplained(
+    graph: Graph, apart: Floats | None = None, no_reason: Floats | None = None, *, workers: int = 1
+) -> Ties:
+    """Give what communities, and looks where ``no_reason`` is given, leave of every edge."""
+    apart = left_apart(graph, workers=workers) if apart is None else apart
+    left = apart if no_reason is None else apart * no_reason
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
-    whole = float(sums.sum())
-    return Ties(left, sums, float((sums**2).sum()) / whole**2 if whole > 0 else 0.0)
+    return Ties(apart, left, sums, float(sums.sum()), float((sums**2).sum()))
 
 
 def left_apart(graph: Graph, *, workers: int = 1) -> Floats:
@@ -131,17 +156,63 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     return np.maximum(found, 0.0)
 
 
-def knots_without(graph: Graph, ties: Ties, node: int, kept: Bools) -> Floats:
-    """Give the knot of one node for every row of ``kept``, which tells the edges of the node that are left.
+def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
+    """Give the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
 
-    All other edges, and what communities explain, are held as they are. It takes degree x degree numbers.
+    What communities explain, and the edges of all others, are held as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.views.ring import knots_with, unexplained
+    >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
+    >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
+    >>> own = np.array([as_it_is, half, one_gone])
+    >>> knots_with(triangle_and_path, unexplained(triangle_and_path), 0, own).round(3).tolist()
+    [0.036, 0.018, 0.0]
     """
     row = slice(graph.indptr[node], graph.indptr[node + 1])
-    own = ties.left[row] * kept
-    found = own * (own @ _mutual(graph.indptr, graph.indices, ties.left, node))
-    expected = own * own.sum(axis=1, keepdims=True) * ties.sums[graph.indices[row]] * ties.chance
+    old = ties.sums[graph.indices[row]]
+    sums, theirs = own.sum(axis=1), old + (own - ties.left[row])
+    whole = ties.whole + 2 * (sums - ties.sums[node])
+    squares = ties.squares + sums**2 - ties.sums[node] ** 2 + (theirs**2 - old**2).sum(axis=1)
+    chance = squares / np.maximum(whole, TINY) ** 2
+    places = _mutual(graph.indptr, graph.indices, ties.left, node)
+    found = own * (sp.csr_array(places, shape=2 * (old.size,)) @ own.T).T
+    expected = own * theirs * (sums * chance)[:, None]
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
-    return np.asarray(np.sort(surprise, axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
+    first = max(old.size - LARGEST, 0)
+    return np.asarray(np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST)
+
+
+def beyond_degree(tied: Floats, degrees: Ints, usual: tuple[Floats, Floats] | None = None) -> Floats:
+    """Give the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
+
+    The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree. They
+    are those of the same nodes where ``usual`` is not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.ring import beyond_degree
+    >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
+    [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
+    """
+    places, medians = usual or usual_knots(tied, degrees)
+    return np.where(degrees > 0, tied - np.interp(np.log(np.maximum(degrees, 1)), places, medians), 0.0)
+
+
+def usual_knots(tied: Floats, degrees: Ints) -> tuple[Floats, Floats]:
+    """Give the mean logarithm of the degree and the median knot of four groups by degree."""
+    judged = degrees > 0
+    if not judged.any():
+        return np.zeros(1), np.zeros(1)
+    own, size = tied[judged], np.log(degrees[judged])
+    bounds = np.unique(np.quantile(size, np.arange(1, DEGREE_GROUPS) / DEGREE_GROUPS, method="inverted_cdf"))
+    group = np.searchsorted(bounds, size, side="left")
+    members = [group == g for g in np.unique(group)]
+    return np.array([size[one].mean() for one in members]), np.array([np.median(own[one]) for one in members])
 
 
 def communities(graph: Graph) -> tuple[Floats, Floats]:
@@ -207,18 +278,30 @@ def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: 
 
 
 @njit(cache=True, nogil=True)
-def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> Floats:
-    """Give what is left of the edges among the neighbours of a node, as a square."""
+def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, Ints, Ints]:
+    """Give what is left of the edges among the neighbours of a node, as the parts of a sparse square."""
     row = indices[indptr[u] : indptr[u + 1]]
-    out = np.zeros((row.size, row.size))
+    most = 0
+    for v in row:
+        most += min(row.size, indptr[v + 1] - indptr[v])
+    starts, places, values = np.zeros(row.size + 1, np.int64), np.empty(most, np.int64), np.empty(most)
+    count = 0
     for a in range(row.size):
-        v = row[a]
-        theirs = indices[indptr[v] : indptr[v + 1]]
-        places = np.searchsorted(theirs, row)
-        for b in range(row.size):
-            if places[b] < theirs.size and theirs[places[b]] == row[b]:
-                out[a, b] = left[indptr[v] + places[b]]
-    return out
+        first, theirs = indptr[row[a]], indices[indptr[row[a]] : indptr[row[a] + 1]]
+        if theirs.size < row.size:  # the shorter row is looked up in the longer one
+            found = np.searchsorted(row, theirs)
+            for k in range(theirs.size):
+                if found[k] < row.size and row[found[k]] == theirs[k]:
+                    places[count], values[count] = found[k], left[first + k]
+                    count += 1
+        else:
+            found = np.searchsorted(theirs, row)
+            for b in range(row.size):
+                if found[b] < theirs.size and theirs[found[b]] == row[b]:
+                    places[count], values[count] = b, left[first + found[b]]
+                    count += 1
+        starts[a + 1] = count
+    return values[:count], places[:count], starts
 
 
 @njit(cache=True, nogil=True)

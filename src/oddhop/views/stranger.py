@@ -8,8 +8,8 @@ two are just two nodes" against "these two are joined" is then
 
 with a and b the coordinates of i and j. Nothing is trained, an edge has next to no say in its own judgement, and a
 negative rho ("opposites attract") is as good as a positive one. Of rho^2 the noise is taken off, the largest that
-chance makes with so many coordinates and edges: where nothing is left, the wiring says nothing about
-the attributes and the view is silent.
+chance makes with so many coordinates and edges. Where no rho^2 is twice the noise, the wiring says nothing about the
+attributes and the view is silent.
 
 A node is judged by its mean f over its neighbours, against what such a mean varies by,
 
@@ -21,11 +21,13 @@ the median deviation, which strangers hardly move). At low degree z is like a t 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from scipy import optimize
+from scipy.special import expit
 
 from oddhop.adjacency import upper_edges
 from oddhop.arrays import Floats, Ints
@@ -35,6 +37,7 @@ from oddhop.graph import Graph
 EDGES_AT_ONCE = 16_384
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
+CLEAR = 2.0  # times the noise: what one correlation must reach, or the view is silent
 MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
 
@@ -98,7 +101,8 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * graph.edge_count))
     noise = 2 * width / graph.edge_count
-    rho = np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
+    clear = bool(np.max(rho**2, initial=0.0) >= CLEAR * noise)
+    rho = clear * np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
     rho = np.clip(rho, -STRONGEST, STRONGEST)
     raw = Kinship(centre, whiten, turn, rho, 0.0, 0.0, 0.0, 1.0)
     if raw.silent:
@@ -163,17 +167,40 @@ class Ratio:
         return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
 
 
-def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
-    """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
+def odds_of_no_reason(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
+    """Give, for every entry of ``graph.indices``, the chance that looks are not why the two are joined.
+
+    ``faces`` are the turned coordinates of the nodes. The chance is 1 / (1 + exp(-f)): what f makes of even odds. Where
+    the view is silent it is one half.
+    """
+    entries = graph.indices.size
+    if kinship.silent:
+        return np.full(entries, 0.5)
+    f = _between(faces, kinship)
+
+    def chance(start: int) -> Floats:
+        stop = min(start + EDGES_AT_ONCE, entries)
+        rows = np.searchsorted(graph.indptr, np.arange(start, stop), side="right") - 1
+        return np.asarray(expit(f(rows, graph.indices[start:stop])))
+
+    return np.concatenate(list(map_blocks(chance, range(0, entries, EDGES_AT_ONCE), workers=workers)))
+
+
+def _between(faces: Floats, kinship: Kinship) -> Callable[[Ints, Ints], Floats]:
+    """Give f as a function of two nodes, with what each end adds worked out once."""
     ratio = Ratio.of(kinship)
-    faces = turned(coordinates, kinship)
     with single_threaded():
         own = ratio.own(faces)
+    return lambda left, right: ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
+
+
+def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
+    """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
+    ratio = _between(turned(coordinates, kinship), kinship)
 
     def over(start: int) -> tuple[Ints, Ints, Floats]:
         left, right = _ends(graph, start)
-        f = ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
-        return left, right, f
+        return left, right, ratio(left, right)
 
     sums, squares = np.zeros(graph.node_count), np.zeros(graph.node_count)
     total = 0.0
