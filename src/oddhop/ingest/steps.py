@@ -1,0 +1,333 @@
+"""The steps from two tables to a network on disk; each is recorded when it is done, and not done again.
+
+All of it is made in a folder of its own inside the one asked for, and moved out when it is whole. A run that was
+killed goes on after the last step on record, to the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from oddhop.adjacency import Mended, index_dtype
+from oddhop.encode import Encoding, learn_by_column
+from oddhop.engine.local import Progress, silent
+from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
+from oddhop.ingest.reading import IDS, ORIGINALS, NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
+from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
+from oddhop.ingest.writing import growing_array
+from oddhop.io import Counts
+from oddhop.io.database import database, fetch_table, reading
+from oddhop.io.ids import IdColumn
+from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.io.sources import Form, opened
+from oddhop.runs import MANIFEST, RunFolder, locked, open_run, write_atomically
+from oddhop.settings import EncodeSettings, ReadSettings
+from oddhop.stored import FORMAT, KIND, UNFINISHED, ArrayEntry, Manifest, Stored, file_entry, open_stored
+from oddhop.version import __version__
+
+MAX_MEMORY = 4 << 30
+PARTITION_ENTRIES = 1 << 24
+OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
+LEAST = 256 << 20
+DATABASE, PAIRS, BUCKETS, ENCODING, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "encoding", "seal.json"
+
+
+def ingest(
+    edges: str | os.PathLike[str],
+    nodes: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    read: ReadSettings | None = None,
+    encode: EncodeSettings | None = None,
+    *,
+    encoding: Encoding | None = None,
+    max_memory: int = MAX_MEMORY,
+    partition_entries: int = PARTITION_ENTRIES,
+    progress: Progress = silent,
+) -> Stored:
+    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.network.load_network`.
+
+    Parameters
+    ----------
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON.
+    folder : where it is made; a run that was killed goes on there.
+    read, encode : as for tables in memory.
+    encoding : an encoding to use again, in place of learning one.
+    max_memory : what the work may take, in bytes, about. One column of the node table must fit.
+    partition_entries : the most entries of the adjacency in a partition; an edge has two.
+    progress : called with the step, what is done, and what there is to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.ingest import ingest
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\nb,c\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\n")
+    ...     stored = ingest(edges, nodes, Path(home, "graph"))
+    ...     stored.manifest.edges, stored.manifest.counts["duplicate_edges"]
+    (2, 1)
+    """
+    read, encode = read or ReadSettings(), encode or EncodeSettings()
+    if type(partition_entries) is not int or partition_entries < 1:
+        raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
+    with _files(edges, "the edge table") as edge_form, _files(nodes, "the node table") as node_form:
+        settings = {
+            "read": read.model_dump(exclude={"memory_limit"}),
+            "encode": encode.model_dump(),
+            "encoding": None if encoding is None else encoding.to_json(),
+            "partition_entries": partition_entries,
+        }
+        job = _Job(
+            tables={"edges": os.fspath(edges), "nodes": os.fspath(nodes)},
+            edge_form=edge_form,
+            node_form=node_form,
+            read=read,
+            encode=encode,
+            encoding=encoding,
+            settings=settings,
+            memory_limit=read.memory_limit or f"{max(max_memory - OURS, LEAST) >> 20}MiB",
+            progress=progress,
+        )
+        with locked(folder) as target:
+            if (target / MANIFEST).exists():
+                return _complete(target, job)
+            try:
+                with open_run(target / UNFINISHED, job.identity, resume=True) as run:
+                    _make(job, run)
+                    _move(run.path, target)
+            except (TableError, EncodingError, GraphError):
+                # The same tables would be refused again, and mended ones are another run.
+                shutil.rmtree(target / UNFINISHED)
+                raise
+            shutil.rmtree(target / UNFINISHED)
+            return open_stored(target)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What was asked for."""
+
+    tables: dict[str, str]
+    edge_form: Form
+    node_form: Form
+    read: ReadSettings
+    encode: EncodeSettings
+    encoding: Encoding | None
+    settings: dict[str, Any]
+    memory_limit: str
+    progress: Progress
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What must not differ where a run goes on."""
+        files = [Path(name) for form in (self.edge_form, self.node_form) for name in form.files]
+        stamps = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+        return {"tables": self.tables, "files": stamps, "settings": self.settings, "oddhop": __version__}
+
+
+@contextmanager
+def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
+    """Find the files of a table; anything else could not be read again after a kill."""
+    if not isinstance(named, str | os.PathLike):
+        raise TableError(f"{what} must be files to be ingested, got {type(named).__name__}; write it to Parquet first")
+    with opened(named, what) as form:
+        yield form
+
+
+def _complete(target: Path, job: _Job) -> Stored:
+    stored = open_stored(target)
+    if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
+        raise RunFolderError(
+            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings; "
+            "choose another folder"
+        )
+    return stored
+
+
+def _step(work: Path, name: str, do: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Do a step and record what it gave, or give what is on record."""
+    record = work / f"{name}.json"
+    if not record.exists():
+        write_atomically(record, json.dumps(do(), sort_keys=True, allow_nan=False).encode())
+    return dict(json.loads(record.read_bytes()))
+
+
+def _make(job: _Job, run: RunFolder) -> None:
+    """Make all files and the manifest, in the folder of the run."""
+    work = run.path
+    for debris in work.glob(".*.tmp"):
+        debris.unlink()
+    if (work / SEAL).exists():
+        return
+    if not (work / "pairs.json").exists():
+        _read_tables(job, work)
+    nodes, attributes, pairs = (_step(work, name, dict) for name in ("nodes", "attributes", "pairs"))
+    made = _step(
+        work,
+        "buckets",
+        lambda: asdict(
+            fill_buckets(
+                work / PAIRS, nodes["nodes"], job.settings["partition_entries"], work / BUCKETS, progress=job.progress
+            )
+        ),
+    )
+    (work / PAIRS).unlink(missing_ok=True)
+    rows = _step(work, "rows", lambda: _write_rows(run, Buckets(**made), job.progress))
+    counts = Counts(
+        **pairs,
+        **nodes["counts"],
+        duplicate_edges=rows["mended"]["duplicates"],
+        lone_nodes=rows["lone"],
+        ignored_columns=tuple(nodes["ignored"]),
+    )
+    if job.read.strict:
+        _refuse(job, work, counts, rows["first_lone"])
+    files = [f"{name}.npy" for name in (*attributes["arrays"], *rows["arrays"])]
+    files += [name for name in (IDS, ORIGINALS, f"{ENCODING}.json") if (work / name).exists()]
+    manifest = Manifest(
+        kind=KIND,
+        format=FORMAT,
+        oddhop=__version__,
+        nodes=nodes["nodes"],
+        edges=rows["entries"][-1] // 2,
+        bounds=made["bounds"],
+        entries=rows["entries"],
+        attribute_names=attributes["names"],
+        arrays={name: ArrayEntry(**entry) for name, entry in (attributes["arrays"] | rows["arrays"]).items()},
+        files={name: file_entry(work / name) for name in sorted(files)},
+        # The readers have left out the duplicates: those of the tables are among the counts.
+        mended=asdict(Mended(one_way=rows["mended"]["one_way"])),
+        roles=nodes["roles"],
+        counts=json.loads(json.dumps(asdict(counts))),
+        differences=attributes["differences"],
+        tables=job.tables,
+        settings=job.settings,
+    )
+    document = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True, allow_nan=False)
+    write_atomically(work / SEAL, document.encode())
+
+
+def _move(work: Path, target: Path) -> None:
+    """Move the files of a whole network to where it was asked for, the manifest last."""
+    seal = (work / SEAL).read_bytes()
+    for name in json.loads(seal)["files"]:
+        if (work / name).exists():
+            (work / name).replace(target / name)
+    write_atomically(target / MANIFEST, seal)
+
+
+@contextmanager
+def _opened_tables(job: _Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+    spill = work / "spill"
+    shutil.rmtree(spill, ignore_errors=True)
+    spill.mkdir()
+    files = [*job.edge_form.files, *job.node_form.files]
+    with database(files, job.memory_limit, spill, work / DATABASE) as connection, reading("the network"):
+        read = job.read
+        yield connection, find_columns(connection, job.edge_form, job.node_form, read.source, read.target, read.id)
+
+
+def _read_tables(job: _Job, work: Path) -> None:
+    """Take the steps that need the tables."""
+    with _opened_tables(job, work) as (connection, chosen):
+        job.progress("numbering nodes", 0, 1)
+        nodes = _step(work, "nodes", lambda: _number(connection, chosen))
+        job.progress("numbering nodes", 1, 1)
+        people = NodeTable(connection, chosen, nodes["nodes"])
+        document = _step(work, ENCODING, lambda: _encoding(job, people).to_json())
+        encoding = Encoding.from_json(document)
+        _step(work, "attributes", lambda: _write_attributes(job, people, encoding, work))
+        _step(work, "pairs", lambda: _place(job, people, IdColumn(**nodes["id"]), work))
+
+
+def _number(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> dict[str, Any]:
+    node_id, (rows, null_ids, repeated) = keep_nodes(connection, chosen)
+    return {
+        "id": asdict(node_id),
+        "nodes": rows - null_ids - repeated,
+        "counts": {"node_rows": rows, "null_ids": null_ids, "repeated_ids": repeated},
+        "roles": asdict(chosen.roles),
+        "ignored": chosen.ignored,
+    }
+
+
+def _encoding(job: _Job, people: NodeTable) -> Encoding:
+    names = [people.chosen.node_names[k] for k in people.chosen.others]
+    return job.encoding or learn_by_column(names, people.column, **job.encode.model_dump(), progress=job.progress)
+
+
+def _write_attributes(job: _Job, people: NodeTable, encoding: Encoding, work: Path) -> dict[str, Any]:
+    learned = job.encoding is None
+    arrays, differences = write_nodes(people, encoding, work, learned=learned, progress=job.progress)
+    return {
+        "arrays": {name: entry.model_dump(mode="json") for name, entry in arrays.items()},
+        "names": encoding.names,
+        "differences": [asdict(one) for one in differences],
+    }
+
+
+def _place(job: _Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[str, int]:
+    connection, chosen = people.connection, people.chosen
+    tally = write_pairs(connection, chosen, node_id, people.nodes, work / PAIRS, progress=job.progress)
+    rows, null_ends = tally["edge_rows"], tally["null_ends"]
+    if rows > null_ends and tally["unknown_edges"] == rows - null_ends:
+        connection.execute("DROP VIEW IF EXISTS edges")
+        ends = bring_edges(connection, chosen, where_they_lie=False)
+        place_edges(connection, ends, node_id)
+        refuse_unjoined(connection, ends, rows, chosen.roles)
+    return tally
+
+
+def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str, Any]:
+    """Sort every partition, then put them one after the other."""
+    work, parts = run.path, len(where.bounds) - 1
+    mended = {"duplicates": 0, "one_way": 0}
+    entries, degrees = [0], []
+    for k in range(parts):
+        progress(SORTING, k, parts)
+        if run.load(f"part-{k}") is None:
+            rows = sorted_rows(work / BUCKETS, where, k)
+            found = {"duplicates": rows.duplicates, "one_way": rows.one_way}
+            run.save(f"part-{k}", {"indices": rows.indices, "degrees": rows.degrees}, found)
+    progress(SORTING, parts, parts)
+    with growing_array(work / "indices.npy", index_dtype(where.bounds[-1])) as indices:
+        for k in range(parts):
+            arrays, found = run.load(f"part-{k}") or ({}, {})
+            indices.append(arrays["indices"])
+            degrees.append(arrays["degrees"])
+            entries.append(indices.rows)
+            mended = {name: mended[name] + found[name] for name in mended}
+    every = np.concatenate(degrees)
+    with growing_array(work / "indptr.npy", np.int64) as indptr:
+        indptr.append(np.concatenate([[0], np.cumsum(every)]))
+    return {
+        "arrays": {"indptr": indptr.entry.model_dump(mode="json"), "indices": indices.entry.model_dump(mode="json")},
+        "entries": entries,
+        "mended": mended,
+        "lone": int(np.count_nonzero(every == 0)),
+        "first_lone": int(np.argmin(every)),
+    }
+
+
+def _refuse(job: _Job, work: Path, counts: Counts, first_lone: int) -> None:
+    """Raise for what was left out, as the reader of tables does; the edges are read again, for an example."""
+    if not any(value for name, value in asdict(counts).items() if name not in ("edge_rows", "node_rows")):
+        return
+    with _opened_tables(job, work) as (connection, chosen):
+        node_id = IdColumn(**_step(work, "nodes", dict)["id"])
+        ends = bring_edges(connection, chosen, where_they_lie=False)
+        place_edges(connection, ends, node_id)
+        lone = fetch_table(connection, f"SELECT id FROM people WHERE position = {first_lone}").column(0)  # noqa: S608
+        refuse(connection, ends, counts, repr(lone[0].as_py()))
