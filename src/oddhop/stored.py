@@ -27,6 +27,7 @@ from oddhop.runs import MANIFEST
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128
 UNFINISHED = "unfinished"
+ENCODING, IDS, ORIGINALS = "encoding.json", "ids.parquet", "originals.parquet"
 DENSE, SPARSE = ("attributes",), ("attributes_indptr", "attributes_indices", "attributes_data")
 STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 Count = Annotated[int, Field(ge=0)]

@@ -28,11 +28,10 @@ from oddhop.io.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.io.ids import IdColumn, end_key
 from oddhop.io.joins import Columns, number_nodes
 from oddhop.runs import atomic_file
-from oddhop.stored import ArrayEntry
+from oddhop.stored import IDS, ORIGINALS, ArrayEntry
 
 ROWS_AT_ONCE = 1 << 17
 NARROW = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-IDS, ORIGINALS = "ids.parquet", "originals.parquet"
 NO_END, NO_NODE = -2, -1
 
 

@@ -22,7 +22,7 @@ from oddhop.adjacency import Mended, index_dtype
 from oddhop.encode import Encoding, learn_by_column
 from oddhop.engine.local import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
-from oddhop.ingest.reading import IDS, ORIGINALS, NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
+from oddhop.ingest.reading import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
 from oddhop.ingest.writing import growing_array
 from oddhop.io import Counts
@@ -32,14 +32,26 @@ from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_u
 from oddhop.io.sources import Form, opened
 from oddhop.runs import MANIFEST, RunFolder, locked, open_run, write_atomically
 from oddhop.settings import EncodeSettings, ReadSettings
-from oddhop.stored import FORMAT, KIND, UNFINISHED, ArrayEntry, Manifest, Stored, file_entry, open_stored
+from oddhop.stored import (
+    ENCODING,
+    FORMAT,
+    IDS,
+    KIND,
+    ORIGINALS,
+    UNFINISHED,
+    ArrayEntry,
+    Manifest,
+    Stored,
+    file_entry,
+    open_stored,
+)
 from oddhop.version import __version__
 
 MAX_MEMORY = 4 << 30
 PARTITION_ENTRIES = 1 << 24
 OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
 LEAST = 256 << 20
-DATABASE, PAIRS, BUCKETS, ENCODING, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "encoding", "seal.json"
+DATABASE, PAIRS, BUCKETS, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json"
 
 
 def ingest(
@@ -195,7 +207,7 @@ def _make(job: _Job, run: RunFolder) -> None:
     if job.read.strict:
         _refuse(job, work, counts, rows["first_lone"])
     files = [f"{name}.npy" for name in (*attributes["arrays"], *rows["arrays"])]
-    files += [name for name in (IDS, ORIGINALS, f"{ENCODING}.json") if (work / name).exists()]
+    files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
     manifest = Manifest(
         kind=KIND,
         format=FORMAT,
@@ -246,7 +258,7 @@ def _read_tables(job: _Job, work: Path) -> None:
         nodes = _step(work, "nodes", lambda: _number(connection, chosen))
         job.progress("numbering nodes", 1, 1)
         people = NodeTable(connection, chosen, nodes["nodes"])
-        document = _step(work, ENCODING, lambda: _encoding(job, people).to_json())
+        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people).to_json())
         encoding = Encoding.from_json(document)
         _step(work, "attributes", lambda: _write_attributes(job, people, encoding, work))
         _step(work, "pairs", lambda: _place(job, people, IdColumn(**nodes["id"]), work))
