@@ -184,8 +184,8 @@ def _make(job: _Job, run: RunFolder) -> None:
     if (work / SEAL).exists():
         return
     if not (work / "pairs.json").exists():
-        _read_tables(job, work)
-    nodes, attributes, pairs = (_step(work, name, dict) for name in ("nodes", "attributes", "pairs"))
+        _read_wiring(job, work)
+    nodes, pairs = (_step(work, name, dict) for name in ("nodes", "pairs"))
     made = _step(
         work,
         "buckets",
@@ -206,6 +206,9 @@ def _make(job: _Job, run: RunFolder) -> None:
     )
     if job.read.strict:
         _refuse(job, work, counts, rows["first_lone"])
+    if not (work / "attributes.json").exists():
+        _read_attributes(job, work, nodes["nodes"])
+    attributes = _step(work, "attributes", dict)
     files = [f"{name}.npy" for name in (*attributes["arrays"], *rows["arrays"])]
     files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
     manifest = Manifest(
@@ -251,17 +254,22 @@ def _opened_tables(job: _Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConne
         yield connection, find_columns(connection, job.edge_form, job.node_form, read.source, read.target, read.id)
 
 
-def _read_tables(job: _Job, work: Path) -> None:
-    """Take the steps that need the tables."""
+def _read_wiring(job: _Job, work: Path) -> None:
+    """Give numbers to the nodes and the ends of the edges."""
     with _opened_tables(job, work) as (connection, chosen):
         job.progress("numbering nodes", 0, 1)
         nodes = _step(work, "nodes", lambda: _number(connection, chosen))
         job.progress("numbering nodes", 1, 1)
         people = NodeTable(connection, chosen, nodes["nodes"])
-        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people).to_json())
-        encoding = Encoding.from_json(document)
-        _step(work, "attributes", lambda: _write_attributes(job, people, encoding, work))
         _step(work, "pairs", lambda: _place(job, people, IdColumn(**nodes["id"]), work))
+
+
+def _read_attributes(job: _Job, work: Path, nodes: int) -> None:
+    """Learn the encoding and encode."""
+    with _opened_tables(job, work) as (connection, chosen):
+        people = NodeTable(connection, chosen, nodes)
+        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people).to_json())
+        _step(work, "attributes", lambda: _write_attributes(job, people, Encoding.from_json(document), work))
 
 
 def _number(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> dict[str, Any]:

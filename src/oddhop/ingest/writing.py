@@ -62,9 +62,11 @@ def growing_table(file: Path) -> Iterator[Callable[[pa.Table], None]]:
         writer.write_table(table)
 
     with atomic_file(file) as content:
-        yield append
-        if writer is not None:
-            writer.close()
+        try:
+            yield append
+        finally:
+            if writer is not None:
+                writer.close()
 
 
 def write_dense(folder: Path, blocks: Iterable[Any], width: int) -> dict[str, ArrayEntry]:
