@@ -113,6 +113,7 @@ def ingest(
             progress=progress,
         )
         with locked(folder) as target:
+            _sweep(target)
             if (target / MANIFEST).exists():
                 return _complete(target, job)
             try:
@@ -165,7 +166,14 @@ def _complete(target: Path, job: _Job) -> Stored:
             f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings; "
             "choose another folder"
         )
+    shutil.rmtree(target / UNFINISHED, ignore_errors=True)
     return stored
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what a killed run was just writing."""
+    for debris in folder.glob(".*.tmp"):
+        debris.unlink()
 
 
 def _step(work: Path, name: str, do: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
@@ -179,8 +187,7 @@ def _step(work: Path, name: str, do: Callable[[], Mapping[str, Any]]) -> dict[st
 def _make(job: _Job, run: RunFolder) -> None:
     """Make all files and the manifest, in the folder of the run."""
     work = run.path
-    for debris in work.glob(".*.tmp"):
-        debris.unlink()
+    _sweep(work)
     if (work / SEAL).exists():
         return
     if not (work / "pairs.json").exists():
