@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
 import tempfile
 import uuid
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from oddhop.encode import learn_encoding
 from oddhop.errors import EncodingError, OddhopError, RunFolderError, SettingsError, TableError
 from oddhop.ingest import ingest
+from oddhop.ingest.writing import GrowingArray
 from oddhop.network import Network, load_network, open_network
 from oddhop.runs import locked
 from oddhop.settings import EncodeSettings, ReadSettings
@@ -191,3 +193,30 @@ def test_a_folder_takes_one_network_and_one_run_at_a_time(tmp_path):
         ingest(*files, tmp_path / "other", partition_entries=0)
     with pytest.raises(TableError, match="must be files"):
         ingest(TIES, PEOPLE, tmp_path / "other")
+
+
+def test_a_full_disk_keeps_what_was_done(tmp_path, monkeypatch):
+    files = written(tmp_path, edges=TIES, nodes=PEOPLE)
+    out = tmp_path / "graph"
+
+    def full(self, rows):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GrowingArray, "append", full)
+        with pytest.raises(OSError, match="No space left"):
+            ingest(*files, out)
+    assert (out / "unfinished" / "pairs.json").exists()
+    assert not list(out.rglob("*.tmp"))
+    with pytest.raises(RunFolderError, match="holds another run: settings was"):
+        ingest(*files, out, partition_entries=2)
+    ingest(*files, out)
+    assert_same(open_network(out), load_network(*files))
+
+
+def test_a_broken_line_is_told_and_leaves_nothing(tmp_path):
+    nodes = written(tmp_path, "csv", nodes=PEOPLE)[0]
+    (tmp_path / "edges.csv").write_text("u,v\na,b\nb,c,d\n")
+    with pytest.raises(TableError, match="line 3"):
+        ingest(tmp_path / "edges.csv", nodes, tmp_path / "graph")
+    assert not (tmp_path / "graph").exists()

@@ -42,6 +42,7 @@ def ingest(
     max_memory: Annotated[
         str, typer.Option("--max-memory", help="About what the work may take.", rich_help_panel=o.INPUT)
     ] = "4GiB",
+    resume: o.Resume = False,  # noqa: ARG001 - it goes on in any case, and every command takes the word
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:

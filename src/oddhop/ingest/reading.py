@@ -27,12 +27,14 @@ from oddhop.ingest.writing import growing_table, write_dense, write_sparse
 from oddhop.io.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.io.ids import IdColumn, end_key
 from oddhop.io.joins import Columns, number_nodes
+from oddhop.io.sources import Form
 from oddhop.runs import atomic_file
 from oddhop.stored import IDS, ORIGINALS, ArrayEntry
 
 ROWS_AT_ONCE = 1 << 17
 NARROW = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NO_END, NO_NODE = -2, -1
+PLACING = "placing edges"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class NodeTable:
                 f"SELECT {picked} FROM people WHERE position >= {start} AND position < {start + ROWS_AT_ONCE} "  # noqa: S608
                 "ORDER BY position"
             )
-            yield fetch_table(self.connection, block).rename_columns(names)
+            with reading(self.chosen.node_form.label):
+                table = fetch_table(self.connection, block).rename_columns(names)
+            yield table
 
     def column(self, name: str) -> Column:
         """Give one column whole."""
@@ -74,7 +78,7 @@ def keep_nodes(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> tuple[
 
 def _bring(
     connection: duckdb.DuckDBPyConnection,
-    form: Any,
+    form: Form,
     table: str,
     picks: dict[int, str],
     ids: set[int],
@@ -143,13 +147,25 @@ def write_pairs(
     """Write every edge that joins two nodes as their numbers; count the rows and what was left out."""
     ends = bring_edges(connection, chosen, where_they_lie=True)
     tally = np.zeros(4, dtype=np.int64)
-    with atomic_file(file) as out, reading(chosen.edge_form.label):
-        for batch in fetch_batches(connection, _placing(connection, ends, node_id, nodes)):
-            s, t = (batch.column(k).to_numpy() for k in (0, 1))
+    with atomic_file(file) as out:
+        for s, t in _placed(connection, chosen.edge_form, _placing(connection, ends, node_id, nodes), progress):
             pairs = np.empty((s.size, 2), dtype=index_dtype(nodes))
             out.write(pairs[: _keep(s, t, pairs, tally)].data)
-            progress("placing edges", int(tally[0]), 0)
     return dict(zip(("edge_rows", "null_ends", "unknown_edges", "loops"), tally.tolist(), strict=True))
+
+
+def _placed(
+    connection: duckdb.DuckDBPyConnection, form: Form, query: str, progress: Progress
+) -> Iterator[tuple[Ints, Ints]]:
+    with reading(form.label):
+        # To count the lines of a text is to read it.
+        rows = 1 if form.textual else fetch_row(connection, "SELECT count(*) FROM edges")[0]
+        done = 0
+        for batch in fetch_batches(connection, query):
+            progress(PLACING, 0 if form.textual else done, rows)
+            yield batch.column(0).to_numpy(), batch.column(1).to_numpy()
+            done += batch.num_rows
+        progress(PLACING, rows, rows)
 
 
 def _placing(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], node_id: IdColumn, nodes: int) -> str:

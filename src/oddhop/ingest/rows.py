@@ -21,7 +21,7 @@ from oddhop.runs import atomic_file
 
 PAIRS_AT_ONCE = 1 << 21
 BITS = 63
-SORTING = "sorting edges"
+SCATTERING, SORTING = "scattering edges", "sorting edges"
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,14 @@ def fill_buckets(pairs: Path, nodes: int, most: int, buckets: Path, progress: Pr
     cursor = starts[:-1].copy()
     with atomic_file(buckets) as file:
         for k, block in enumerate(_pairs(pairs, nodes)):
-            progress(SORTING, k, blocks)
+            progress(SCATTERING, k, blocks)
             entries, ends = _grouped(block, np.asarray(bounds), _shift(nodes))
             for b in np.flatnonzero(np.diff(ends, prepend=0)):
                 group = entries[ends[b - 1] if b else 0 : ends[b]]
                 file.seek(8 * int(cursor[b]))
                 file.write(group.data)
                 cursor[b] += group.size
+    progress(SCATTERING, blocks, blocks)
     return Buckets(bounds, tuple(starts.tolist()))
 
 

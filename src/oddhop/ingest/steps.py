@@ -6,6 +6,7 @@ killed goes on after the last step on record, to the same bytes.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -98,7 +99,7 @@ def ingest(
         settings = {
             "read": read.model_dump(exclude={"memory_limit"}),
             "encode": encode.model_dump(),
-            "encoding": None if encoding is None else encoding.to_json(),
+            "encoding": None if encoding is None else _digest(encoding),
             "partition_entries": partition_entries,
         }
         job = _Job(
@@ -120,12 +121,18 @@ def ingest(
                 with open_run(target / UNFINISHED, job.identity, resume=True) as run:
                     _make(job, run)
                     _move(run.path, target)
-            except (TableError, EncodingError, GraphError):
-                # The same tables would be refused again, and mended ones are another run.
-                shutil.rmtree(target / UNFINISHED)
+            except (TableError, EncodingError, GraphError) as error:
+                # The same tables would be refused again, and mended ones are another run. But a full disk is
+                # no fault of theirs.
+                if not isinstance(error.__context__, OSError | duckdb.IOException):
+                    shutil.rmtree(target / UNFINISHED)
                 raise
             shutil.rmtree(target / UNFINISHED)
             return open_stored(target)
+
+
+def _digest(encoding: Encoding) -> str:
+    return hashlib.sha256(json.dumps(encoding.to_json(), sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -256,8 +263,8 @@ def _opened_tables(job: _Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConne
     shutil.rmtree(spill, ignore_errors=True)
     spill.mkdir()
     files = [*job.edge_form.files, *job.node_form.files]
-    with database(files, job.memory_limit, spill, work / DATABASE) as connection, reading("the network"):
-        read = job.read
+    read = job.read
+    with database(files, job.memory_limit, spill, work / DATABASE) as connection:
         yield connection, find_columns(connection, job.edge_form, job.node_form, read.source, read.target, read.id)
 
 
@@ -280,7 +287,8 @@ def _read_attributes(job: _Job, work: Path, nodes: int) -> None:
 
 
 def _number(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> dict[str, Any]:
-    node_id, (rows, null_ids, repeated) = keep_nodes(connection, chosen)
+    with reading(chosen.node_form.label):
+        node_id, (rows, null_ids, repeated) = keep_nodes(connection, chosen)
     return {
         "id": asdict(node_id),
         "nodes": rows - null_ids - repeated,
@@ -310,10 +318,12 @@ def _place(job: _Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[
     tally = write_pairs(connection, chosen, node_id, people.nodes, work / PAIRS, progress=job.progress)
     rows, null_ends = tally["edge_rows"], tally["null_ends"]
     if rows > null_ends and tally["unknown_edges"] == rows - null_ends:
-        connection.execute("DROP VIEW IF EXISTS edges")
-        ends = bring_edges(connection, chosen, where_they_lie=False)
-        place_edges(connection, ends, node_id)
-        refuse_unjoined(connection, ends, rows, chosen.roles)
+        with reading("the network"):
+            connection.execute("DROP VIEW IF EXISTS edges")
+            connection.execute("DROP TABLE IF EXISTS edges")
+            ends = bring_edges(connection, chosen, where_they_lie=False)
+            place_edges(connection, ends, node_id)
+            refuse_unjoined(connection, ends, rows, chosen.roles)
     return tally
 
 
@@ -352,7 +362,7 @@ def _refuse(job: _Job, work: Path, counts: Counts, first_lone: int) -> None:
     """Raise for what was left out, as the reader of tables does; the edges are read again, for an example."""
     if not any(value for name, value in asdict(counts).items() if name not in ("edge_rows", "node_rows")):
         return
-    with _opened_tables(job, work) as (connection, chosen):
+    with _opened_tables(job, work) as (connection, chosen), reading("the network"):
         node_id = IdColumn(**_step(work, "nodes", dict)["id"])
         ends = bring_edges(connection, chosen, where_they_lie=False)
         place_edges(connection, ends, node_id)
