@@ -14,7 +14,7 @@ import hashlib, os, signal, sys
 from pathlib import Path
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
-import oddhop.ingest.steps as steps
+from oddhop.ingest import ingest
 
 home = Path(sys.argv[1])
 rng = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def run(folder, kill_at, after):
         if calls == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
     Path.replace = counted
-    steps.ingest(home / "edges.parquet", home / "nodes.parquet", folder, partition_entries=200)
+    ingest(home / "edges.parquet", home / "nodes.parquet", folder, partition_entries=200)
     print("renames", calls, flush=True)
 
 def child(*arguments):
@@ -79,7 +79,7 @@ print("stubborn", kills, flush=True)
 """
 
 
-EVERY = 5  # at each rename it takes minutes
+EVERY = 9  # at each rename it takes minutes
 
 
 @pytest.mark.slow

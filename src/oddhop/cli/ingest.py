@@ -58,7 +58,7 @@ def ingest(
     from oddhop.cli.reading import say_network
     from oddhop.errors import TableError
     from oddhop.ingest import ingest as make
-    from oddhop.ingest.steps import MAX_MEMORY
+    from oddhop.ingest.folder import MAX_MEMORY
     from oddhop.io.joins import NO_ATTRIBUTES
     from oddhop.network import open_network
 

@@ -1,14 +1,12 @@
 """The steps from two tables to a network on disk; each is recorded when it is done, and not done again.
 
-All of it is made in a folder of its own inside the one asked for, and moved out when it is whole. A run that was
+All of it is made in a folder of its own inside the one asked for, to be moved out when it is whole. A run that was
 killed goes on after the last step on record, to the same bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +19,7 @@ import numpy as np
 
 from oddhop.adjacency import Mended, index_dtype
 from oddhop.encode import Encoding, learn_by_column
-from oddhop.engine.local import Progress, silent
-from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
+from oddhop.engine.local import Progress
 from oddhop.ingest.reading import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
 from oddhop.ingest.writing import growing_array
@@ -30,8 +27,8 @@ from oddhop.io import Counts
 from oddhop.io.database import database, fetch_table, reading
 from oddhop.io.ids import IdColumn
 from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.io.sources import Form, opened
-from oddhop.runs import MANIFEST, RunFolder, locked, open_run, write_atomically
+from oddhop.io.sources import Form
+from oddhop.runs import RunFolder, write_atomically
 from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.stored import (
     ENCODING,
@@ -39,104 +36,17 @@ from oddhop.stored import (
     IDS,
     KIND,
     ORIGINALS,
-    UNFINISHED,
     ArrayEntry,
     Manifest,
-    Stored,
     file_entry,
-    open_stored,
 )
 from oddhop.version import __version__
 
-MAX_MEMORY = 4 << 30
-PARTITION_ENTRIES = 1 << 24
-OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
-LEAST = 256 << 20
 DATABASE, PAIRS, BUCKETS, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json"
 
 
-def ingest(
-    edges: str | os.PathLike[str],
-    nodes: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
-    read: ReadSettings | None = None,
-    encode: EncodeSettings | None = None,
-    *,
-    encoding: Encoding | None = None,
-    max_memory: int = MAX_MEMORY,
-    partition_entries: int = PARTITION_ENTRIES,
-    progress: Progress = silent,
-) -> Stored:
-    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.network.load_network`.
-
-    Parameters
-    ----------
-    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON.
-    folder : where it is made; a run that was killed goes on there.
-    read, encode : as for tables in memory.
-    encoding : an encoding to use again, in place of learning one.
-    max_memory : what the work may take, in bytes, about. One column of the node table must fit.
-    partition_entries : the most entries of the adjacency in a partition; an edge has two.
-    progress : called with the step, what is done, and what there is to do.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from oddhop.ingest import ingest
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
-    ...     _ = edges.write_text("from,to\na,b\nb,c\nb,c\n")
-    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\n")
-    ...     stored = ingest(edges, nodes, Path(home, "graph"))
-    ...     stored.manifest.edges, stored.manifest.counts["duplicate_edges"]
-    (2, 1)
-    """
-    read, encode = read or ReadSettings(), encode or EncodeSettings()
-    if type(partition_entries) is not int or partition_entries < 1:
-        raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
-    with _files(edges, "the edge table") as edge_form, _files(nodes, "the node table") as node_form:
-        settings = {
-            "read": read.model_dump(exclude={"memory_limit"}),
-            "encode": encode.model_dump(),
-            "encoding": None if encoding is None else _digest(encoding),
-            "partition_entries": partition_entries,
-        }
-        job = _Job(
-            tables={"edges": os.fspath(edges), "nodes": os.fspath(nodes)},
-            edge_form=edge_form,
-            node_form=node_form,
-            read=read,
-            encode=encode,
-            encoding=encoding,
-            settings=settings,
-            memory_limit=read.memory_limit or f"{max(max_memory - OURS, LEAST) >> 20}MiB",
-            progress=progress,
-        )
-        with locked(folder) as target:
-            _sweep(target)
-            if (target / MANIFEST).exists():
-                return _complete(target, job)
-            try:
-                with open_run(target / UNFINISHED, job.identity, resume=True) as run:
-                    _make(job, run)
-                    _move(run.path, target)
-            except (TableError, EncodingError, GraphError) as error:
-                # The same tables would be refused again, and mended ones are another run. But a full disk is
-                # no fault of theirs.
-                if not isinstance(error.__context__, OSError | duckdb.IOException):
-                    shutil.rmtree(target / UNFINISHED)
-                raise
-            shutil.rmtree(target / UNFINISHED)
-            return open_stored(target)
-
-
-def _digest(encoding: Encoding) -> str:
-    return hashlib.sha256(json.dumps(encoding.to_json(), sort_keys=True).encode()).hexdigest()
-
-
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """What was asked for."""
 
     tables: dict[str, str]
@@ -157,27 +67,7 @@ class _Job:
         return {"tables": self.tables, "files": stamps, "settings": self.settings, "oddhop": __version__}
 
 
-@contextmanager
-def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
-    """Find the files of a table; anything else could not be read again after a kill."""
-    if not isinstance(named, str | os.PathLike):
-        raise TableError(f"{what} must be files to be ingested, got {type(named).__name__}; write it to Parquet first")
-    with opened(named, what) as form:
-        yield form
-
-
-def _complete(target: Path, job: _Job) -> Stored:
-    stored = open_stored(target)
-    if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
-        raise RunFolderError(
-            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings; "
-            "choose another folder"
-        )
-    shutil.rmtree(target / UNFINISHED, ignore_errors=True)
-    return stored
-
-
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Take away what a killed run was just writing."""
     for debris in folder.glob(".*.tmp"):
         debris.unlink()
@@ -191,10 +81,10 @@ def _step(work: Path, name: str, do: Callable[[], Mapping[str, Any]]) -> dict[st
     return dict(json.loads(record.read_bytes()))
 
 
-def _make(job: _Job, run: RunFolder) -> None:
+def make(job: Job, run: RunFolder) -> None:
     """Make all files and the manifest, in the folder of the run."""
     work = run.path
-    _sweep(work)
+    sweep(work)
     if (work / SEAL).exists():
         return
     if not (work / "pairs.json").exists():
@@ -248,17 +138,8 @@ def _make(job: _Job, run: RunFolder) -> None:
     write_atomically(work / SEAL, document.encode())
 
 
-def _move(work: Path, target: Path) -> None:
-    """Move the files of a whole network to where it was asked for, the manifest last."""
-    seal = (work / SEAL).read_bytes()
-    for name in json.loads(seal)["files"]:
-        if (work / name).exists():
-            (work / name).replace(target / name)
-    write_atomically(target / MANIFEST, seal)
-
-
 @contextmanager
-def _opened_tables(job: _Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
     spill = work / "spill"
     shutil.rmtree(spill, ignore_errors=True)
     spill.mkdir()
@@ -268,7 +149,7 @@ def _opened_tables(job: _Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConne
         yield connection, find_columns(connection, job.edge_form, job.node_form, read.source, read.target, read.id)
 
 
-def _read_wiring(job: _Job, work: Path) -> None:
+def _read_wiring(job: Job, work: Path) -> None:
     """Give numbers to the nodes and the ends of the edges."""
     with _opened_tables(job, work) as (connection, chosen):
         job.progress("numbering nodes", 0, 1)
@@ -278,7 +159,7 @@ def _read_wiring(job: _Job, work: Path) -> None:
         _step(work, "pairs", lambda: _place(job, people, IdColumn(**nodes["id"]), work))
 
 
-def _read_attributes(job: _Job, work: Path, nodes: int) -> None:
+def _read_attributes(job: Job, work: Path, nodes: int) -> None:
     """Learn the encoding and encode."""
     with _opened_tables(job, work) as (connection, chosen):
         people = NodeTable(connection, chosen, nodes)
@@ -298,12 +179,12 @@ def _number(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> dict[str,
     }
 
 
-def _encoding(job: _Job, people: NodeTable) -> Encoding:
+def _encoding(job: Job, people: NodeTable) -> Encoding:
     names = [people.chosen.node_names[k] for k in people.chosen.others]
     return job.encoding or learn_by_column(names, people.column, **job.encode.model_dump(), progress=job.progress)
 
 
-def _write_attributes(job: _Job, people: NodeTable, encoding: Encoding, work: Path) -> dict[str, Any]:
+def _write_attributes(job: Job, people: NodeTable, encoding: Encoding, work: Path) -> dict[str, Any]:
     learned = job.encoding is None
     arrays, differences = write_nodes(people, encoding, work, learned=learned, progress=job.progress)
     return {
@@ -313,7 +194,7 @@ def _write_attributes(job: _Job, people: NodeTable, encoding: Encoding, work: Pa
     }
 
 
-def _place(job: _Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[str, int]:
+def _place(job: Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[str, int]:
     connection, chosen = people.connection, people.chosen
     tally = write_pairs(connection, chosen, node_id, people.nodes, work / PAIRS, progress=job.progress)
     rows, null_ends = tally["edge_rows"], tally["null_ends"]
@@ -358,7 +239,7 @@ def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str,
     }
 
 
-def _refuse(job: _Job, work: Path, counts: Counts, first_lone: int) -> None:
+def _refuse(job: Job, work: Path, counts: Counts, first_lone: int) -> None:
     """Raise for what was left out, as the reader of tables does; the edges are read again, for an example."""
     if not any(value for name, value in asdict(counts).items() if name not in ("edge_rows", "node_rows")):
         return
