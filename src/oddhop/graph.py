@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +27,7 @@ from oddhop.boundary import (
     sorted_ids,
 )
 from oddhop.errors import GraphError
+from oddhop.stored import open_stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class Graph:
     """An undirected attributed network in compressed rows.
 
     Make one with :meth:`from_arrays`, :meth:`from_scipy`, :meth:`from_networkx` or
-    :meth:`from_pyg`; they check the input and never change it.
+    :meth:`from_pyg`, which check the input and never change it; :meth:`open` maps one from the disk.
 
     Attributes
     ----------
@@ -210,6 +212,35 @@ class Graph:
         values = x.detach().cpu()
         values = values.float() if "bfloat16" in str(values.dtype) else values
         return cls.from_arrays(edge_index.detach().cpu().numpy(), values.numpy())
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Graph:
+        r"""Open a network that ``oddhop ingest`` wrote; its arrays are mapped from the disk, not read.
+
+        The nodes are numbered; their ids are in ``oddhop.network.open_network(folder).ids``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from oddhop import Graph
+        >>> from oddhop.ingest import ingest
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+        ...     _ = edges.write_text("from,to\na,b\nb,c\n")
+        ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\n")
+        ...     _ = ingest(edges, nodes, Path(home, "graph"))
+        ...     Graph.open(Path(home, "graph")).degrees.tolist()
+        [1, 2, 1]
+        """
+        stored = open_stored(folder)
+        return cls(
+            indptr=frozen(stored.rows("indptr")),
+            indices=frozen(stored.rows("indices")),
+            attributes=frozen_attributes(stored.attributes()),
+            attribute_names=stored.manifest.attribute_names,
+            mended=Mended(**stored.manifest.mended),
+        )
 
     @property
     def node_count(self) -> int:

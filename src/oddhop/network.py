@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from oddhop.encode import Difference, Encoding, learn_and_apply
 from oddhop.engine.local import Progress, silent
+from oddhop.errors import GraphError, OddhopError
 from oddhop.graph import Graph
 from oddhop.io import Counts, Roles, read_network
 from oddhop.settings import EncodeSettings, ReadSettings
+from oddhop.stored import ENCODING, IDS, ORIGINALS, open_stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +95,38 @@ def load_network(
     graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
     originals = tables.columns.select([one.name for one in encoding.columns if one.kind in ("text", "date")])
     return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals)
+
+
+def open_network(folder: str | os.PathLike[str]) -> Network:
+    r"""Open a network that ``oddhop ingest`` wrote; the graph is mapped from the disk, ids and texts are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.ingest import ingest
+    >>> from oddhop.network import open_network
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\n")
+    ...     _ = ingest(edges, nodes, Path(home, "graph"))
+    ...     open_network(Path(home, "graph")).ids.to_pylist()
+    ['a', 'b', 'c']
+    """
+    stored = open_stored(folder)
+    manifest = stored.manifest
+    try:
+        encoding = Encoding.from_json(json.loads((stored.folder / ENCODING).read_bytes()))
+        ids = pq.read_table(stored.folder / IDS).column(0).combine_chunks()
+        originals = pq.read_table(stored.folder / ORIGINALS) if ORIGINALS in manifest.files else None
+        counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
+        roles, differences = Roles(**manifest.roles), tuple(Difference(**one) for one in manifest.differences)
+    except (ValueError, TypeError, KeyError, OSError, pa.ArrowException, OddhopError) as error:
+        raise GraphError(f"{folder} was changed after it was written: {error}; take a copy or ingest again") from None
+    if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
+        raise GraphError(f"the files of {folder} do not belong together; take a copy or ingest again")
+    return Network(Graph.open(folder), ids, encoding, roles, counts, differences, originals)
 
 
 def with_ids(result: pa.Table, ids: pa.Array) -> pa.Table:

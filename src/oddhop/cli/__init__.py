@@ -10,6 +10,7 @@ from oddhop.cli.bench import app as bench
 from oddhop.cli.detect import detect
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
+from oddhop.cli.ingest import ingest
 from oddhop.cli.inject import inject
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, fit, score, plan, verify, inject):
+for command in (detect, explain, report, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(bench, name="bench")
 

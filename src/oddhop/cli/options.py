@@ -33,7 +33,8 @@ class WriteMode(Enum):
 Edges = Annotated[
     str,
     typer.Argument(
-        help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON; with --database, a query.",
+        help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON; with --database, a query. "
+        "Or a folder made by oddhop ingest.",
         show_default=False,
     ),
 ]

@@ -7,10 +7,11 @@ from typing import Any
 
 from oddhop.cli.console import Console
 from oddhop.encode import ColumnReport, Encoding
-from oddhop.errors import SettingsError
+from oddhop.errors import EncodingError, SettingsError
 from oddhop.io import Counts, Query
-from oddhop.network import Network, load_network
-from oddhop.settings import RunSettings
+from oddhop.network import Network, load_network, open_network
+from oddhop.settings import EncodeSettings, ReadSettings, RunSettings
+from oddhop.stored import is_stored
 
 QUERIES = ("select", "with", "table", "values")
 
@@ -24,14 +25,23 @@ def said_network(
     encoding: Encoding | None = None,
 ) -> Network:
     """Read the tables and tell what was read, what was left out, and what became of every column."""
-    network = load_network(
-        table_named(edges, database),
-        None if nodes is None else table_named(nodes, database),
-        settings.read,
-        settings.encode,
-        encoding=encoding,
-        progress=console.progress,
-    )
+    if is_stored(edges):
+        network = _opened(settings, edges, nodes, encoding)
+    else:
+        network = load_network(
+            table_named(edges, database),
+            None if nodes is None else table_named(nodes, database),
+            settings.read,
+            settings.encode,
+            encoding=encoding,
+            progress=console.progress,
+        )
+    say_network(console, network, learned=encoding is None)
+    return network
+
+
+def say_network(console: Console, network: Network, *, learned: bool) -> None:
+    """Tell what was read and left out, and where the encoding was learned, what became of every column."""
     graph, counts, roles = network.graph, network.counts, network.roles
     console.say(
         "read",
@@ -45,10 +55,25 @@ def said_network(
     )
     for text in left_out(counts):
         console.say("left_out", f"  {text}", what=text)
-    for entry in network.encoding.report if encoding is None else ():
+    for entry in network.encoding.report if learned else ():
         console.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
     for one in network.differences:
         console.say("difference", f"  column {one.column!r}: {one.count:,} rows {one.what}", **asdict(one))
+
+
+def _opened(settings: RunSettings, folder: str, nodes: str | None, encoding: Encoding | None) -> Network:
+    """Open a network on disk; how its tables were read was settled when it was ingested."""
+    if nodes is not None or (settings.read, settings.encode) != (ReadSettings(), EncodeSettings()):
+        raise SettingsError(
+            f"{folder} was made by oddhop ingest and holds edges, nodes and encoding; "
+            "leave out --nodes and the settings of read and encode, or ingest again with them"
+        )
+    network = open_network(folder)
+    if encoding is not None and encoding.columns != network.encoding.columns:
+        raise EncodingError(
+            f"the attributes of {folder} were encoded otherwise than those of the model; "
+            "ingest the tables again with --like MODEL"
+        )
     return network
 
 

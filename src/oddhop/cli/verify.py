@@ -1,4 +1,4 @@
-"""``oddhop verify``: whether a file, or a run, is as it was written."""
+"""``oddhop verify``: whether a file, a run or a network on disk is as it was written."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from oddhop.cli.console import LogFormat, sized
 
 @o.guarded
 def verify(
-    path: Annotated[Path, typer.Argument(help="A model file, or the folder of a run.", show_default=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(help="A model file, the folder of a run, or one made by oddhop ingest.", show_default=False),
+    ],
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Check a model file or the folder of a run against the sha256 of every part, and say what it is.
+    """Check a model file, a run or a network on disk against the sha256 of every part, and say what it is.
 
     Example:
 
         oddhop verify model.oddhop
     """
-    if path.is_dir():
+    from oddhop.stored import is_stored
+
+    if is_stored(path):
+        _verify_network(path)
+    elif path.is_dir():
         _verify_run(path)
     else:
         _verify_model(path)
@@ -39,6 +46,15 @@ def _verify_model(path: Path) -> None:
     typer.echo(f"{path} is whole: a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
     typer.echo(f"  seed {model.seed}, columns: {columns}")
     typer.echo(f"  fitted on the network {model.fingerprint[:16]}...")
+
+
+def _verify_network(folder: Path) -> None:
+    from oddhop.stored import open_stored, verify_stored
+
+    for file in verify_stored(folder):
+        typer.echo(f"{file} is whole")
+    manifest = open_stored(folder).manifest
+    typer.echo(f"  ingest by oddhop {manifest.oddhop}: {manifest.nodes:,} nodes, {manifest.edges:,} edges")
 
 
 def _verify_run(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -82,7 +82,7 @@ def learn_encoding(
     'dropped: constant'
     """
     rules = _Rules(max_levels, rare, text_columns)
-    return _learned(table, kinds or {}, rules, progress)[0]
+    return _learned(*_checked_table(table), kinds or {}, rules, progress, _forget)
 
 
 def learn_and_apply(
@@ -104,24 +104,64 @@ def learn_and_apply(
     >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
     True
     """
-    encoding, blocks = _learned(table, kinds or {}, _Rules(max_levels, rare, text_columns), progress)
+    blocks: list[Any] = []
+    rules = _Rules(max_levels, rare, text_columns)
+    encoding = _learned(*_checked_table(table), kinds or {}, rules, progress, blocks.append)
     return encoding, encoding.joined(blocks)
 
 
-def _learned(
-    table: pa.Table, kinds: Mapping[str, str], rules: _Rules, progress: Progress
-) -> tuple[Encoding, list[Any]]:
+def learn_by_column(
+    names: Sequence[str],
+    column_of: Callable[[str], Column],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
+    progress: Progress = silent,
+) -> Encoding:
+    """Give the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
+
+    ``column_of`` gives a column by its name; all of them have the same rows, and at least one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.encode import learn_by_column, learn_encoding
+    >>> table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
+    >>> learn_by_column(table.column_names, table.column) == learn_encoding(table)
+    True
+    """
+    rules = _Rules(max_levels, rare, text_columns)
+    return _learned(names, column_of, kinds or {}, rules, progress, _forget)
+
+
+def _forget(block: Any) -> None:
+    pass
+
+
+def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
     check_table(table)
     if not table.num_rows:
         raise EncodingError("the table has no rows; give one row a node")
-    forced = _checked_kinds(kinds, table.column_names)
+    return table.column_names, table.column
+
+
+def _learned(
+    names: Sequence[str],
+    column_of: Callable[[str], Column],
+    kinds: Mapping[str, str],
+    rules: _Rules,
+    progress: Progress,
+    keep: Callable[[Any], None],
+) -> Encoding:
+    forced = _checked_kinds(kinds, names)
     learned: list[Any] = []
-    blocks: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
-    for k, name in enumerate(table.column_names):
-        progress("encoding", k, table.num_columns)
-        encoder, block, entry = _learn(name, table.column(name), forced.get(name), rules)
+    for k, name in enumerate(names):
+        progress("encoding", k, len(names))
+        encoder, block, entry = _learn(name, column_of(name), forced.get(name), rules)
         if encoder is not None:
             fingerprint = _fingerprint(block)
             if fingerprint in seen:
@@ -129,7 +169,7 @@ def _learned(
             else:
                 seen[fingerprint] = name
                 learned.append(encoder)
-                blocks.append(block)
+                keep(block)
         report.append(entry)
     if not learned:
         reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
@@ -138,7 +178,7 @@ def _learned(
             f"no column can be used: {', '.join(reasons) or 'there is none'}{more}; add a column that varies, "
             "such as a number or a category, or say what one is, as in kinds={'name': 'category'}"
         )
-    return Encoding(tuple(learned), tuple(report)), blocks
+    return Encoding(tuple(learned), tuple(report))
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,19 @@ from oddhop.errors import MemoryBudgetError, SettingsError, TableError
 
 @contextmanager
 def database(
-    files: Sequence[str], memory_limit: str | None = None, temp_folder: str | Path | None = None
+    files: Sequence[str],
+    memory_limit: str | None = None,
+    temp_folder: str | Path | None = None,
+    file: Path | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory that spills to a temporary folder, and take both away afterwards."""
+    """Open a database in memory that spills to a temporary folder, and take both away afterwards.
+
+    With ``file`` its tables are kept there, but for the temporary ones.
+    """
     if temp_folder is not None and not Path(temp_folder).is_dir():
         raise TableError(f"temp_folder must be a folder that exists, got {str(temp_folder)!r}; make it or name another")
     with tempfile.TemporaryDirectory(prefix="oddhop-", dir=temp_folder) as spill:
-        connection = _connect(spill, memory_limit)
+        connection = _connect(spill, memory_limit, file)
         try:
             _harden(connection, files)
             yield connection
@@ -31,7 +37,7 @@ def database(
             connection.close()
 
 
-def _connect(spill: str, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "allow_community_extensions": False,
         "allow_persistent_secrets": False,
@@ -44,7 +50,7 @@ def _connect(spill: str, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     try:
-        return duckdb.connect(":memory:", config=config)
+        return duckdb.connect(":memory:" if file is None else file, config=config)
     except duckdb.Error as error:
         raise SettingsError(
             f"memory_limit must be a size such as '4GB', got {memory_limit!r}; DuckDB says: {first_line(error)}"
@@ -57,8 +63,7 @@ def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None
     # A UUID goes out as a UUID.
     connection.execute("SET arrow_lossless_conversion = true")
     # SET takes no parameters.
-    allowed = ", ".join(literal(name) for name in (*files, *unglobbed(files)))
-    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute(f"SET allowed_paths = {literals([*files, *unglobbed(files)])}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
@@ -66,6 +71,11 @@ def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None
 def literal(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def literals(texts: Sequence[str]) -> str:
+    """Write a list of texts for SQL."""
+    return f"[{', '.join(map(literal, texts))}]"
 
 
 def identifier(name: str) -> str:
@@ -99,6 +109,11 @@ def fetch_table(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
             chunks = [chunk.storage.cast(pa.bool_()) for chunk in table.column(k).chunks]
             table = table.set_column(k, field.name, pa.chunked_array(chunks, pa.bool_()))
     return table
+
+
+def fetch_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    """Give the answer of a query batch by batch, in any order; it is never whole in memory."""
+    return iter(pa.RecordBatchReader.from_stream(connection.sql(query)))
 
 
 def fetch_row(connection: duckdb.DuckDBPyConnection, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:

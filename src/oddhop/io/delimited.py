@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from oddhop.errors import TableError
-from oddhop.io.database import compression, reading, unglobbed
+from oddhop.io.database import compression, literal, literals, reading, unglobbed
 from oddhop.io.kinds import text_kinds
 
 LONGEST_HEADER = 1 << 24
@@ -33,22 +33,23 @@ class Delimited:
         self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
     ) -> None:
         """Make a table of the picked columns, named c and their number; ids stay text."""
-        names, delimiter = self._header()
+        scan = self.scan(picks)
         with reading(self.label):
-            connection.execute(
-                f"CREATE TEMP TABLE {table}_text AS SELECT {', '.join(f'c{k}' for k in picks)} "  # noqa: S608
-                "FROM read_csv($1, columns = $2, delim = $3, header = true, auto_detect = false, "
-                "quote = '\"', escape = '\"', hive_partitioning = false)",
-                [
-                    unglobbed(self.files),
-                    {f"c{k}": "VARCHAR" for k in range(len(names))},
-                    delimiter,
-                ],
-            )
+            connection.execute(f"CREATE TEMP TABLE {table}_text AS {scan}")
             kinds = text_kinds(connection, f"{table}_text", [f"c{k}" for k in picks if k not in ids])
             typed = ", ".join(f"CAST(c{k} AS {kinds[f'c{k}']}) AS c{k}" if f"c{k}" in kinds else f"c{k}" for k in picks)
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_text")  # noqa: S608
             connection.execute(f"DROP TABLE {table}_text")
+
+    def scan(self, picks: Mapping[int, str]) -> str:
+        """Write a query that reads the picked columns where they are, all of them text."""
+        names, delimiter = self._header()
+        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
+        return (
+            f"SELECT {', '.join(f'c{k}' for k in picks)} FROM read_csv({literals(unglobbed(self.files))}, "  # noqa: S608
+            f"columns = {{{columns}}}, delim = {literal(delimiter)}, header = true, auto_detect = false, "
+            "quote = '\"', escape = '\"', hive_partitioning = false)"
+        )
 
     def _header(self) -> tuple[tuple[str, ...], str]:
         headers = []

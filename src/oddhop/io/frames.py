@@ -62,6 +62,9 @@ class Frame:
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM frame")  # noqa: S608 - our own names
             connection.unregister("frame")
 
+    def scan(self, picks: Mapping[int, str]) -> None:
+        """Say that it must be loaded: a stream can be read once."""
+
     def _columns(self) -> list[tuple[int, str]]:
         names = enumerate(self.reader.schema.names)
         return [(i, name) for i, name in names if not re.fullmatch(r"__index_level_\d+__", name)]

@@ -59,6 +59,9 @@ class NDJSON:
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_json")  # noqa: S608
             connection.execute(f"DROP TABLE {table}_json")
 
+    def scan(self, picks: Mapping[int, str]) -> None:
+        """Say that it must be loaded: its types are found from all the values."""
+
     def _kind(self, connection: duckdb.DuckDBPyConnection, table: str, k: int, name: str, is_id: bool) -> str:
         kinds, small = fetch_row(
             connection,

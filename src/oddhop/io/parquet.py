@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from oddhop.io.database import identifier, reading, unglobbed
+from oddhop.io.database import identifier, literals, reading, unglobbed
 
 READ = "read_parquet($1, hive_partitioning = false)"
 
@@ -34,6 +34,10 @@ class Parquet:
         ids: Collection[int],  # noqa: ARG002 - as the other forms
     ) -> None:
         """Make a table of the picked columns, named c and their number."""
-        picked = ", ".join(f"{identifier(name)} AS c{k}" for k, name in picks.items())
         with reading(self.label):
-            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {picked} FROM {READ}", [unglobbed(self.files)])  # noqa: S608
+            connection.execute(f"CREATE TEMP TABLE {table} AS {self.scan(picks)}")
+
+    def scan(self, picks: Mapping[int, str]) -> str:
+        """Write a query that reads the picked columns where they are."""
+        picked = ", ".join(f"{identifier(name)} AS c{k}" for k, name in picks.items())
+        return f"SELECT {picked} FROM {READ.replace('$1', literals(unglobbed(self.files)))}"  # noqa: S608

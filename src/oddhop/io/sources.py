@@ -56,6 +56,9 @@ class Form(Protocol):
     ) -> None:
         """Make a table of the picked columns, number and name, and call them c and their number."""
 
+    def scan(self, picks: Mapping[int, str]) -> str | None:
+        """Write a query that reads the picked columns where they are; None where they must be loaded first."""
+
 
 @dataclass(frozen=True)
 class Query:

@@ -17,57 +17,21 @@ from oddhop.arrays import Ints, frozen
 from oddhop.engine.local import Progress, silent
 from oddhop.errors import TableError
 from oddhop.graph import Graph
-from oddhop.io.database import database, fetch_row, fetch_table, reading
-from oddhop.io.ids import IdColumn, end_key, id_column
-from oddhop.io.roles import find_ends, find_id
-from oddhop.io.sources import Form, opened
-
-NO_ATTRIBUTES = (
-    "hop counts are predicted from attributes, so give a node table with an id and at least one more column for every "
-    "node, for example its degree or its age"
+from oddhop.io.database import database, fetch_table, reading
+from oddhop.io.joins import (
+    NO_ATTRIBUTES,
+    Columns,
+    Counts,
+    Roles,
+    find_columns,
+    number_nodes,
+    place_edges,
+    refuse,
+    refuse_unjoined,
 )
+from oddhop.io.sources import opened
+
 READING, STEPS = "reading", 5
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which columns were read as what, by name."""
-
-    source: str
-    target: str
-    id: str
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What the tables held and what was left out.
-
-    Every edge row is counted once: ``edge_rows = null_ends + unknown_edges + loops + duplicate_edges``
-    and the edges kept.
-
-    Attributes
-    ----------
-    edge_rows, node_rows : the rows read.
-    null_ends : edge rows that lack an end; left out.
-    unknown_edges : edge rows to a node that the node table does not name; left out.
-    loops : edge rows from a node to itself; left out.
-    duplicate_edges : edge rows that repeat another in the same direction; left out.
-    null_ids : node rows without an id; left out.
-    repeated_ids : node rows that repeat another, value for value; left out.
-    lone_nodes : nodes without an edge; kept.
-    ignored_columns : the columns of the edge table that were not read.
-    """
-
-    edge_rows: int
-    node_rows: int
-    null_ends: int
-    unknown_edges: int
-    loops: int
-    duplicate_edges: int
-    null_ids: int
-    repeated_ids: int
-    lone_nodes: int
-    ignored_columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,47 +96,29 @@ def read_network(
         node_form = stack.enter_context(opened(nodes, "the node table"))
         connection = stack.enter_context(database([*edge_form.files, *node_form.files], memory_limit, temp_folder))
         with reading("the network"):
-            return _read(connection, edge_form, node_form, source, target, id, strict, progress)
+            columns = find_columns(connection, edge_form, node_form, source, target, id)
+            return _read(connection, columns, strict, progress)
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection,
-    edge_form: Form,
-    node_form: Form,
-    source: str | None,
-    target: str | None,
-    id_name: str | None,
-    strict: bool,
-    progress: Progress,
-) -> NetworkTables:
-    edge_names, node_names = edge_form.names(connection), node_form.names(connection)
-    s, t = find_ends(edge_names, source, target, edge_form.label)
-    i = find_id(node_names, id_name, node_form.label)
-    others = [k for k in range(len(node_names)) if k != i]
-    if not others:
-        raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}; {NO_ATTRIBUTES}")
-    roles = Roles(edge_names[s], edge_names[t], node_names[i])
-
+def _read(connection: duckdb.DuckDBPyConnection, chosen: Columns, strict: bool, progress: Progress) -> NetworkTables:
+    names, i, (s, t) = chosen.node_names, chosen.id, chosen.ends
     progress(READING, 0, STEPS)
-    node_form.load(connection, "nodes", {k: node_names[k] for k in (i, *others)}, {i})
-    node_id = _role(connection, node_form, "nodes", i, node_names[i], decide=True)
+    chosen.node_form.load(connection, "nodes", {k: names[k] for k in (i, *chosen.others)}, {i})
+    node_id = chosen.node_role(connection)
     progress(READING, 1, STEPS)
-    node_rows, null_ids, repeated = _number_nodes(connection, node_id, others, node_names)
+    node_rows, null_ids, repeated = number_nodes(connection, node_id, chosen.others, names)
+    connection.execute("DROP TABLE nodes")
 
     progress(READING, 2, STEPS)
-    edge_form.load(connection, "edges", {k: edge_names[k] for k in (s, t)}, {s, t})
-    ends = [_role(connection, edge_form, "edges", k, edge_names[k], decide=False) for k in (s, t)]
+    chosen.edge_form.load(connection, "edges", {k: chosen.edge_names[k] for k in (s, t)}, {s, t})
+    ends = chosen.end_roles(connection)
     progress(READING, 3, STEPS)
-    tally = _place_edges(connection, ends, node_id)
-    edge_rows, null_ends, unknown, loops, kept, distinct = tally
+    edge_rows, null_ends, unknown, loops, kept, distinct = place_edges(connection, ends, node_id)
     if edge_rows > null_ends and unknown == edge_rows - null_ends:
-        raise TableError(
-            f"not one of {edge_rows} edges joins two nodes of the node table; the columns read are {roles}: "
-            f"are they the right ones? The first edge is {_first_edge(connection, ends, 'NOT missing')}"
-        )
+        refuse_unjoined(connection, ends, edge_rows, chosen.roles)
 
     progress(READING, 4, STEPS)
-    ids, columns = _fetch_nodes(connection, others, node_names)
+    ids, columns = _fetch_nodes(connection, chosen.others, names)
     edge_index = _fetch_edges(connection)
     progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
@@ -187,88 +133,12 @@ def _read(
         null_ids=null_ids,
         repeated_ids=repeated,
         lone_nodes=int(np.count_nonzero(~seen)),
-        ignored_columns=tuple(name for k, name in enumerate(edge_names) if k not in (s, t)),
+        ignored_columns=chosen.ignored,
     )
     if strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
-        _refuse(connection, ends, counts, lone)
-    return NetworkTables(frozen(edge_index), ids, columns, roles, counts)
-
-
-def _role(
-    connection: duckdb.DuckDBPyConnection, form: Form, table: str, k: int, name: str, *, decide: bool
-) -> IdColumn:
-    return id_column(connection, table, f"c{k}", form.textual, f"column {name!r} of {form.label}", decide=decide)
-
-
-def _number_nodes(
-    connection: duckdb.DuckDBPyConnection, node_id: IdColumn, others: Sequence[int], names: Sequence[str]
-) -> tuple[int, int, int]:
-    """Make ``people``: one row a node, numbered by the order of the ids."""
-    columns = ", ".join(f"c{k}" for k in others)
-    rows, with_id, distinct = fetch_row(
-        connection,
-        f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
-    )
-    if not with_id:
-        raise TableError(f"{node_id.label}: there is no node with an id among {rows} rows; give at least one")
-    # To compare whole rows is dear, and where every id stands once there is nothing to compare.
-    repeats = "DISTINCT" if distinct < with_id else ""
-    connection.execute(
-        f"CREATE TEMP TABLE single AS SELECT {repeats} {node_id.sql} AS id, {node_id.key} AS key, {columns} "  # noqa: S608
-        f"FROM nodes WHERE {node_id.sql} IS NOT NULL"
-    )
-    connection.execute("DROP TABLE nodes")
-    again = "SELECT key FROM single GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT 1"
-    clash = connection.execute(again).fetchall() if repeats else []
-    if clash:
-        differing = [
-            names[k]
-            for k in others
-            if fetch_row(
-                connection,
-                f"SELECT count(*) FROM (SELECT DISTINCT c{k} FROM single WHERE key = $1)",  # noqa: S608
-                [clash[0][0]],
-            )[0]
-            > 1
-        ]
-        raise TableError(
-            f"{node_id.label}: the id {clash[0][0]!r} stands in rows that differ in {differing}; "
-            "which of them holds is for you to say: keep one row a node"
-        )
-    connection.execute(
-        f"CREATE TEMP TABLE people AS SELECT row_number() OVER (ORDER BY key) - 1 AS position, id, key, {columns} "  # noqa: S608
-        "FROM single"
-    )
-    connection.execute("DROP TABLE single")
-    single = fetch_row(connection, "SELECT count(*) FROM people")[0]
-    return rows, rows - with_id, with_id - single
-
-
-def _place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], node_id: IdColumn) -> tuple[int, ...]:
-    """Make ``placed``: every edge row by the positions of its ends, null where no node has that id."""
-    first, second = ends
-    # The rows keep their number and not their texts, which would be carried through both joins.
-    connection.execute(
-        "CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing FROM ("  # noqa: S608
-        f"SELECT rowid AS row, {end_key(first, node_id)} AS key_s, {end_key(second, node_id)} AS key_t, "
-        f"{first.sql} IS NULL OR {second.sql} IS NULL AS missing FROM edges"
-        ") LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
-    )
-    tally = fetch_row(
-        connection,
-        "SELECT count(*), count(*) FILTER (missing), count(*) FILTER (NOT missing AND (s IS NULL OR t IS NULL)), "
-        "count(*) FILTER (s = t), count(*) FILTER (s <> t) FROM placed",
-    )
-    connection.execute("CREATE TEMP TABLE joined AS SELECT DISTINCT s, t FROM placed WHERE s <> t")
-    return (*tally, fetch_row(connection, "SELECT count(*) FROM joined")[0])
-
-
-def _first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], which: str) -> str:
-    said = ", ".join(f"CAST({end.sql} AS VARCHAR)" for end in ends)
-    rows = f"SELECT row FROM placed WHERE {which}"  # noqa: S608
-    row = fetch_row(connection, f"SELECT {said} FROM edges WHERE rowid IN ({rows}) ORDER BY ALL LIMIT 1")  # noqa: S608
-    return " -> ".join("nothing" if end is None else repr(end) for end in row)
+        refuse(connection, ends, counts, lone)
+    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles, counts)
 
 
 def _fetch_nodes(
@@ -285,38 +155,6 @@ def _fetch_edges(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]
     edge_index = np.empty((2, table.num_rows), dtype=np.int64)
     edge_index[0], edge_index[1] = table.column(0).to_numpy(), table.column(1).to_numpy()
     return edge_index
-
-
-def _refuse(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], counts: Counts, lone: str) -> None:
-    """Raise for the first thing that was left out, with the first example in the order of the ids."""
-    edge_faults = (
-        (counts.null_ends, "edge row(s) lack an end", "missing"),
-        (
-            counts.unknown_edges,
-            "edge row(s) name a node that the node table lacks",
-            "NOT missing AND (s IS NULL OR t IS NULL)",
-        ),
-        (counts.loops, "edge row(s) join a node to itself", "s = t"),
-        (
-            counts.duplicate_edges,
-            "edge row(s) repeat another",
-            "(s, t) IN (SELECT (s, t) FROM placed WHERE s <> t GROUP BY s, t HAVING count(*) > 1)",
-        ),
-    )
-    faults = [
-        (count, fault, f", first {_first_edge(connection, ends, which)}")
-        for count, fault, which in edge_faults
-        if count
-    ]
-    faults += [
-        (counts.null_ids, "node row(s) have no id", ""),
-        (counts.repeated_ids, "node row(s) repeat another", ""),
-        (counts.lone_nodes, "node(s) have no edge", f", first {lone}"),
-        (len(counts.ignored_columns), "column(s) of the edge table are not read", f": {list(counts.ignored_columns)}"),
-    ]
-    for count, fault, example in faults:
-        if count:
-            raise TableError(f"{count} {fault}{example}; mend the tables, or read them with strict=False")
 
 
 def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] | None = None) -> Graph:

@@ -1,0 +1,106 @@
+"""``oddhop ingest``: tables to a network on disk, for those that do not fit into memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat, sized
+
+if TYPE_CHECKING:
+    from oddhop.encode import Encoding
+
+
+@o.guarded
+def ingest(
+    edges: Annotated[
+        str,
+        typer.Argument(
+            help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON.", show_default=False
+        ),
+    ],
+    nodes: o.Nodes = None,
+    out: Annotated[Path, typer.Option("--out", help="The folder of the network.", show_default=False)] = ...,  # type: ignore[assignment]
+    source: o.Source = None,
+    target: o.Target = None,
+    id: o.Id = None,  # noqa: A002 - the name of the option
+    strict: o.Strict = False,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            "--like",
+            help="Encode the columns as this model, or this network on disk, has them.",
+            show_default="learn it",
+            rich_help_panel=o.INPUT,
+        ),
+    ] = None,
+    settings: o.SettingsFile = None,
+    assignments: o.Assignments = None,
+    max_memory: Annotated[
+        str, typer.Option("--max-memory", help="About what the work may take.", rich_help_panel=o.INPUT)
+    ] = "4GiB",
+    resume: o.Resume = False,  # noqa: ARG001 - it goes on in any case, and every command takes the word
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Make a network on disk of two tables, which detect, fit and score take in place of tables.
+
+    Say the same again after a kill: it goes on where it was.
+
+    Example:
+
+        oddhop ingest edges.csv --nodes nodes.csv --out graph
+    """
+    from oddhop.cli.choices import gathered, in_bytes
+    from oddhop.cli.reading import say_network
+    from oddhop.errors import TableError
+    from oddhop.ingest import ingest as make
+    from oddhop.ingest.folder import MAX_MEMORY
+    from oddhop.io.joins import NO_ATTRIBUTES
+    from oddhop.network import open_network
+
+    if nodes is None:
+        raise TableError(f"there is no node table; {NO_ATTRIBUTES}")
+    read = {"source": source, "target": target, "id": id, "strict": strict or None}
+    chosen = gathered(settings, assignments or [], read=read)
+    console = Console(log_format)
+    with console.working():
+        stored = make(
+            edges,
+            nodes,
+            out,
+            chosen.read,
+            chosen.encode,
+            encoding=None if like is None else _encoding_of(like),
+            max_memory=in_bytes(max_memory) or MAX_MEMORY,
+            progress=console.progress,
+        )
+        say_network(console, open_network(out), learned=like is None)
+    size = sum(entry.bytes for entry in stored.manifest.files.values())
+    console.say(
+        "done",
+        f"the network is in {out}, {sized(size)} in {stored.partitions:,} partitions; "
+        f"find its odd nodes: oddhop detect {out} --out run",
+        folder=str(out),
+        bytes=size,
+        partitions=stored.partitions,
+    )
+
+
+def _encoding_of(path: Path) -> Encoding:
+    from oddhop.detectors.named import load_detector
+    from oddhop.errors import ModelFileError
+    from oddhop.network import open_network
+    from oddhop.stored import is_stored
+
+    if is_stored(path):
+        return open_network(path).encoding
+    encoding = load_detector(path).model_.encoding
+    if encoding is None:
+        raise ModelFileError(
+            f"{path} was fitted on arrays and does not say how columns become attributes; fit by oddhop fit"
+        )
+    return encoding

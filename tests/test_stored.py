@@ -1,0 +1,236 @@
+"""A folder is opened if it is whole, and maps what is asked for; a damaged one is refused with a reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from oddhop import HCM, Graph, Odd
+from oddhop.adjacency import upper_edges
+from oddhop.attributes import learn_preparation
+from oddhop.convolution import Convolution
+from oddhop.errors import GraphError
+from oddhop.ingest import ingest
+from oddhop.network import load_network, open_network
+from oddhop.purify import purify
+from oddhop.stored import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
+from tests.conftest import QUICK
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """Two towns of forty, in partitions of at most 100 entries."""
+    folder = tmp_path_factory.mktemp("stored")
+    rng = np.random.default_rng(0)
+    half = rng.integers(0, 40, (2, 150))
+    u, v = np.concatenate([half, half + 40], axis=1)
+    pq.write_table(pa.table({"u": u, "v": v}), folder / "edges.parquet")
+    town = np.repeat([0.0, 2.0], 40)
+    columns = {f"x{k}": town + rng.normal(size=80) for k in range(4)}
+    pq.write_table(pa.table({"id": range(80), **columns}), folder / "nodes.parquet")
+    ingest(folder / "edges.parquet", folder / "nodes.parquet", folder / "graph", partition_entries=100)
+    return folder
+
+
+@pytest.fixture
+def copy(made, tmp_path) -> Path:
+    return Path(shutil.copytree(made / "graph", tmp_path / "graph"))
+
+
+def is_mapped(array: np.ndarray) -> bool:
+    while array is not None:
+        if isinstance(array, np.memmap):
+            return True
+        array = getattr(array, "base", None)
+    return False
+
+
+def test_an_opened_graph_is_mapped_and_frozen(made):
+    graph = Graph.open(made / "graph")
+    for array in (graph.indptr, graph.indices, graph.attributes):
+        assert is_mapped(array)
+        assert type(array) is np.ndarray  # as the compiled kernels know it
+        assert not array.flags.writeable
+    other = graph.with_attributes(graph.attributes)
+    assert np.shares_memory(other.attributes, graph.attributes)
+    assert np.shares_memory(other.indices, graph.indices)
+
+
+def test_stages_give_on_disk_what_they_give_in_memory(made):
+    on_disk = Graph.open(made / "graph")
+    in_memory = load_network(made / "edges.parquet", made / "nodes.parquet").graph
+    assert on_disk.fingerprint == in_memory.fingerprint
+    assert on_disk.attributes.dtype == np.float32
+    for detector in (HCM(**QUICK), Odd(random_state=0)):
+        one, other = (detector.fit(graph).anomaly_scores_.tobytes() for graph in (on_disk, in_memory))
+        assert one == other
+    purified = purify(on_disk, 0.2, seed=0)
+    assert np.array_equal(purified.indices, purify(in_memory, 0.2, seed=0).indices)
+    prepared = [
+        learn_preparation(g, scale="standard", pca_components=2, pca_above=3).apply(g) for g in (on_disk, in_memory)
+    ]
+    assert np.array_equal(prepared[0].attributes, prepared[1].attributes)
+
+
+def test_partitions_are_slices_of_the_whole(made):
+    stored, graph = open_stored(made / "graph"), Graph.open(made / "graph")
+    assert stored.partitions > 4
+    for k in range(stored.partitions):
+        part = stored.partition(k)
+        assert is_mapped(part.indices)
+        assert is_mapped(part.attributes)
+        assert part.indices.base.size * 4 < 2_000  # the map itself: this slice, not the file
+        for node in range(part.start, part.stop):
+            row = part.indices[part.indptr[node - part.start] : part.indptr[node - part.start + 1]]
+            assert row.tolist() == graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist()
+        assert np.array_equal(part.attributes, graph.attributes[part.start : part.stop])
+    assert (stored.partition(0).start, part.stop) == (0, graph.node_count)
+
+
+def test_partitions_of_sparse_attributes(tmp_path):
+    notes = [f"word{k} and word{3 * k} or word{k % 5}" for k in range(30)]
+    pq.write_table(pa.table({"id": range(30), "note": notes}), tmp_path / "nodes.parquet")
+    pq.write_table(pa.table({"u": range(29), "v": range(1, 30)}), tmp_path / "edges.parquet")
+    stored = ingest(tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "graph", partition_entries=9)
+    whole = Graph.open(tmp_path / "graph").attributes
+    for k in range(stored.partitions):
+        part = stored.partition(k)
+        assert np.array_equal(part.attributes.toarray(), whole[part.start : part.stop].toarray())
+
+
+def test_what_is_no_network_is_told_apart(made, tmp_path):
+    assert is_stored(made / "graph")
+    assert not is_stored(made)
+    assert not is_stored("select 1")
+    with pytest.raises(GraphError, match="holds no network; give a folder made by oddhop ingest"):
+        Graph.open(tmp_path)
+    (tmp_path / "unfinished").mkdir()
+    with pytest.raises(GraphError, match="did not end; say the same oddhop ingest again"):
+        Graph.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["indptr.npy", "indices.npy", "attributes.npy", "ids.parquet", "encoding.json"])
+def test_a_file_cut_short_or_gone_is_refused(copy, name):
+    content = (copy / name).read_bytes()
+    (copy / name).write_bytes(content[:-1])
+    with pytest.raises(GraphError, match=f"{name} should have .* bytes, got .*; take it from a copy or ingest again"):
+        Graph.open(copy)
+    (copy / name).unlink()
+    with pytest.raises(GraphError, match=f"{name} is gone"):
+        Graph.open(copy)
+
+
+@pytest.mark.parametrize("name", ["indptr.npy", "indices.npy", "attributes.npy", "ids.parquet", "encoding.json"])
+def test_a_changed_byte_is_found(copy, name):
+    assert len(list(verify_stored(copy))) == 5
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / name).write_bytes(content)
+    with pytest.raises(GraphError, match=f"{name}"):
+        list(verify_stored(copy))
+
+
+def test_a_header_that_lies_is_refused(copy):
+    content = (copy / "indices.npy").read_bytes()
+    (copy / "indices.npy").write_bytes(content.replace(b"<i4", b"<u4", 1))
+    with pytest.raises(GraphError, match="not the array that the manifest tells of"):
+        Graph.open(copy)
+
+
+def test_files_of_another_network_are_refused(copy):
+    content = (copy / "indptr.npy").read_bytes()
+    indptr = np.load(copy / "indptr.npy")
+    np.save(copy / "indptr.npy", np.sort(np.random.default_rng(0).integers(0, 9, indptr.size)))
+    with pytest.raises(GraphError, match="does not fit the partitions"):
+        Graph.open(copy)
+    (copy / "indptr.npy").write_bytes(content)
+    encoding = json.loads((copy / "encoding.json").read_bytes())
+    (copy / "encoding.json").write_text(json.dumps(encoding).replace('"x1"', '"y1"'))
+    manifest = json.loads((copy / "manifest.json").read_bytes())
+    manifest["files"]["encoding.json"]["bytes"] = (copy / "encoding.json").stat().st_size
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(GraphError, match="do not belong together"):
+        open_network(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": 2}, "format: Input should be 1"),
+        ({"edges": 7}, "the arrays should have the shapes"),
+        ({"bounds": [0, 90, 80]}, "the partitions should go from 0 to 80"),
+        ({"entries": [0, 1]}, "partitions should go"),
+        ({"files": {"../../secret.npy": {"bytes": 0, "sha256": "0" * 64}}}, "files"),
+        ({"files": {}}, "the files lack"),
+        ({"arrays": {}}, "the arrays should have the shapes"),
+        ({"more": 1}, "more: Extra inputs"),
+        ({"nodes": "80"}, "nodes: Input should be a valid integer"),
+    ],
+)
+def test_a_manifest_that_makes_no_sense_is_refused(copy, change, says):
+    manifest = json.loads((copy / "manifest.json").read_bytes())
+    (copy / "manifest.json").write_text(json.dumps({**manifest, **change}))
+    with pytest.raises(GraphError, match=f"is not a manifest that this oddhop reads: .*{says}"):
+        Graph.open(copy)
+
+
+def test_more_entries_than_32_bits_count(tmp_path):
+    """A shape alone: the file has holes where nobody looks."""
+    entries = 2**31 + 2  # an even number, for every edge has two
+    indptr = np.array([0, 2, 2, entries - 3, entries])
+    tail = np.array([0, 1, 2], dtype=np.int32)
+    arrays = {
+        "indptr": ArrayEntry(dtype="<i8", shape=(5,)),
+        "indices": ArrayEntry(dtype="<i4", shape=(entries,)),
+        "attributes": ArrayEntry(dtype="<f4", shape=(4, 1)),
+    }
+    for name, entry in arrays.items():
+        with (tmp_path / f"{name}.npy").open("wb") as file:
+            file.write(entry.header)
+            file.truncate(HEADER + entry.shape[0] * entry.row_bytes)
+    for name, place, values in (
+        ("indptr", 0, indptr),
+        ("indices", 4 * (entries - 3), tail),
+        ("attributes", 0, np.array([1, 2, 4, 8], dtype=np.float32)),
+    ):
+        with (tmp_path / f"{name}.npy").open("r+b") as file:
+            file.seek(HEADER + place)
+            file.write(values.tobytes())
+    manifest = Manifest(
+        kind="oddhop graph",
+        format=1,
+        oddhop="0",
+        nodes=4,
+        edges=entries // 2,
+        bounds=(0, 3, 4),
+        entries=(0, entries - 3, entries),
+        attribute_names=("x",),
+        arrays=arrays,
+        files={
+            f"{name}.npy": {"bytes": (tmp_path / f"{name}.npy").stat().st_size, "sha256": "0" * 64} for name in arrays
+        },
+        mended={},
+        roles={},
+        counts={},
+        differences=[],
+        tables={},
+        settings={},
+    )
+    (tmp_path / "manifest.json").write_text(manifest.model_dump_json())
+    graph = Graph.open(tmp_path)
+    assert graph.edge_count == 2**30 + 1
+    assert graph.degrees.tolist() == [2, 0, entries - 5, 3]
+    part = open_stored(tmp_path).partition(1)
+    assert (part.indptr.tolist(), part.indices.tolist()) == ([0, 3], [0, 1, 2])
+    convolution = Convolution(graph.indptr, graph.indices, np.ones(4), np.ones(4))
+    assert convolution.rows(np.asarray(graph.attributes, dtype=np.float64), np.array([3])).tolist() == [[15.0]]
+    # As if all but the last row pointed upward: the edge before the end lies beyond 32 bits.
+    upper = np.array([0, 2, 2, entries - 3, entries])
+    left, right = upper_edges(graph.indptr, graph.indices, upper, entries - 2, entries)
+    assert (left.tolist(), right.tolist()) == ([3, 3], [1, 2])
