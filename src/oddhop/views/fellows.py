@@ -31,6 +31,7 @@ class Fellows:
     faces : the coordinates.
     sums : of the faces of every node's neighbours.
     own, own_sums : what every node adds to f by itself, and the sum of that over its neighbours.
+    squares : the product that every node has with itself, which its neighbours' sums contain.
     """
 
     ratio: Ratio
@@ -40,20 +41,21 @@ class Fellows:
     sums: Floats
     own: Floats
     own_sums: Floats
+    squares: Floats
 
     @classmethod
     def of(cls, graph: Graph, faces: Floats, correlation: Floats, usual: float) -> Fellows:
         """Sum up the neighbours of every node."""
         ratio = Ratio.of(correlation)
         with single_threaded():
-            own = ratio.own(faces)
-            return cls(ratio, usual, graph.degrees - 1, faces, _sums(graph, faces), own, _sums(graph, own))
+            own, squares = ratio.own(faces), faces**2 @ ratio.across
+            sums, own_sums = _sums(graph, faces), _sums(graph, own)
+        return cls(ratio, usual, graph.degrees - 1, faces, sums, own, own_sums, squares)
 
     def __call__(self, nodes: Ints, through: Ints) -> Floats:
         """Give g of nodes and a neighbour of each."""
-        here, others = self.faces[nodes], self.others[through]
-        weighted = here * self.ratio.across
-        product = ((self.sums[through] - here) * weighted).sum(axis=1)
+        others = self.others[through]
+        product = (self.faces[nodes] * self.sums[through]) @ self.ratio.across - self.squares[nodes]
         rest = self.own_sums[through] - self.own[nodes] - product
         return self._told(self.own[nodes] + rest / np.maximum(others, 1), others)
 
