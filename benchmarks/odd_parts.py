@@ -40,7 +40,6 @@ class Said:
 
     w: float
     stranger: np.ndarray
-    alone: np.ndarray  # the stranger without its fellows
     faint: np.ndarray  # the stranger where it would be silent
     faint_w: float
     outlier: np.ndarray
@@ -61,7 +60,6 @@ def joined(said: Said, w: float | None = None, **other: np.ndarray) -> np.ndarra
 
 PARTS: dict[str, Callable[[Said], np.ndarray]] = {
     "**as it is**": joined,
-    "without fellows: $g = 0$": lambda s: joined(s, stranger=s.alone),
     "without the stranger": lambda s: joined(s, stranger=0 * s.stranger),
     "without the outlier": lambda s: joined(s, outlier=0 * s.outlier),
     "without the ring: no $R$, no $Q$": lambda s: joined(s, ring=0 * s.ring, standing=0 * s.standing),
@@ -97,8 +95,6 @@ def listen(graph: Graph) -> Said:
         return -bulk.log_q(bulk.log_p(figures))
 
     kinship, own = strange(seen)
-    with changed("learn_fellowship", lambda _, faces, *__: (np.zeros(faces.shape[1]), 0.0)):
-        _, alone = strange(seen)
     with changed("CLEAR", 0.0):
         faint_kinship, faint = strange(seen)
     tied = knots(graph, odds_of_no_reason(graph, seen.coordinates, kinship))
@@ -106,7 +102,6 @@ def listen(graph: Graph) -> Said:
     return Said(
         w=1 / (1 + kinship.information),
         stranger=rare(own),
-        alone=rare(alone),
         faint=rare(faint),
         faint_w=1 / (1 + faint_kinship.information),
         outlier=rare(seen.outlyingness),

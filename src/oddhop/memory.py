@@ -86,7 +86,7 @@ def estimate_odd_memory(nodes: int, edges: int, attributes: int, *, values: int 
     True
     """
     width = min(attributes, max(COMPONENTS, WIDE))
-    coordinates = 3 * 8 * nodes * width  # those, their turned form, and its sums over neighbours
+    coordinates = 2 * 8 * nodes * width
     eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
     per_edge = 2 * edges * (8 + 8 + 8 + 4)
     tables = 0 if values is None else TABLES_BASE + TABLES_VALUE * values

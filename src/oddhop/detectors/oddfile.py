@@ -20,7 +20,7 @@ from oddhop.views.panel import Panel
 from oddhop.views.rarity import GRID, STEPS_BELOW, Bulk
 from oddhop.views.stranger import Kinship
 
-SCHEMA = 3
+SCHEMA = 2
 KIND = "oddhop.Odd"
 BULKS = ("stranger", "outlier", "ring", "knot")
 
@@ -102,12 +102,16 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
         if part is not None and part.shape[-1] != columns:
             raise ValueError(f"coordinates.{name} has shape {part.shape} and there are {columns} columns")
     width = columns if reduction is None else reduction.width
-    panel = Panel(
-        coordinates,
-        _preparation(arrays, "preparation"),
-        _kinship(arrays, width),
-        *(_bulk(arrays, name) for name in BULKS),
+    centre, whiten, turn, correlation = (
+        arrays[f"kinship.{name}"] for name in ("centre", "whiten", "turn", "correlation")
     )
+    figures = (_number(arrays, f"kinship.{name}") for name in ("information", "middle", "between", "within"))
+    kinship = Kinship(centre, whiten, turn, correlation, *figures)
+    inner = kinship.correlation.size
+    shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
+    if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
+        raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
+    panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
     encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])
     if encoding is not None and len(encoding.names) != columns:
         raise ValueError(f"the encoding gives {len(encoding.names)} attributes and the model takes {columns}")
@@ -120,20 +124,6 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
         version=str(info["version"]),
         encoding=encoding,
     )
-
-
-def _kinship(arrays: Arrays, width: int) -> Kinship:
-    names = ("centre", "whiten", "turn", "correlation", "fellowship")
-    centre, whiten, turn, correlation, fellowship = (arrays[f"kinship.{name}"] for name in names)
-    numbers = ("information", "middle", "between", "within", "usual_fellows")
-    information, middle, between, within, usual = (_number(arrays, f"kinship.{name}") for name in numbers)
-    inner, counted = correlation.size, np.count_nonzero(correlation)
-    shapes = (centre.shape, whiten.shape, turn.shape, fellowship.shape)
-    if shapes != ((width,), (width, inner), (inner, inner), (counted,)):
-        raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
-    if np.abs(np.append(correlation, fellowship)).max(initial=0.0) >= 1:
-        raise ValueError("kinship has a correlation of 1 or more")
-    return Kinship(centre, whiten, turn, correlation, information, middle, between, within, fellowship, usual)
 
 
 def _preparation(arrays: Arrays, name: str) -> Preparation:

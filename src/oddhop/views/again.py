@@ -15,13 +15,11 @@ from scipy.special import expit
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.graph import Graph
-from oddhop.views.fellows import Fellows
 from oddhop.views.joining import Evidence
 from oddhop.views.outlier import outlyingness
 from oddhop.views.panel import Panel, evidence_of
-from oddhop.views.ratio import Ratio
 from oddhop.views.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
-from oddhop.views.stranger import fellows_of, odds_of_no_reason, standing, turned
+from oddhop.views.stranger import Ratio, odds_of_no_reason, standing, turned
 
 EDGES_COMPARED = 1_000_000
 NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
@@ -36,7 +34,6 @@ class Held:
     graph, panel : the network, and what was learned.
     faces : turned coordinates of every node, see :func:`oddhop.views.stranger.turned`.
     ratio : f of two faces.
-    fellows : g of a node and its neighbours.
     ties : what communities and looks leave of the edges.
     usual_knots : of nodes by their degree, see :func:`oddhop.views.ring.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
@@ -46,7 +43,6 @@ class Held:
     panel: Panel
     faces: Floats
     ratio: Ratio
-    fellows: Fellows
     ties: Ties
     usual_knots: tuple[Floats, Floats]
     usual: Floats
@@ -104,7 +100,7 @@ def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
     True
     """
     coordinates = panel.coordinates.apply(graph)
-    faces, ratio = turned(coordinates, panel.kinship), panel.kinship.ratio
+    faces, ratio = turned(coordinates, panel.kinship), Ratio.of(panel.kinship)
     entries = graph.indices.size
     some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
     ends = np.searchsorted(graph.indptr, some, side="right") - 1, graph.indices[some]
@@ -114,8 +110,7 @@ def hold(panel: Panel, graph: Graph, *, workers: int = 1) -> Held:
     no_reason = odds_of_no_reason(graph, coordinates, panel.kinship, workers=workers)
     ties = unexplained(graph, no_reason, workers=workers)
     tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
-    fellows = fellows_of(graph, faces, panel.kinship)
-    return Held(graph, panel, faces, ratio, fellows, ties, tied, np.sort(usual))
+    return Held(graph, panel, faces, ratio, ties, tied, np.sort(usual))
 
 
 def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Again:
@@ -137,12 +132,10 @@ def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bo
 
 
 def _figures(held: Held, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
-    """Give the mean f + g and the knot after each of some changes."""
+    """Give the mean f and the knot after each of some changes."""
     ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
-    neighbours = held.graph.indices[row]
-    there = held.faces[neighbours]
+    there = held.faces[held.graph.indices[row]]
     f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
     own = held.ties.apart[row] * expit(f) * kept
-    both = f + held.fellows.with_faces(node, neighbours, faces)
-    return (both * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)
+    return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)

@@ -11,20 +11,18 @@ negative rho ("opposites attract") is as good as a positive one. Of rho^2 the no
 chance makes with so many coordinates and edges. Where no rho^2 is twice the noise, the wiring says nothing about the
 attributes and the view is silent.
 
-To every edge is added g(i, j), the same question about i and its fellows, the others that j is tied to. A node is
-judged by its mean f + g over its neighbours, against what such a mean varies by,
+A node is judged by its mean f over its neighbours, against what such a mean varies by,
 
-    z(i) = (mean (f + g)(i) - median) / sqrt(between + within / degree)
+    z(i) = (mean f(i) - median) / sqrt(between + within / degree)
 
-``within`` is the variance of f + g among the edges of one node, ``between`` what ordinary nodes differ by beyond it
-(from the median deviation, which strangers hardly move). At low degree z is like a t statistic, at high degree like the
-mean.
+``within`` is the variance of f among the edges of one node, ``between`` what ordinary nodes differ by beyond it (from
+the median deviation, which strangers hardly move). At low degree z is like a t statistic, at high degree like the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -35,8 +33,6 @@ from oddhop.adjacency import upper_edges
 from oddhop.arrays import Floats, Ints
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
-from oddhop.views.fellows import Fellows, learn_fellowship
-from oddhop.views.ratio import Ratio
 
 EDGES_AT_ONCE = 16_384
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
@@ -55,8 +51,6 @@ class Kinship:
     correlation : rho of every turned coordinate, the noise taken off; all 0 where the view is silent.
     information : the mean of -f over the edges: what an edge tells, in nats.
     middle, between, within : what z is made with.
-    fellowship : of the coordinates whose correlation counts, the correlation over two neighbours of one node.
-    usual_fellows : the mean of g.
     """
 
     centre: Floats
@@ -67,13 +61,6 @@ class Kinship:
     middle: float
     between: float
     within: float
-    fellowship: Floats
-    usual_fellows: float
-
-    @property
-    def ratio(self) -> Ratio:
-        """What f is made with, for two rows of :func:`turned`."""
-        return Ratio.of(self.correlation[self.correlation != 0])
 
     @property
     def silent(self) -> bool:
@@ -117,15 +104,12 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     clear = bool(np.max(rho**2, initial=0.0) >= CLEAR * noise)
     rho = clear * np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
     rho = np.clip(rho, -STRONGEST, STRONGEST)
-    raw = Kinship(centre, whiten, turn, rho, 0.0, 0.0, 0.0, 1.0, np.zeros(0), 0.0)
+    raw = Kinship(centre, whiten, turn, rho, 0.0, 0.0, 0.0, 1.0)
     if raw.silent:
         return raw
-    fellowship, usual = learn_fellowship(graph, turned(coordinates, raw), noise, STRONGEST)
-    alike = replace(raw, fellowship=fellowship, usual_fellows=usual)
-    sums, squares, total = _over_neighbours(graph, coordinates, alike, workers)
+    sums, squares, total = _over_neighbours(graph, coordinates, raw, workers)
     middle, between, within = _variances(graph.degrees, sums, squares)
-    information = max(-total / graph.edge_count, 0.0)
-    return replace(alike, information=information, middle=middle, between=between, within=within)
+    return Kinship(centre, whiten, turn, rho, max(-total / graph.edge_count, 0.0), middle, between, within)
 
 
 def strangeness(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
@@ -138,7 +122,7 @@ def strangeness(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers:
 
 
 def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
-    """Give z of nodes from their mean f + g and their degrees."""
+    """Give z of nodes from their mean f and their degrees."""
     return np.asarray((means - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees))
 
 
@@ -149,6 +133,40 @@ def turned(coordinates: Floats, kinship: Kinship) -> Floats:
         return np.asarray(white @ kinship.turn[:, kinship.correlation != 0])
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for turned coordinates a and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.views.stranger import Kinship, Ratio
+    >>> one = np.eye(1)
+    >>> ratio = Ratio.of(Kinship(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
+    >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not
+    [-1.48, 3.86]
+    """
+
+    constant: float
+    squared: Floats
+    across: Floats
+
+    @classmethod
+    def of(cls, kinship: Kinship) -> Ratio:
+        """Take the parts from what was learned."""
+        rho = kinship.correlation[kinship.correlation != 0]
+        spare = 1 - rho**2
+        return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
+
+    def own(self, a: Floats) -> Floats:
+        """Give what one end adds to f by itself."""
+        return np.asarray((a**2) @ self.squared)
+
+    def __call__(self, a: Floats, b: Floats) -> Floats:
+        """Give f of rows of a and b."""
+        return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
+
+
 def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
     """Give, for every entry of ``graph.indices``, the chance that looks are not why the two are joined.
 
@@ -157,7 +175,7 @@ def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, wo
     entries = graph.indices.size
     if kinship.silent:
         return np.full(entries, 0.5)
-    f = _between(turned(coordinates, kinship), kinship.ratio)
+    f = _between(coordinates, kinship)
 
     def chance(start: int) -> Floats:
         stop = min(start + EDGES_AT_ONCE, entries)
@@ -167,36 +185,28 @@ def odds_of_no_reason(graph: Graph, coordinates: Floats, kinship: Kinship, *, wo
     return np.concatenate(list(map_blocks(chance, range(0, entries, EDGES_AT_ONCE), workers=workers)))
 
 
-def _between(faces: Floats, ratio: Ratio) -> Callable[[Ints, Ints], Floats]:
+def _between(coordinates: Floats, kinship: Kinship) -> Callable[[Ints, Ints], Floats]:
     """Give f as a function of two nodes, with what each end adds worked out once."""
+    ratio = Ratio.of(kinship)
+    faces = turned(coordinates, kinship)
     with single_threaded():
         own = ratio.own(faces)
     return lambda left, right: ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
 
 
-def fellows_of(graph: Graph, faces: Floats, kinship: Kinship) -> Fellows:
-    """Give what is needed to compare nodes with the others that their neighbours are tied to."""
-    return Fellows.of(graph, faces, kinship.fellowship, kinship.usual_fellows)
-
-
 def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
-    """Give the sums of f + g and of its square over the edges of every node, and the sum of f over all edges."""
-    faces = turned(coordinates, kinship)
-    between, fellows = _between(faces, kinship.ratio), fellows_of(graph, faces, kinship)
+    """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
+    ratio = _between(coordinates, kinship)
 
-    def over(start: int) -> tuple[Ints, Ints, Floats, Floats, float]:
+    def over(start: int) -> tuple[Ints, Ints, Floats]:
         left, right = _ends(graph, start)
-        f = between(left, right)
-        return left, right, f + fellows(left, right), f + fellows(right, left), float(f.sum())
+        return left, right, ratio(left, right)
 
     sums, squares = np.zeros(graph.node_count), np.zeros(graph.node_count)
     total = 0.0
-    for left, right, of_left, of_right, f in map_blocks(
-        over, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers
-    ):
-        _add_to(left, of_left, sums, squares)
-        _add_to(right, of_right, sums, squares)
-        total += f
+    for left, right, f in map_blocks(over, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
+        _add_to_ends(left, right, f, sums, squares)
+        total += float(f.sum())
     return sums, squares, total
 
 
@@ -228,7 +238,8 @@ def _ends(graph: Graph, start: int) -> tuple[Ints, Ints]:
 
 
 @njit(cache=True, nogil=True)
-def _add_to(nodes: Ints, values: Floats, sums: Floats, squares: Floats) -> None:
+def _add_to_ends(left: Ints, right: Ints, values: Floats, sums: Floats, squares: Floats) -> None:
     for k in range(values.size):
-        sums[nodes[k]] += values[k]
-        squares[nodes[k]] += values[k] * values[k]
+        for node in (left[k], right[k]):
+            sums[node] += values[k]
+            squares[node] += values[k] * values[k]
