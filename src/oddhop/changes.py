@@ -63,9 +63,15 @@ class Node:
             place = np.repeat(np.arange(len(spans)), [one.size for one in moves])
             column = np.concatenate(moves)
             shape = (len(spans), row.size)
-            gaps = sp.csr_array(((self.typical - row)[column], (place, column)), shape=shape)
-            same = sp.csr_array((np.ones(len(spans)), (np.arange(len(spans)), np.zeros(len(spans), int))))
-            return sp.csr_array(same @ own + gaps)
+            new, moved = (
+                sp.csr_array((values, (place, column)), shape=shape)
+                for values in (self.typical[column], np.ones(column.size))
+            )
+            same = sp.csr_array((np.ones(len(spans)), (np.arange(len(spans)), np.zeros(len(spans), int)))) @ own
+            # To the last bit what is typical: adding the gap would round, and ranks tell.
+            rows = sp.csr_array(same - same * moved + new)
+            rows.eliminate_zeros()
+            return rows
         rows = np.tile(row, (len(spans), 1))
         for k, span in enumerate(spans):
             rows[k, span.start : span.stop] = self.typical[span.start : span.stop]

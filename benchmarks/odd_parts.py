@@ -1,0 +1,150 @@
+"""What each part of Odd is for: ROC-AUC and average precision when one is removed, on development networks.
+
+    ODDHOP_DATA=... python benchmarks/odd_parts.py                             # about two minutes
+    ODDHOP_DATA=... python benchmarks/odd_parts.py facebook_tam cora,controlled
+
+"NAME,plain" and "NAME,controlled" are the first injection of our own into a network without labels. It prints a table
+with a row a part; docs/detector.md has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from oddhop import Graph
+from oddhop.bench.networks import load_network
+from oddhop.inject import inject
+from oddhop.views import stranger
+from oddhop.views.panel import Seen, learn_panel
+from oddhop.views.rarity import learn_bulk
+from oddhop.views.ring import beyond_degree, knots
+from oddhop.views.stranger import learn_kinship, odds_of_no_reason, strangeness
+
+NETWORKS = (
+    *("cora_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam", "bond_reddit"),
+    *("amazon_fraud_tam", "bond_gen_time", "cora,controlled", "acmv9,controlled", "blogcatalog_raw,controlled"),
+    "flickr_raw,controlled",
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """-log p and -log q of the views of one network, each as it is and with something left out."""
+
+    w: float
+    stranger: np.ndarray
+    faint: np.ndarray  # the stranger where it would be silent
+    faint_w: float
+    outlier: np.ndarray
+    ring: np.ndarray
+    standing: np.ndarray  # q of the knots
+    ring_any_looks: np.ndarray
+    standing_any_looks: np.ndarray
+    ring_any_degree: np.ndarray
+
+
+def joined(said: Said, w: float | None = None, **other: np.ndarray) -> np.ndarray:
+    """Join as oddhop.views.joining does, some parts being others."""
+    weight = said.w if w is None else w
+    views = {name: other.get(name, getattr(said, name)) for name in ("stranger", "outlier", "ring", "standing")}
+    own = (1 - weight / 2) * views["stranger"] + weight * views["outlier"] + weight / 2 * views["ring"]
+    return np.asarray(own + views["standing"])
+
+
+PARTS: dict[str, Callable[[Said], np.ndarray]] = {
+    "**as it is**": joined,
+    "without the stranger": lambda s: joined(s, stranger=0 * s.stranger),
+    "without the outlier": lambda s: joined(s, outlier=0 * s.outlier),
+    "without the ring: no $R$, no $Q$": lambda s: joined(s, ring=0 * s.ring, standing=0 * s.standing),
+    "without $R$": lambda s: joined(s, ring=0 * s.ring),
+    "without $Q$": lambda s: joined(s, standing=0 * s.standing),
+    "looks explain no ring": lambda s: joined(s, ring=s.ring_any_looks, standing=s.standing_any_looks),
+    "$R$ of the knots as they are, not beyond the degree": lambda s: joined(s, ring=s.ring_any_degree),
+    "a faint stranger is heard": lambda s: joined(s, s.faint_w, stranger=s.faint),
+    "$w = 1/2$ in every network": lambda s: joined(s, 0.5),
+}
+
+
+@contextmanager
+def changed(name: str, value: Any) -> Iterator[None]:
+    """Hold a name of the stranger's module at another value."""
+    before = getattr(stranger, name)
+    setattr(stranger, name, value)
+    try:
+        yield
+    finally:
+        setattr(stranger, name, before)
+
+
+def listen(graph: Graph) -> Said:
+    _, _, seen = learn_panel(graph)
+    judged = graph.degrees > 0
+
+    def rare(figures: np.ndarray) -> np.ndarray:
+        return -learn_bulk(figures[judged]).log_p(figures)
+
+    def apart(figures: np.ndarray) -> np.ndarray:
+        bulk = learn_bulk(figures[judged])
+        return -bulk.log_q(bulk.log_p(figures))
+
+    kinship, own = strange(seen)
+    with changed("CLEAR", 0.0):
+        faint_kinship, faint = strange(seen)
+    tied = knots(graph, odds_of_no_reason(graph, seen.coordinates, kinship))
+    any_looks = knots(graph, np.full(graph.indices.size, 0.5))
+    return Said(
+        w=1 / (1 + kinship.information),
+        stranger=rare(own),
+        faint=rare(faint),
+        faint_w=1 / (1 + faint_kinship.information),
+        outlier=rare(seen.outlyingness),
+        ring=rare(beyond_degree(tied, graph.degrees)),
+        standing=apart(tied),
+        ring_any_looks=rare(beyond_degree(any_looks, graph.degrees)),
+        standing_any_looks=apart(any_looks),
+        ring_any_degree=rare(tied),
+    )
+
+
+def strange(seen: Seen) -> tuple[stranger.Kinship, np.ndarray]:
+    kinship = learn_kinship(seen.graph, seen.coordinates)
+    return kinship, strangeness(seen.graph, seen.coordinates, kinship)
+
+
+def opened(name: str) -> tuple[Graph, np.ndarray]:
+    network = load_network(name.split(",")[0])
+    if "," not in name:
+        assert network.anomalous is not None
+        return network.graph, network.anomalous
+    reading = {"plain": "dominant", "controlled": "leak-controlled"}[name.split(",")[1]]
+    cliques = 10 if network.graph.node_count >= 4_000 else 5
+    put = inject(network.graph, seed=0, cliques=cliques, reading=reading)  # type: ignore[arg-type]
+    return put.graph, put.structural | put.contextual
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    rows: dict[str, list[str]] = {name: [] for name in PARTS}
+    names = parser.parse_args().networks
+    for name in names:
+        graph, odd = opened(name)
+        said = listen(graph)
+        for part, join in PARTS.items():
+            score = np.where(graph.degrees > 0, join(said), 0.0)
+            area, precision = roc_auc_score(odd, score), average_precision_score(odd, score)
+            rows[part].append(f"{area:.3f}/{precision:.2f}".replace("0.", "."))
+    print("|  | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 1) + "|")
+    for part, cells in rows.items():
+        print(f"| {part} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
