@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from oddhop.errors import RunFolderError
-from oddhop.runs import RunFolder, recorded, write_atomically
+from oddhop.runs import RunFolder, locked, recorded, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +30,13 @@ def test_what_a_manifest_records_is_given_or_none(tmp_path: Path) -> None:
     assert recorded(tmp_path, "seed") == 3
     (tmp_path / "manifest.json").write_text("[1]")
     assert recorded(tmp_path, "seed") is None
+
+
+def test_what_a_killed_writer_left_is_swept_when_the_folder_is_held_again(tmp_path: Path) -> None:
+    (tmp_path / ".manifest.json.4711.tmp").write_bytes(b"half")
+    (tmp_path / "notes.tmp").write_bytes(b"the user's")
+    with locked(tmp_path):
+        assert sorted(file.name for file in tmp_path.iterdir()) == [".lock", "notes.tmp"]
 
 
 def test_an_array_of_a_run_lives_in_its_folder_and_must_have_its_size(tmp_path: Path) -> None:

@@ -180,6 +180,8 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise RunFolderError(
                 f"another run is writing to {folder}; wait for it to end or choose another folder"
             ) from None
+        for left_over in folder.glob(".*.tmp"):  # of writers that were killed: nobody else writes here now
+            left_over.unlink()
         try:
             yield folder
         except BaseException:
