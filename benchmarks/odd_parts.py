@@ -25,7 +25,7 @@ from oddhop.views import stranger
 from oddhop.views.panel import Seen, learn_panel
 from oddhop.views.rarity import learn_bulk
 from oddhop.views.ring import beyond_degree, knots
-from oddhop.views.stranger import learn_kinship, odds_of_no_reason, strangeness
+from oddhop.views.stranger import learn_kinship, odds_of_no_reason, strangeness, turned
 
 NETWORKS = (
     *("cora_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam", "bond_reddit"),
@@ -97,8 +97,8 @@ def listen(graph: Graph) -> Said:
     kinship, own = strange(seen)
     with changed("CLEAR", 0.0):
         faint_kinship, faint = strange(seen)
-    tied = knots(graph, odds_of_no_reason(graph, seen.coordinates, kinship))
-    any_looks = knots(graph, np.full(graph.indices.size, 0.5))
+    tied = knots(graph, no_reason=odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship))
+    any_looks = knots(graph, no_reason=np.full(graph.indices.size, 0.5))
     return Said(
         w=1 / (1 + kinship.information),
         stranger=rare(own),

@@ -36,7 +36,7 @@ def test_knots_follow_the_formula(network: nx.Graph) -> None:
     np.testing.assert_allclose(knots(graph), _by_the_formula(graph, np.ones(graph.indices.size)), atol=1e-9)
     rows = np.repeat(np.arange(graph.node_count), graph.degrees)
     no_reason = 1 / (1.0 + (rows + graph.indices) % 3)  # the same from both ends
-    np.testing.assert_allclose(knots(graph, no_reason), _by_the_formula(graph, no_reason), atol=1e-9)
+    np.testing.assert_allclose(knots(graph, no_reason=no_reason), _by_the_formula(graph, no_reason), atol=1e-9)
 
 
 def test_no_triangle_no_knot() -> None:
@@ -66,7 +66,7 @@ def test_a_ring_of_those_who_are_alike_is_no_ring() -> None:
     graph = planted()
     rows = np.repeat(np.arange(graph.node_count), graph.degrees)
     inside = np.isin(rows, RING) & np.isin(graph.indices, RING)
-    alike = knots(graph, np.where(inside, 0.1, 1.0))
+    alike = knots(graph, no_reason=np.where(inside, 0.1, 1.0))
     assert alike[RING].mean() < 0.2 * knots(graph)[RING].mean()
 
 

@@ -6,7 +6,15 @@ from scipy.stats import multivariate_normal
 
 from oddhop import Graph
 from oddhop.views.coordinates import learn_coordinates
-from oddhop.views.stranger import Kinship, _over_neighbours, _variances, learn_kinship, odds_of_no_reason, strangeness
+from oddhop.views.stranger import (
+    Kinship,
+    _over_neighbours,
+    _variances,
+    learn_kinship,
+    odds_of_no_reason,
+    strangeness,
+    turned,
+)
 from tests.views.planted import STRANGER, planted
 
 
@@ -48,8 +56,9 @@ def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph).apply(graph)
     kinship = learn_kinship(graph, coordinates)
-    odds = odds_of_no_reason(graph, coordinates, kinship)
-    np.testing.assert_array_equal(odds, odds_of_no_reason(graph, coordinates, kinship, workers=3))
+    faces = turned(coordinates, kinship)
+    odds = odds_of_no_reason(graph, faces, kinship)
+    np.testing.assert_array_equal(odds, odds_of_no_reason(graph, faces, kinship, workers=3))
     sums, _, total = _over_neighbours(graph, coordinates, kinship, 1)
     f = np.log(odds / (1 - odds))
     rows = np.repeat(np.arange(graph.node_count), graph.degrees)

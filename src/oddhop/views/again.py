@@ -103,7 +103,7 @@ def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: in
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
     no_reason = odds_of_no_reason(graph, faces, panel.kinship, workers=workers)
-    ties = unexplained(graph, apart, no_reason, workers=workers)
+    ties = unexplained(graph, apart=apart, no_reason=no_reason, workers=workers)
     tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
     entries = graph.indices.size
     some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))

@@ -123,7 +123,7 @@ def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
     graph = seen.graph
     strange = strangeness(graph, seen.coordinates, kinship, workers=workers)
     no_reason = odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship, workers=workers)
-    tied = knots(graph, seen.apart, no_reason, workers=workers)
+    tied = knots(graph, apart=seen.apart, no_reason=no_reason, workers=workers)
     return strange, seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 

@@ -64,7 +64,7 @@ class Ties:
         return self.squares / self.whole**2 if self.whole > 0 else 0.0
 
 
-def knots(graph: Graph, apart: Floats | None = None, no_reason: Floats | None = None, *, workers: int = 1) -> Floats:
+def knots(graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None = None, workers: int = 1) -> Floats:
     """Give the knot of every node; ``apart`` is ``left_apart`` of the network, where it is known.
 
     ``no_reason`` has, for every entry of ``graph.indices``, the chance that looks are not why the two are joined; it is
@@ -79,7 +79,7 @@ def knots(graph: Graph, apart: Floats | None = None, no_reason: Floats | None = 
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
-    return knots_of(graph, unexplained(graph, apart, no_reason, workers=workers), workers=workers)
+    return knots_of(graph, unexplained(graph, apart=apart, no_reason=no_reason, workers=workers), workers=workers)
 
 
 def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
@@ -94,7 +94,7 @@ def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
 
 
 def unexplained(
-    graph: Graph, apart: Floats | None = None, no_reason: Floats | None = None, *, workers: int = 1
+    graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
 ) -> Ties:
     """Give what communities, and looks where ``no_reason`` is given, leave of every edge."""
     apart = left_apart(graph, workers=workers) if apart is None else apart
