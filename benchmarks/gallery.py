@@ -36,7 +36,7 @@ from oddhop.network import load_network as read_tables
 from oddhop.report import case_report, write_report
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
-BUDGET, SHOWN = 50, 36  # alerts, and cases of a page of the documentation: under 400 kB each
+BUDGET, SHOWN = 50, 36  # alerts, and cases of a page of the documentation: 400 kB each at most, or thereabouts
 
 TITLES = {
     "debian": "Packages of Debian 12",
