@@ -1,6 +1,6 @@
 """Whether explanations name the columns that were changed, when only a few of a node's were.
 
-    ODDHOP_DATA=... python benchmarks/columns.py cora citeseer blogcatalog_raw amazon_computers hcm_amazon --detector odd
+    ODDHOP_DATA=... python benchmarks/columns.py cora citeseer amazon_computers hcm_amazon --detector odd
 
 150 nodes with neighbours, or a tenth of the network where that is less. Each takes a share of its columns from the
 farthest of 50 drawn nodes: so many of those in which the two differ, drawn at random, and at least three. Detected are

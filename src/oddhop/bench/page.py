@@ -184,13 +184,17 @@ def _held_out(lines: Lines) -> dict[str, str]:
         row: [summarise(lines, cells(detector), score) for cells in columns.values()]
         for row, (detector, score) in ROWS.items()
     }
-    # Ranked where every detector has a figure: a mean over what happened to be run would compare nothing.
-    whole = [k for k in range(len(columns)) if all(row[k].mean is not None for row in areas.values())]
+    # Ranked among those that were run everywhere: a mean over what happened to be run would compare nothing.
+    whole = {
+        row: [area.mean for area in found] for row, found in areas.items() if all(a.mean is not None for a in found)
+    }
     rows = []
     for row, found in areas.items():
-        places = [1 + sum((other[k].mean or 0) > (found[k].mean or 0) for other in areas.values()) for k in whole]
-        rows.append([row, *found, f"{sum(places) / len(places):.1f}" if places else NOT_RUN])
-    return {"held_out": table(["detector", *columns, f"mean rank ({len(whole)} columns)"], rows)}
+        places = [
+            1 + sum((other[k] or 0) > (area.mean or 0) for other in whole.values()) for k, area in enumerate(found)
+        ]
+        rows.append([row, *found, f"{sum(places) / len(places):.1f}" if row in whole else NOT_RUN])
+    return {"held_out": table(["detector", *columns, f"mean rank among {len(whole)}"], rows)}
 
 
 def _speed(lines: Lines) -> dict[str, str]:
