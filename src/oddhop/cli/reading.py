@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import pyarrow as pa
+
 from oddhop.cli.console import Console
 from oddhop.encode import ColumnReport, Encoding
 from oddhop.errors import EncodingError, SettingsError
@@ -36,6 +38,7 @@ def said_network(
             encoding=encoding,
             progress=console.progress,
         )
+    pa.default_memory_pool().release_unused()  # Arrow would keep the room of the tables
     say_network(console, network, learned=encoding is None)
     return network
 
