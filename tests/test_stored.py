@@ -13,12 +13,15 @@ import pytest
 
 from oddhop import HCM, Graph, Odd
 from oddhop.adjacency import upper_edges
+from oddhop.arrays import lies_on_disk
 from oddhop.attributes import learn_preparation
 from oddhop.convolution import Convolution
-from oddhop.errors import GraphError
+from oddhop.errors import GraphError, MemoryBudgetError
 from oddhop.ingest import ingest
+from oddhop.memory import check_memory, estimate_memory
 from oddhop.network import load_network, open_network
 from oddhop.purify import purify
+from oddhop.settings import HCMSettings
 from oddhop.stored import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
 from tests.conftest import QUICK
 
@@ -43,18 +46,20 @@ def copy(made, tmp_path) -> Path:
     return Path(shutil.copytree(made / "graph", tmp_path / "graph"))
 
 
-def is_mapped(array: np.ndarray) -> bool:
-    while array is not None:
-        if isinstance(array, np.memmap):
-            return True
-        array = getattr(array, "base", None)
-    return False
+def test_what_lies_on_the_disk_is_not_counted_as_memory(made):
+    opened = Graph.open(made / "graph")
+    held = load_network(made / "edges.parquet", made / "nodes.parquet").graph
+    sizes = (opened.node_count, opened.edge_count, opened.attribute_count)
+    room = max(estimate_memory(*sizes, HCMSettings(), workers=1, mapped=True).values())
+    check_memory(opened, HCMSettings(max_memory=room), workers=1)
+    with pytest.raises(MemoryBudgetError):
+        check_memory(held, HCMSettings(max_memory=room), workers=1)
 
 
 def test_an_opened_graph_is_mapped_and_frozen(made):
     graph = Graph.open(made / "graph")
     for array in (graph.indptr, graph.indices, graph.attributes):
-        assert is_mapped(array)
+        assert lies_on_disk(array)
         assert type(array) is np.ndarray  # as the compiled kernels know it
         assert not array.flags.writeable
     other = graph.with_attributes(graph.attributes)
@@ -83,8 +88,8 @@ def test_partitions_are_slices_of_the_whole(made):
     assert stored.partitions > 4
     for k in range(stored.partitions):
         part = stored.partition(k)
-        assert is_mapped(part.indices)
-        assert is_mapped(part.attributes)
+        assert lies_on_disk(part.indices)
+        assert lies_on_disk(part.attributes)
         assert part.indices.base.size * 4 < 2_000  # the map itself: this slice, not the file
         for node in range(part.start, part.stop):
             row = part.indices[part.indptr[node - part.start] : part.indptr[node - part.start + 1]]

@@ -18,3 +18,18 @@ def frozen(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def lies_on_disk(array: Any) -> bool:
+    """Tell whether an array is mapped from a file, or a view of one that is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.arrays import lies_on_disk
+    >>> lies_on_disk(np.zeros(3))
+    False
+    """
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None

@@ -55,14 +55,14 @@ def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: in
     rows = ends  # the nodes whose neighbours are seen
     for _ in range(layers - 2):
         rows = np.union1d(rows, _drawn(whole, rows, neighbours, seed)[1])
-    counts, drawn = _drawn(whole, rows, neighbours, seed) if layers > 1 else (np.zeros(rows.size, np.int64), rows[:0])
+    counts, drawn = _drawn(whole, rows, neighbours if layers > 1 else 0, seed)
     nodes = np.union1d(rows, drawn)
     places = np.searchsorted(nodes, rows)
     indptr = np.zeros(nodes.size + 1, dtype=np.int64)
     indptr[places + 1] = counts
     stand_for = np.ones(nodes.size, dtype=whole.weights.dtype)
-    stand_for[places] = np.diff(whole.indptr)[rows] / np.maximum(counts, 1) if layers > 1 else 1.0
-    stand_for[stand_for == 0] = 1.0  # a node without neighbours
+    some = counts > 0
+    stand_for[places[some]] = (whole.indptr[rows + 1] - whole.indptr[rows])[some] / counts[some]
     convolution = Convolution(
         np.cumsum(indptr),
         np.searchsorted(nodes, drawn).astype(index_dtype(nodes.size)),

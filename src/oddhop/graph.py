@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.adjacency import Mended, symmetric_csr, upper_indptr
-from oddhop.arrays import Floats, Ints, frozen
+from oddhop.arrays import Floats, Ints, frozen, lies_on_disk
 from oddhop.boundary import (
     Attributes,
     checked_attributes,
@@ -251,6 +251,11 @@ class Graph:
     def edge_count(self) -> int:
         """The number of undirected edges."""
         return self.indices.size // 2
+
+    @property
+    def mapped(self) -> bool:
+        """Whether the wiring lies on the disk and not in memory."""
+        return lies_on_disk(self.indices)
 
     @property
     def attribute_count(self) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph import Graph
 from oddhop.hops import pool_pairs
@@ -101,8 +99,7 @@ def check_memory(
     """Refuse a run that would not fit, before it begins."""
     budget = settings.max_memory or available_memory()
     sizes = (graph.node_count, graph.edge_count, graph.attribute_count)
-    mapped = isinstance(graph.indices, np.memmap)
-    needs = estimate_memory(*sizes, settings, workers=workers, mapped=mapped, in_folder=in_folder)
+    needs = estimate_memory(*sizes, settings, workers=workers, mapped=graph.mapped, in_folder=in_folder)
     stage = max(stages, key=lambda name: needs[name])
     if budget is None or needs[stage] <= budget:
         return

@@ -62,7 +62,9 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
     if hubs.any():
         without = keep.copy()
         _leave_out(graph.indptr, graph.indices, graph.upper, hubs, without)
-        keep, hubs = (without, hubs) if without.any() else (keep, ~hubs & hubs)  # of a star nothing would be left
+        keep, hubs = (
+            (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
+        )  # of a star nothing would be left
     indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
     return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()))
 

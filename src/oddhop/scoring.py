@@ -102,9 +102,10 @@ def score_nodes(
     shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
     moments = {name: _begun(folder, name, shape, dtype, fresh=first == 0) for name, shape in shapes.items()}
     within = np.zeros((chains, nodes))
+    sealed: list[dict[str, str]] = found[1]["sha256"] if found else []
     if found:
         within[:first] = found[0]["within"]
-        _check_kept(moments, first, found[1]["sha256"])
+        _check_kept(moments, sealed)
     for chain in range(first, chains):
         mean, square = moments["mean"][chain], moments["square"][0]
         mean[:], square[:] = 0, 0
@@ -119,8 +120,8 @@ def score_nodes(
             for array in moments.values():
                 if isinstance(array, np.memmap):
                     array.flush()
-            done = {"chains_done": chain + 1, "sha256": _digests(moments, chain + 1)}
-            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, done)
+            sealed.append(_digests(moments, chain))
+            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"chains_done": chain + 1, "sha256": sealed})
     return _scores_of(moments, within, graph, maxima)
 
 
@@ -130,12 +131,12 @@ def _begun(
     return folder.array(name, shape, dtype, fresh=fresh) if folder else np.zeros(shape, dtype=dtype)
 
 
-def _digests(moments: Arrays, chains: int) -> dict[str, list[str]]:
-    return {name: [digest(row) for row in moments[name][:chains]] for name in ("mean", "draws")}
+def _digests(moments: Arrays, chain: int) -> dict[str, str]:
+    return {name: digest(moments[name][chain]) for name in ("mean", "draws")}
 
 
-def _check_kept(moments: Arrays, chains: int, expected: dict[str, list[str]]) -> None:
-    if _digests(moments, chains) != expected:
+def _check_kept(moments: Arrays, expected: list[dict[str, str]]) -> None:
+    if [_digests(moments, chain) for chain in range(len(expected))] != expected:
         raise ModelFileError(
             "the figures of the edges in the run folder were changed after they were written; "
             "start anew in another folder"

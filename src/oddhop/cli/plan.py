@@ -47,11 +47,12 @@ def plan(
     mine = chosen.hcm if detector is o.Detector.hcm else chosen.odd
     threads = mine.workers or available_workers()
     sizes = (graph.node_count, graph.edge_count, graph.attribute_count)
+    values = None if graph.mapped else graph.value_count  # a network on disk is not read from tables again
     if detector is o.Detector.hcm:
-        memory = estimate_memory(*sizes, chosen.hcm, workers=threads, values=graph.value_count)
+        memory = estimate_memory(*sizes, chosen.hcm, workers=threads, values=values, mapped=graph.mapped)
         seconds = estimate_seconds(*sizes, chosen.hcm, workers=threads)
     else:
-        memory = {"views": estimate_odd_memory(*sizes, values=graph.value_count)}
+        memory = {"views": estimate_odd_memory(*sizes, values=values)}
         seconds = {"views": estimate_odd_seconds(*sizes, chosen.odd)}
     typer.echo("A run would take about")
     for stage, need in memory.items():

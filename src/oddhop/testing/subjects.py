@@ -73,16 +73,12 @@ def state_of(detector: Any) -> dict[str, Any]:
 
 def communities(seed: int = 0, nodes: int = 80, columns: int = 4) -> Graph:
     """Give a network of two communities whose members are alike, with ids."""
-    edges, x = _communities(seed, nodes, columns)
+    edges, x = edges_and_attributes(seed, nodes, columns)
     return Graph.from_arrays(edges, x, [f"n{k:03d}" for k in range(nodes)])
 
 
 def edges_and_attributes(seed: int = 0, nodes: int = 80, columns: int = 4) -> tuple[np.ndarray, Floats]:
     """Give the same network as arrays, every edge once."""
-    return _communities(seed, nodes, columns)
-
-
-def _communities(seed: int, nodes: int, columns: int) -> tuple[np.ndarray, Floats]:
     rng = np.random.default_rng(seed)
     side = np.arange(nodes) % 2
     left, right = np.triu_indices(nodes, 1)
