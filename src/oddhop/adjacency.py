@@ -92,19 +92,28 @@ def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
         k = 0
         while k < row.size:
             neighbour = row[k] >> 1
-            forward, backward = 0, 0
-            while k < row.size and row[k] >> 1 == neighbour:
-                if row[k] & 1:
-                    backward += 1
-                else:
-                    forward += 1
-                k += 1
+            k, again, lone = same_edge(row, k)
             kept[i] += 1
             if i < neighbour:  # each edge stands in two rows: count it in one
-                duplicates += max(forward - 1, 0) + max(backward - 1, 0)
-                if forward == 0 or backward == 0:
-                    one_way += 1
+                duplicates += again
+                one_way += lone
     return kept, duplicates, one_way
+
+
+@njit(cache=True, nogil=True)
+def same_edge(entries: Ints, first: int) -> tuple[int, int, int]:
+    """Of sorted entries, give where those of one edge end, how many repeat another, and 1 if all go one way.
+
+    The lowest bit of an entry is its direction; the bits above it are the same for the same edge.
+    """
+    forward, backward, k = 0, 0, first
+    while k < entries.size and entries[k] >> 1 == entries[first] >> 1:
+        if entries[k] & 1:
+            backward += 1
+        else:
+            forward += 1
+        k += 1
+    return k, max(forward - 1, 0) + max(backward - 1, 0), int(forward == 0 or backward == 0)
 
 
 @njit(cache=True)

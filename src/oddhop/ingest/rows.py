@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from oddhop.adjacency import index_dtype
+from oddhop.adjacency import index_dtype, same_edge
 from oddhop.arrays import Ints
 from oddhop.engine.local import Progress, silent
 from oddhop.runs import atomic_file
@@ -157,19 +157,12 @@ def _merge(entries: Ints, start: int, shift: int, indices: Ints, degrees: Ints) 
     k = 0
     while k < entries.size:
         place = entries[k] >> 1  # row and neighbour
-        there, back = 0, 0
-        while k < entries.size and entries[k] >> 1 == place:
-            if entries[k] & 1:
-                back += 1
-            else:
-                there += 1
-            k += 1
+        k, again, lone = same_edge(entries, k)
         row, neighbour = (place << 1) >> shift, ((place << 1) & low) >> 1
         indices[kept] = neighbour
         degrees[row] += 1
         kept += 1
         if start + row < neighbour:  # each edge stands in two rows: count it in one
-            duplicates += max(there - 1, 0) + max(back - 1, 0)
-            if there == 0 or back == 0:
-                one_way += 1
+            duplicates += again
+            one_way += lone
     return kept, duplicates, one_way
