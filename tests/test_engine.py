@@ -5,7 +5,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from oddhop.engine.local import available_workers, map_blocks, silent, single_threaded
+from oddhop.engine.local import available_workers, map_blocks, silent, single_threaded, threads
 
 every_pool = pytest.mark.parametrize("workers", [1, 2, 4])
 
@@ -40,6 +40,19 @@ def test_results_come_in_the_order_of_the_blocks(workers):
 @every_pool
 def test_no_blocks_give_no_results(workers):
     assert list(map_blocks(str, [], workers=workers)) == []
+
+
+@every_pool
+def test_a_mapper_of_threads_keeps_the_order_and_counts_what_is_done(workers):
+    done = []
+    assert threads(workers)(lambda block: -block, range(9), done.append) == [-block for block in range(9)]
+    assert done == list(range(1, 10))
+
+
+@every_pool
+def test_a_mapper_of_threads_passes_an_error_on(workers):
+    with pytest.raises(ZeroDivisionError):
+        threads(workers)(lambda block: 1 // block, [1, 0], lambda done: None)
 
 
 @every_pool

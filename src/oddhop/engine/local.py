@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -21,6 +21,20 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
 """Called with the name of the stage, what is done, and what there is to do."""
+
+
+class Mapper(Protocol):
+    """Runs a function over blocks, wherever that may be.
+
+    What it runs may run in any order, in any process, and more than once: a block reads files, writes files of its own
+    whole or not at all, and returns little.
+    """
+
+    def __call__(
+        self, function: Callable[[Block], Result], blocks: Sequence[Block], report: Callable[[int], None]
+    ) -> list[Result]:
+        """Give the results in the order of the blocks, telling on the way how many are done."""
+        ...
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -57,6 +71,30 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def threads(workers: int) -> Mapper:
+    """Make a mapper of so many threads in this process.
+
+    Examples
+    --------
+    >>> from oddhop.engine.local import threads
+    >>> threads(2)(len, ["one", "three"], print)
+    1
+    2
+    [3, 5]
+    """
+
+    def run(
+        function: Callable[[Block], Result], blocks: Sequence[Block], report: Callable[[int], None]
+    ) -> list[Result]:
+        results = []
+        for done, result in enumerate(map_blocks(function, blocks, workers=workers), start=1):
+            results.append(result)
+            report(done)
+        return results
+
+    return run
 
 
 @contextmanager
