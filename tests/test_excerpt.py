@@ -36,7 +36,7 @@ def test_neighbours_are_drawn_once_each_and_are_neighbours(wanted: int, seed: in
     graph = Graph.from_arrays(rng.integers(0, 15, (2, 60)), np.zeros((15, 1)))
     rows = np.flatnonzero(rng.random(15) < 0.6)
     counts = np.minimum(graph.degrees[rows], wanted)
-    drawn = draw_neighbours(graph.indptr, graph.indices, rows, counts, np.uint64(seed))
+    drawn = draw_neighbours(graph.indptr, graph.indices, rows, rows, counts, np.uint64(seed))
     for row, part in zip(rows, np.split(drawn, np.cumsum(counts)[:-1]), strict=False):
         neighbours = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
         assert part.size == np.unique(part).size == min(wanted, neighbours.size)
@@ -48,7 +48,7 @@ def test_every_neighbour_is_drawn_as_often() -> None:
     star = Graph.from_arrays([np.zeros(leaves, int), np.arange(1, leaves + 1)], np.zeros((leaves + 1, 1)))
     seen = np.zeros(leaves + 1)
     for key in range(tries):
-        seen[draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([wanted]), np.uint64(key))] += 1
+        seen[draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([0]), np.array([wanted]), np.uint64(key))] += 1
     expected = tries * wanted / leaves
     chi_square = ((seen[1:] - expected) ** 2 / (expected * (1 - wanted / leaves))).sum() * (leaves - 1) / leaves
     assert chi_square < 26.1  # of 8 degrees of freedom: once in a thousand seeds, and the seeds are fixed

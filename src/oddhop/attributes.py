@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
-from sklearn.decomposition import PCA
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from oddhop.arrays import Floats
+from oddhop.arrays import Bools, Floats
 from oddhop.boundary import Attributes, is_sparse
 from oddhop.engine.local import single_threaded
 from oddhop.errors import GraphError
@@ -19,6 +20,17 @@ from oddhop.graph import Graph
 ROWS_AT_ONCE = 65_536
 WIDEST_COVARIANCE = 2_000
 SAME = 1e-9  # columns that vary less than this, their largest value being 1, are constant
+
+
+class Rows(Protocol):
+    """Attributes that are asked for some rows at a time: an array, or files behind it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def __getitem__(self, rows: slice, /) -> Any:
+        """Give a block of rows, a NumPy array or a SciPy CSR array."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +58,17 @@ class Preparation:
                 f"the model was fitted on {self.unit.size} attributes, got {graph.attribute_count}; "
                 "give the same columns in the same order"
             )
-        out = np.empty((graph.node_count, self.width), dtype=dtype)
+        return graph.with_attributes(self.some(graph.attributes, 0, graph.node_count, dtype))
+
+    def some(self, x: Rows, start: int, stop: int, dtype: type[np.floating]) -> Floats:
+        """Give the prepared rows of some nodes, the same bits whichever nodes are asked for with them."""
+        out = np.empty((stop - start, self.width), dtype=dtype)
         with single_threaded():  # at other thread counts a large product has other bits
-            for start in range(0, graph.node_count, ROWS_AT_ONCE):
-                block = slice(start, start + ROWS_AT_ONCE)
-                out[block] = self._rows(graph.attributes[block])
-        return graph.with_attributes(out)
+            for first in range(start - start % ROWS_AT_ONCE, stop, ROWS_AT_ONCE):
+                last = min(first + ROWS_AT_ONCE, x.shape[0])
+                rows = self._rows(x[first:last])
+                out[max(first - start, 0) : last - start] = rows[max(start - first, 0) : stop - first]
+        return out
 
     def _rows(self, rows: Attributes) -> Floats:
         if self.components is None:
@@ -79,10 +96,15 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     >>> prepare.apply(graph).attributes.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    x = graph.attributes
-    columns = graph.attribute_count
-    if pca_components is not None and columns > pca_above and graph.node_count > 1:
-        return _learn_pca(x, min(pca_components, graph.node_count - 1, columns - 1), scale)
+    return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above)
+
+
+def learn_from_rows(x: Rows, *, scale: str, pca_components: int | None, pca_above: int) -> Preparation:
+    """Learn the same from rows that are asked for some at a time, wherever they lie."""
+    nodes, columns = int(x.shape[0]), int(x.shape[1])
+    if pca_components is not None and columns > pca_above and nodes > 1:
+        with single_threaded():
+            return _learn_pca(x, min(pca_components, nodes - 1, columns - 1), scale)
     ones, zeros = np.ones(columns), np.zeros(columns)
     if scale == "none" or is_binary(x):
         return Preparation(unit=ones, centre=zeros, components=None, spread=ones)
@@ -97,57 +119,105 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     return Preparation(unit=unit, centre=centre, components=None, spread=spread)
 
 
-def is_binary(attributes: Attributes) -> bool:
+def is_binary(attributes: Rows) -> bool:
     """Tell whether the attributes are all 0 or 1, with at least one 1."""
-    values = attributes.data if is_sparse(attributes) else attributes
-    return bool(_all_zero_or_one(np.asarray(values).reshape(-1)))
+    some = False
+    for rows in _blocks(attributes):
+        zero_or_one, any_one = _zeros_and_ones(np.asarray(rows.data if is_sparse(rows) else rows).reshape(-1))
+        some = some or any_one
+        if not zero_or_one:
+            return False
+    return some
 
 
 @njit(cache=True)
-def _all_zero_or_one(values: Floats) -> bool:
+def _zeros_and_ones(values: Floats) -> tuple[bool, bool]:
     some = False
     for value in values:
         if value == 1.0:
             some = True
         elif value != 0.0:
-            return False
-    return some
+            return False, some
+    return True, some
 
 
-def _learn_pca(x: Attributes, components: int, scale: str) -> Preparation:
+def _learn_pca(x: Rows, components: int, scale: str) -> Preparation:
     columns = int(x.shape[1])
-    high, low = _column(x.max(axis=0)), _column(x.min(axis=0))
+    high, low = _extremes(x)
     size = np.array([_whole(peak) for peak in np.maximum(np.abs(high), np.abs(low))])
     varies = high / size - low / size > SAME
     if not varies.any():  # the model sees one column of zeros
         return Preparation(np.ones(columns), np.zeros(columns), np.zeros((columns, 1)), np.ones(1))
     # Columns that do not vary are left out: large ones would hide what little the others do.
     peak = float(size[varies].max())
-    scaled = (x * (varies / peak)) if is_sparse(x) else np.where(varies, x, 0.0) / peak
-    scaled = scaled.astype(np.float64)
-    mean = _column(scaled.mean(axis=0))
-    if not is_sparse(x):  # a covariance of what is not centred loses its digits
-        scaled = scaled - mean
-    solver = "arpack" if is_sparse(x) or columns > WIDEST_COVARIANCE else "covariance_eigh"
-    with single_threaded():
-        pca = PCA(components, svd_solver=solver, random_state=0).fit(scaled)
-    directions = np.where(varies[:, None], pca.components_.T, 0.0)
+    mean = np.zeros(columns)
+    for rows in _blocks(x):
+        mean += _column(_shrunk(rows, varies, peak).sum(axis=0)) / x.shape[0]
+    variances, directions = _leading(x, varies, peak, mean, components)
+    directions = np.where(varies[:, None], directions, 0.0)
     if scale == "none":
         return Preparation(np.ones(columns), mean * peak, directions, np.ones(components))
-    spread = np.sqrt(pca.explained_variance_.mean())
-    return Preparation(np.full(columns, peak), mean, directions, np.full(components, spread))
+    return Preparation(
+        np.full(columns, peak), mean, directions, np.full(components, np.sqrt(max(variances.mean(), 1e-300)))
+    )
 
 
-def _scaled_blocks(x: Attributes, unit: Floats) -> Iterator[Floats]:
+def _leading(x: Rows, varies: Bools, peak: float, mean: Floats, components: int) -> tuple[Floats, Floats]:
+    """Give the leading eigenvalues and eigenvectors of the covariance, the largest first."""
+    nodes, columns = x.shape
+    if is_sparse(x[:1]) or columns > WIDEST_COVARIANCE:
+
+        def times(vector: Floats) -> Floats:
+            v = vector.reshape(-1)
+            out = np.zeros(columns)
+            for rows in _blocks(x):
+                scaled = _shrunk(rows, varies, peak)
+                y = scaled @ v - mean @ v
+                out += scaled.T @ y - mean * y.sum()
+            return out / (nodes - 1)
+
+        operator = LinearOperator((columns, columns), matvec=times, dtype=np.float64)
+        start = np.random.default_rng(0).uniform(-1, 1, columns)
+        variances, directions = eigsh(operator, components, v0=start)
+    else:
+        covariance = np.zeros((columns, columns))
+        for rows in _blocks(x):
+            centred = _shrunk(rows, varies, peak) - mean
+            covariance += centred.T @ centred / (nodes - 1)
+        variances, directions = eigh(covariance, subset_by_index=(columns - components, columns - 1))
+    directions = directions[:, ::-1]
+    heaviest = directions[np.abs(directions).argmax(axis=0), np.arange(components)]
+    return np.maximum(variances[::-1], 0.0), directions * np.where(heaviest < 0, -1.0, 1.0)
+
+
+def _shrunk(rows: Attributes, varies: Bools, peak: float) -> Attributes:
+    if is_sparse(rows):
+        return rows.astype(np.float64) * (varies / peak)
+    return np.where(varies, rows, 0.0) / peak
+
+
+def _extremes(x: Rows) -> tuple[Floats, Floats]:
+    high, low = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
+    for rows in _blocks(x):
+        high = np.maximum(high, _column(rows.max(axis=0)))
+        low = np.minimum(low, _column(rows.min(axis=0)))
+    return high, low
+
+
+def _blocks(x: Rows) -> Iterator[Attributes]:
     for start in range(0, x.shape[0], ROWS_AT_ONCE):
-        rows = x[start : start + ROWS_AT_ONCE]
+        yield x[start : start + ROWS_AT_ONCE]
+
+
+def _scaled_blocks(x: Rows, unit: Floats) -> Iterator[Floats]:
+    for rows in _blocks(x):
         yield np.asarray(rows.toarray() if is_sparse(rows) else rows) / unit
 
 
-def _peaks(x: Attributes) -> Floats:
+def _peaks(x: Rows) -> Floats:
     peaks = np.zeros(int(x.shape[1]))
-    for start in range(0, x.shape[0], ROWS_AT_ONCE):
-        peaks = np.maximum(peaks, _column(abs(x[start : start + ROWS_AT_ONCE]).max(axis=0)))
+    for rows in _blocks(x):
+        peaks = np.maximum(peaks, _column(abs(rows).max(axis=0)))
     return peaks
 
 

@@ -80,7 +80,7 @@ def run_chains(
             done[number] = step
             progress("training", int(done.sum()), plan.steps * plan.chains)
 
-        return _run_chain(number, plan, shape, inputs, pairs, folder, report)
+        return run_chain(number, plan, shape, inputs, pairs, folder, report)
 
     finished = list(map_blocks(run, range(plan.chains), workers=workers))
     return Posterior(
@@ -90,7 +90,7 @@ def run_chains(
     )
 
 
-def _run_chain(
+def run_chain(
     number: int,
     plan: Plan,
     shape: Shape,
@@ -99,6 +99,7 @@ def _run_chain(
     folder: RunFolder | None,
     report: Callable[[int], None],
 ) -> Chain:
+    """Run one chain to its end, from its last checkpoint where the folder has one."""
     name = f"chain-{number}"
     chain = _restored(folder, name) or _begun(number, plan, shape, inputs.convolved.dtype)
     safe = chain

@@ -11,6 +11,7 @@ expectation of the whole. Scores are never computed from an excerpt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 from numba import njit
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Ints
+from oddhop.arrays import Floats, Ints
 from oddhop.convolution import Convolution
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs
@@ -32,6 +33,15 @@ class Excerpt:
     nodes: Ints
     pairs: HopPairs
     inputs: Inputs
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """How many neighbours each of some rows has, how many were drawn, and the drawn row after row."""
+
+    degrees: Ints
+    counts: Ints
+    drawn: Ints
 
 
 def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: int, seed: int) -> Excerpt:
@@ -51,38 +61,59 @@ def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: in
     (4, [1.5, 1.0])
     """
     whole = inputs.convolution
+
+    def draw(rows: Ints, count: int) -> Neighbours:
+        return drawn_neighbours(whole.indptr, whole.indices, rows, rows, count, seed)
+
+    def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
+        return whole.weights[nodes], inputs.convolved[torch.from_numpy(nodes.astype(np.int64))]
+
+    return gather_excerpt(pairs, draw, look, layers=layers, neighbours=neighbours)
+
+
+def gather_excerpt(
+    pairs: HopPairs,
+    draw: Callable[[Ints, int], Neighbours],
+    look: Callable[[Ints], tuple[Floats, torch.Tensor]],
+    *,
+    layers: int,
+    neighbours: int,
+) -> Excerpt:
+    """Gather the same wherever the network lies.
+
+    ``draw`` is given nodes in ascending order and draws that many neighbours of each at most; ``look`` gives the
+    weights of nodes in a convolution and their attributes convolved once.
+    """
     ends = np.unique(np.concatenate([pairs.left, pairs.right]))
     rows = ends  # the nodes whose neighbours are seen
     for _ in range(layers - 2):
-        rows = np.union1d(rows, _drawn(whole, rows, neighbours, seed)[1])
-    counts, drawn = _drawn(whole, rows, neighbours if layers > 1 else 0, seed)
-    nodes = np.union1d(rows, drawn)
+        rows = np.union1d(rows, draw(rows, neighbours).drawn)
+    found = draw(rows, neighbours if layers > 1 else 0)
+    nodes = np.union1d(rows, found.drawn)
+    weights, convolved = look(nodes)
     places = np.searchsorted(nodes, rows)
     indptr = np.zeros(nodes.size + 1, dtype=np.int64)
-    indptr[places + 1] = counts
-    stand_for = np.ones(nodes.size, dtype=whole.weights.dtype)
-    some = counts > 0
-    stand_for[places[some]] = (whole.indptr[rows + 1] - whole.indptr[rows])[some] / counts[some]
-    convolution = Convolution(
-        np.cumsum(indptr),
-        np.searchsorted(nodes, drawn).astype(index_dtype(nodes.size)),
-        whole.weights[nodes],
-        stand_for,
-    )
+    indptr[places + 1] = found.counts
+    stand_for = np.ones(nodes.size, dtype=weights.dtype)
+    some = found.counts > 0
+    stand_for[places[some]] = found.degrees[some] / found.counts[some]
+    indices = np.searchsorted(nodes, found.drawn).astype(index_dtype(nodes.size))
+    convolution = Convolution(np.cumsum(indptr), indices, weights, stand_for)
     local = replace(pairs, left=np.searchsorted(nodes, pairs.left), right=np.searchsorted(nodes, pairs.right))
-    return Excerpt(nodes, local, Inputs(convolution, inputs.convolved[torch.from_numpy(nodes.astype(np.int64))]))
+    return Excerpt(nodes, local, Inputs(convolution, convolved))
 
 
-def _drawn(whole: Convolution, rows: Ints, neighbours: int, seed: int) -> tuple[Ints, Ints]:
-    """Give how many neighbours were drawn for each row, and all of them row after row."""
-    counts = np.minimum(whole.indptr[rows + 1] - whole.indptr[rows], neighbours)
-    drawn: Ints = draw_neighbours(whole.indptr, whole.indices, rows, counts, word(seed, NEIGHBOURS))
-    return counts, drawn
+def drawn_neighbours(indptr: Ints, indices: Ints, rows: Ints, names: Ints, count: int, seed: int) -> Neighbours:
+    """Draw neighbours of some rows; ``names`` are the numbers of their nodes in the whole network."""
+    degrees = indptr[rows + 1] - indptr[rows]
+    counts = np.minimum(degrees, count)
+    drawn: Ints = draw_neighbours(indptr, indices, rows, names, counts, word(seed, NEIGHBOURS))
+    return Neighbours(degrees, counts, drawn)
 
 
 @njit(cache=True, nogil=True)
-def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: np.uint64) -> Ints:
-    """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its node alone.
+def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, names: Ints, counts: Ints, key: np.uint64) -> Ints:
+    """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its name alone.
 
     Floyd's way: the k-th of n draws from the first (degree - n + k) places, and takes the last of
     these instead where the place was drawn before. A row of ten million costs no more than its n draws.
@@ -93,7 +124,7 @@ def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: 
         start, degree = indptr[rows[r]], indptr[rows[r] + 1] - indptr[rows[r]]
         n = counts[r]
         taken = np.empty(n, dtype=np.int64)
-        stream = mix(key, rows[r])
+        stream = mix(key, names[r])
         for k in range(n):
             last = degree - n + k
             place = min(np.int64(unit(mix(stream, k)) * (last + 1)), last)

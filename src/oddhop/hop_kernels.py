@@ -154,6 +154,14 @@ def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints
 
 
 @njit(cache=True, nogil=True)
+def strides(size: int, rate: float, stream: Ints) -> Ints:
+    """Give the places of a row of some size that striding along it lands on."""
+    some = np.empty(64, dtype=np.int64)
+    end, met, _ = _along(some[:0], size, rate, stream, some, some.copy())
+    return met[:end]
+
+
+@njit(cache=True, nogil=True)
 def _along_edges(
     indptr: Ints, indices: Ints, row: Ints, rate: float, stream: Ints, met: Ints, via: Ints
 ) -> tuple[int, Ints, Ints]:

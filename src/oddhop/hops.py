@@ -12,7 +12,7 @@ once.** So a class is represented without bias, hubs and all, however few pairs 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,6 +30,8 @@ SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
 POOL_PAIRS, EXCERPT_PAIRS = 2**19, 2**17  # of every class, for a whole run; and where neighbours are sampled
 MAX_SOURCES = 2**14
+PERMUTED = 2**26  # nodes; the order of more is not written down to take its beginning
+NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one"
 
 Drawn: TypeAlias = tuple[Ints, Ints, Ints]
 """Pairs of a block: first nodes, second nodes, classes."""
@@ -74,6 +76,64 @@ class Batch:
     labels: Ints
 
 
+@dataclass(frozen=True)
+class Wiring:
+    """What a draw asks of a network as a whole: nodes, entries (two an edge), and the sum of squared degrees."""
+
+    nodes: int
+    entries: int
+    squares: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The sources that pairs are drawn from, those that are looked at first, and how many they stand for."""
+
+    sources: Ints
+    pilot: Ints
+    population: int
+
+    @classmethod
+    def of_all(cls, nodes: int, max_sources: int, seed: int) -> Choice:
+        """Choose from all nodes."""
+        rng = generator(seed, HOPS)
+        some = max(max_sources, PILOT_SOURCES)
+        order = rng.permutation(nodes) if nodes <= PERMUTED else rng.choice(nodes, some, replace=False)
+        return cls(order[:max_sources], order[:PILOT_SOURCES], nodes)
+
+    @classmethod
+    def of_wired(cls, wired: Ints, count: int, max_sources: int) -> Choice:
+        """Take the first nodes that have an edge, where hardly any has; ``count`` is how many have."""
+        return cls(wired[:max_sources], wired[:PILOT_SOURCES], count)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the first sources saw: pairs of every class, and the edges that the last search reads."""
+
+    counts: Floats
+    rim_edges: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How pairs are drawn.
+
+    Attributes
+    ----------
+    rates : how often every pair of a class is drawn.
+    expand : whether the last two classes are told apart by reading all the rim's edges.
+    key : of the random numbers.
+    class_sizes, exact : as in :class:`HopPairs`.
+    """
+
+    rates: Floats
+    expand: bool
+    key: int
+    class_sizes: Floats
+    exact: bool
+
+
 def sample_pairs(
     network: Purified,
     classes: int,
@@ -96,30 +156,24 @@ def sample_pairs(
     >>> pairs.class_sizes.tolist(), pairs.present.tolist()
     ([2.0, 1.0, 0.0], [0, 1])
     """
+    degrees = np.diff(network.indptr)
     if network.indices.size == 0:
-        raise NothingToLearnError("the network has no edges, and hop counts are learned from edges; give at least one")
-    nodes = network.indptr.size - 1
-    order = generator(seed, HOPS).permutation(nodes)
-    sources, pilot = order[:max_sources], order[:PILOT_SOURCES]
-    population = nodes
-    if not np.any(np.diff(network.indptr)[pilot]):  # hardly any node has an edge: look at those that have
-        wired = np.flatnonzero(np.diff(network.indptr))
-        sources, pilot, population = wired[:max_sources], wired[:PILOT_SOURCES], wired.size
-    counts, rim_edges = _count(network, classes, pilot, workers)
-    rates = np.zeros(classes)
-    some = counts > 0
-    rates[some] = pairs_per_class * pilot.size / (counts[some] * sources.size)
-    expand = _reading_the_rim_is_cheaper(network, rates, rim_edges / pilot.size)
-    key = word(seed, HOPS)
+        raise NothingToLearnError(NO_EDGES)
+    choice = Choice.of_all(degrees.size, max_sources, seed)
+    if not np.any(degrees[choice.pilot]):
+        wired = np.flatnonzero(degrees)
+        choice = Choice.of_wired(wired, wired.size, max_sources)
+    counts, rim_edges = _count(network, classes, choice.pilot, workers)
+    wiring = Wiring(degrees.size, network.indices.size, float((degrees.astype(float) ** 2).sum()))
+    draw = plan_draw(wiring, choice, Pilot(counts, rim_edges), pairs_per_class, seed)
 
-    def draw(block: Ints) -> Drawn:
-        drawn: Drawn = draw_block(network.indptr, network.indices, block, classes, rates, expand, key)
+    def draw_some(block: Ints) -> Drawn:
+        drawn: Drawn = draw_block(
+            network.indptr, network.indices, block, classes, draw.rates, draw.expand, np.uint64(draw.key)
+        )
         return drawn
 
-    parts = _from_all(draw, sources, workers, progress)
-    sizes = counts * population / (2 * pilot.size)
-    sizes[0] = network.indices.size / 2  # this class is known: the edges
-    return _grouped(parts, classes, sizes, exact=pilot.size == nodes)
+    return grouped(_from_all(draw_some, choice.sources, workers, progress), draw)
 
 
 def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
@@ -144,7 +198,7 @@ def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: P
     sizes = np.zeros(classes)
     for _, _, labels in parts:
         sizes += np.bincount(labels, minlength=classes)
-    return _grouped(parts, classes, sizes, exact=True)
+    return _grouped(parts, sizes, exact=True)
 
 
 def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
@@ -176,14 +230,29 @@ def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[
     return counts, rim_edges
 
 
-def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: float) -> bool:
+def plan_draw(wiring: Wiring, choice: Choice, pilot: Pilot, pairs_per_class: int, seed: int) -> Draw:
+    """Say how pairs are drawn from what the pilot sources saw."""
+    rates = np.zeros(pilot.counts.size)
+    some = pilot.counts > 0
+    rates[some] = pairs_per_class * choice.pilot.size / (pilot.counts[some] * choice.sources.size)
+    sizes = pilot.counts * choice.population / (2 * choice.pilot.size)
+    sizes[0] = wiring.entries / 2  # this class is known: the edges
+    return Draw(
+        rates=rates,
+        expand=_reading_the_rim_is_cheaper(wiring, rates, pilot.rim_edges / choice.pilot.size),
+        key=int(word(seed, HOPS)),
+        class_sizes=sizes,
+        exact=choice.pilot.size == wiring.nodes,
+    )
+
+
+def _reading_the_rim_is_cheaper(wiring: Wiring, rates: Floats, rim_edges: float) -> bool:
     # The last two classes are told apart by reading all the rim's edges, or the neighbours of
     # proposals only. Both follow the same law; a class that is wanted whole needs the first.
     if rates[-2:].max() >= 1.0:
         return True
-    degrees = np.diff(network.indptr)
-    mean, mean_at_an_edges_end = degrees.mean(), (degrees.astype(float) ** 2).sum() / degrees.sum()
-    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * degrees.size * mean
+    mean, mean_at_an_edges_end = wiring.entries / wiring.nodes, wiring.squares / wiring.entries
+    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * wiring.nodes * mean
     return bool(rim_edges <= proposals)
 
 
@@ -200,9 +269,14 @@ def _blocks(sources: Ints) -> list[Ints]:
     return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
 
 
-def _grouped(parts: list[Drawn], classes: int, sizes: Floats, *, exact: bool) -> HopPairs:
+def grouped(parts: Iterable[Drawn], draw: Draw) -> HopPairs:
+    """Put the pairs of all blocks together, class by class."""
+    return _grouped(parts, draw.class_sizes, exact=draw.exact)
+
+
+def _grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
     left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(labels, kind="stable")
-    starts = np.zeros(classes + 1, dtype=np.int64)
-    np.cumsum(np.bincount(labels, minlength=classes), out=starts[1:])
+    starts = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(labels, minlength=sizes.size), out=starts[1:])
     return HopPairs(left[order], right[order], starts, sizes, exact)

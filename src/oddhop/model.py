@@ -202,38 +202,47 @@ def embed(
 
 
 def expected_hops(
-    weights: torch.Tensor, shape: Shape, z: torch.Tensor, left: torch.Tensor, right: torch.Tensor
+    weights: torch.Tensor,
+    shape: Shape,
+    z: torch.Tensor,
+    left: torch.Tensor,
+    right: torch.Tensor,
+    others: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Give the expected hop count of some pairs under the softmax; the last class counts as C.
 
-    Where ``z`` is in bfloat16 the head's products are, too.
+    Where ``z`` is in bfloat16 the head's products are, too. ``right`` numbers rows of ``others``, where given.
     """
     *_, v0, b0, v1, b1 = (part.to(z.dtype) for part in shape.read(weights))
-    distance = pair_gaps(z, left, right).abs_()
+    distance = pair_gaps(z, left, right, others).abs_()
     logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1).to(weights.dtype)
     hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
     return torch.softmax(logits, dim=1) @ hops
 
 
-def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Give Z_m - Z_n for some pairs."""
+def pair_gaps(
+    z: torch.Tensor, left: torch.Tensor, right: torch.Tensor, others: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Give Z_m - Z_n for some pairs; n is looked up among ``others``, where given."""
+    far = z if others is None else others
     out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
     if z.dtype == torch.bfloat16:  # NumPy has no such type: the bits are handed over
-        _coarse_gaps(z.view(torch.uint16).numpy(), left.numpy(), right.numpy(), out.view(torch.uint16).numpy())
+        bits, far_bits, out_bits = (t.view(torch.uint16).numpy() for t in (z, far, out))
+        _coarse_gaps(bits, left.numpy(), far_bits, right.numpy(), out_bits)
     else:
-        _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
+        _gaps(z.numpy(), left.numpy(), far.numpy(), right.numpy(), out.numpy())
     return out
 
 
 @njit(cache=True, nogil=True)
-def _gaps(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
+def _gaps(z: Floats, left: Ints, far: Floats, right: Ints, out: Floats) -> None:
     for k in range(left.size):
         for c in range(z.shape[1]):
-            out[k, c] = z[left[k], c] - z[right[k], c]
+            out[k, c] = z[left[k], c] - far[right[k], c]
 
 
 @njit(cache=True, nogil=True)
-def _coarse_gaps(z: Ints, left: Ints, right: Ints, out: Ints) -> None:
+def _coarse_gaps(z: Ints, left: Ints, far: Ints, right: Ints, out: Ints) -> None:
     # A bfloat16 is the upper half of a float32; the difference is rounded to the nearest, ties to even.
     width = z.shape[1]
     bits, others = np.empty(width, dtype=np.uint32), np.empty(width, dtype=np.uint32)
@@ -241,7 +250,7 @@ def _coarse_gaps(z: Ints, left: Ints, right: Ints, out: Ints) -> None:
     for k in range(left.size):
         for c in range(width):
             bits[c] = np.uint32(z[left[k], c]) << np.uint32(16)
-            others[c] = np.uint32(z[right[k], c]) << np.uint32(16)
+            others[c] = np.uint32(far[right[k], c]) << np.uint32(16)
         for c in range(width):
             values[c] -= other_values[c]
         for c in range(width):

@@ -91,20 +91,52 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
     if is_sparse(x):
         shrink, norms = _sparse_norms(x.indptr, x.data)
     else:
-        shrink, norms = _dense_norms(x)
+        side = Side.of(x)
 
     def similarity(start: int) -> Floats:
         stop = min(start + EDGES_AT_ONCE, graph.edge_count)
         left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
         if is_sparse(x):
             return _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, measure == "jaccard")
-        return _dense_similarity(x, shrink, norms, left, right, measure == "jaccard")
+        return similarity_between(side, left, side, right, measure)
 
     blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
     out = np.empty(graph.edge_count, dtype=np.float32)
     for start, part in zip(blocks, map_blocks(similarity, blocks, workers=workers), strict=True):
         out[start : start + part.size] = part
     return out
+
+
+@dataclass(frozen=True)
+class Side:
+    """Dense rows of nodes that stand on one side of some edges, with what a similarity asks of each row."""
+
+    rows: Floats
+    shrink: Floats
+    norms: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Side:
+        """Take rows of attributes."""
+        return cls(rows, *_dense_norms(rows))
+
+
+def similarity_between(one: Side, left: Ints, other: Side, right: Ints, measure: str) -> Floats:
+    """Give the similarity of some rows of one side with some of the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.purify import Side, similarity_between
+    >>> side = Side.of(np.array([[3.0, 0.0], [0.0, 5.0], [7.0, 0.0]]))
+    >>> similarity_between(side, np.array([0, 0]), side, np.array([1, 2]), "cosine").tolist()
+    [0.0, 1.0]
+    """
+    return np.asarray(
+        _dense_similarity(
+            one.rows, one.shrink, one.norms, left, other.rows, other.shrink, other.norms, right, measure == "jaccard"
+        )
+    )
 
 
 @njit(cache=True)
@@ -148,15 +180,25 @@ def _shrink(row: Floats) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _dense_similarity(x: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool) -> Floats:
+def _dense_similarity(
+    x: Floats,
+    x_shrink: Floats,
+    x_norms: Floats,
+    left: Ints,
+    y: Floats,
+    y_shrink: Floats,
+    y_norms: Floats,
+    right: Ints,
+    jaccard: bool,
+) -> Floats:
     out = np.zeros(left.size, dtype=np.float32)
     for e in range(left.size):
         u, v = left[e], right[e]
-        if shrink[u] > 0 and shrink[v] > 0:
+        if x_shrink[u] > 0 and y_shrink[v] > 0:
             dot = 0.0
             for k in range(x.shape[1]):
-                dot += (x[u, k] * shrink[u]) * (x[v, k] * shrink[v])
-            out[e] = _measure(dot, norms[u], norms[v], jaccard)
+                dot += (x[u, k] * x_shrink[u]) * (y[v, k] * y_shrink[v])
+            out[e] = _measure(dot, x_norms[u], y_norms[v], jaccard)
     return out
 
 

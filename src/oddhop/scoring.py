@@ -159,7 +159,7 @@ def _add_sample(
         stop = min(start + EDGES_AT_ONCE, graph.edge_count)
         left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
         hops = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
-        _welford(hops, sample + 1, mean[start:stop], square[start:stop])
+        welford(hops, sample + 1, mean[start:stop], square[start:stop])
         return left, right, hops
 
     sums = np.zeros(graph.node_count)
@@ -173,13 +173,8 @@ def _scores_of(moments: Arrays, within: Floats, graph: Graph, maxima: tuple[floa
     mean = moments["mean"]
     chains = mean.shape[0]
 
-    def from_the_mean(span: slice) -> Floats:
-        # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
-        block = np.asarray(mean[:, span])
-        return np.asarray((block - (block[0] + (block - block[0]).mean(axis=0))) ** 2)
-
     chain_ahp = _node_means(lambda span: mean[:, span], chains, graph)
-    chain_iv = within + _node_means(from_the_mean, chains, graph)
+    chain_iv = within + _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), chains, graph)
     if maxima is None:
         maxima = float(chain_ahp.mean(axis=0).max()), float(chain_iv.mean(axis=0).max())
     return Scores(chain_ahp, chain_iv, moments["draws"], graph.degrees > 0, *maxima)
@@ -204,8 +199,15 @@ def _over_degree(sums: Floats, graph: Graph) -> Floats:
     return np.asarray(sums / np.maximum(graph.degrees, 1))
 
 
+def from_the_mean(block: Floats) -> Floats:
+    """Give the squared distances of the chains from their mean, (chains, edges)."""
+    # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
+    return np.asarray((block - (block[0] + (block - block[0]).mean(axis=0))) ** 2)
+
+
 @njit(cache=True, nogil=True)
-def _welford(values: Floats, count: int, mean: Floats, square: Floats) -> None:
+def welford(values: Floats, count: int, mean: Floats, square: Floats) -> None:
+    """Move running means and sums of squares by the next value of each."""
     for k in range(values.size):
         step = values[k] - mean[k]
         mean[k] += step / count

@@ -12,7 +12,7 @@ from oddhop.arrays import Bools, Floats
 from oddhop.attributes import learn_preparation
 from oddhop.bench.figures import roc_auc
 from oddhop.chains import Plan, run_chains
-from oddhop.detectors.hcm import labelled_pairs, plan_chains
+from oddhop.detectors.lesson import labelled_pairs, plan_chains
 from oddhop.engine.local import silent
 from oddhop.graph import Graph
 from oddhop.hops import HopPairs, draw_batch

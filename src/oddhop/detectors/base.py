@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -67,6 +67,19 @@ def begun_run(
     settings: HCMSettings | OddSettings, graph: Graph, run_folder: str | os.PathLike[str] | None, *, resume: bool
 ) -> Iterator[tuple[int, RunFolder | None]]:
     """Give the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with."""
+    with begun_as(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as begun:
+        yield begun
+
+
+@contextmanager
+def begun_as(
+    settings: HCMSettings | OddSettings,
+    data: Mapping[str, Any],
+    run_folder: str | os.PathLike[str] | None,
+    *,
+    resume: bool,
+) -> Iterator[tuple[int, RunFolder | None]]:
+    """Give the same for data that is known by something else than a graph's fingerprint."""
     seed = settings.random_state
     if seed is None:
         seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
@@ -75,7 +88,7 @@ def begun_run(
     identity = {
         **settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE)),
         "seed": seed,
-        "data": graph.fingerprint,
+        **data,
         "version": __version__,
     }
     opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)

@@ -7,34 +7,29 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.arrays import Floats
+from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, learn_preparation
-from oddhop.chains import Plan, run_chains
+from oddhop.chains import Posterior, run_chains
 from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
+from oddhop.detectors.lesson import plan_chains, take_lesson
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
 from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.excerpt import take_excerpt
 from oddhop.graph import Graph
-from oddhop.hops import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
 from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
-from oddhop.purify import Purified, purify
 from oddhop.ranks import Mixing, mixing, rank_nodes
 from oddhop.runs import RunFolder
-from oddhop.sampler import Rule
 from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
 from oddhop.version import __version__
-
-# The paper's prior is all but flat. At 1 / N a network of a few pairs would leave its weights free to
-# wander wherever the softmax is extreme (a loss of 30 where chance has 1.4 was seen on 11 nodes).
-HOTTEST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -64,15 +59,25 @@ class Diagnostics:
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
+class Learned:
+    """What a fit comes to, wherever it ran.
 
-    pairs: HopPairs
-    inputs: Inputs
-    dropped: int
-    tied: int
-    similarity: str
-    hubs: int
+    Attributes
+    ----------
+    settings, seed, preparation, posterior : what scores another network.
+    scores, diagnostics : of the network that was learned from.
+    node_ids, degrees, fingerprint : its nodes, and what it is known by.
+    """
+
+    settings: HCMSettings
+    seed: int
+    preparation: Preparation
+    posterior: Posterior
+    scores: Scores
+    diagnostics: Diagnostics
+    node_ids: npt.NDArray[Any] | None
+    degrees: Ints
+    fingerprint: str
 
 
 class HCM(GraphDetector):
@@ -240,15 +245,7 @@ class HCM(GraphDetector):
         scores = score_nodes(
             posterior, lesson.inputs, graph, coarse=settings.coarse, folder=folder, workers=workers, progress=progress
         )
-        ranking = rank_nodes(scores, settings.score, budget(settings, scores.judged))
-        threshold = threshold_of(settings, scores.judged, ranking)
-        self.seed_ = seed
-        self.threshold_ = threshold
-        self.offset_ = -threshold
-        self.anomaly_scores_ = ranking.score
-        self.anomaly_std_ = ranking.std
-        self.result_ = result_table(graph, scores, ranking, threshold)
-        self.diagnostics_ = Diagnostics(
+        diagnostics = Diagnostics(
             mixing=mixing(scores.draws),
             losses=posterior.losses,
             class_sizes=lesson.pairs.class_sizes,
@@ -259,14 +256,29 @@ class HCM(GraphDetector):
             temperature=plan.rule.temperature,
             hubs=lesson.hubs,
         )
+        known = graph.node_ids, graph.degrees, graph.fingerprint
+        self.take(Learned(settings, seed, preparation, posterior, scores, diagnostics, *known))
+
+    def take(self, learned: Learned) -> None:
+        """Take over what a fit came to: rank the nodes, flag them, and be fitted."""
+        settings, scores = learned.settings, learned.scores
+        ranking = rank_nodes(scores, settings.score, budget(settings, scores.judged))
+        threshold = threshold_of(settings, scores.judged, ranking)
+        self.seed_ = learned.seed
+        self.threshold_ = threshold
+        self.offset_ = -threshold
+        self.anomaly_scores_ = ranking.score
+        self.anomaly_std_ = ranking.std
+        self.result_ = result_table(learned.node_ids, learned.degrees, scores, ranking, threshold)
+        self.diagnostics_ = learned.diagnostics
         self.model_ = Model(
             settings=settings,
-            seed=seed,
-            preparation=preparation,
-            posterior=posterior,
+            seed=learned.seed,
+            preparation=learned.preparation,
+            posterior=learned.posterior,
             maxima=(scores.max_ahp, scores.max_iv),
             threshold=threshold,
-            fingerprint=graph.fingerprint,
+            fingerprint=learned.fingerprint,
             version=__version__,
         )
 
@@ -275,7 +287,7 @@ class HCM(GraphDetector):
         check_is_fitted(self, "threshold_")
         scores = self._scores(checked_graph(graph), progress)
         ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores.judged))
-        return result_table(graph, scores, ranking, self.threshold_)
+        return result_table(graph.node_ids, graph.degrees, scores, ranking, self.threshold_)
 
     def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
         """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
@@ -327,47 +339,3 @@ class HCM(GraphDetector):
             workers=workers,
             progress=progress,
         )
-
-
-def take_lesson(
-    graph: Graph, preparation: Preparation, settings: HCMSettings, seed: int, workers: int, progress: Progress
-) -> Lesson:
-    """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
-    prepared = preparation.apply(graph, settings.dtype)
-    inputs = Inputs.of(prepared, settings.dtype)
-    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
-    progress("preparing", 1, 1)
-    pairs = labelled_pairs(purified, settings, seed, workers, progress)
-    return Lesson(pairs, inputs, purified.dropped, purified.tied, purified.measure, purified.hubs)
-
-
-def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
-    """Draw or list the pairs that the settings ask for."""
-    if settings.labels == "exhaustive":
-        return list_pairs(purified, settings.hops, workers=workers, progress=progress)
-    return sample_pairs(
-        purified,
-        settings.hops,
-        pairs_per_class=pool_pairs(settings, purified.indptr.size - 1),
-        max_sources=MAX_SOURCES,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-
-
-def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
-    """Say how the chains run on these pairs."""
-    classes = pairs.present.size
-    temperature = settings.temperature
-    if temperature is None:
-        temperature = min(1.0 / (classes * pairs.smallest), HOTTEST)
-    rule = Rule(
-        step_size=settings.step_size,
-        burn_in=settings.burn_in,
-        temperature=temperature if settings.sampler == "sgld" else 0.0,
-        weight_decay=settings.weight_decay,
-        warm=settings.warm_start,
-    )
-    per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
-    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)

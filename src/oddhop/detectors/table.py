@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.arrays import Bools, Ints
@@ -41,10 +42,12 @@ def threshold_of(settings: HCMSettings | OddSettings, judged: Bools, ranking: Ra
     return float(above[-1]) if above.size else float("inf")
 
 
-def result_table(graph: Graph, scores: Scores, ranking: Ranking, threshold: float) -> pa.Table:
+def result_table(
+    ids: npt.NDArray[Any] | None, degrees: Ints, scores: Scores, ranking: Ranking, threshold: float
+) -> pa.Table:
     """Give one row a node, the oddest first."""
     order: Ints = np.argsort(ranking.rank)
-    ids = np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids
+    ids = np.arange(degrees.size) if ids is None else ids
     columns = {
         "id": ids,
         "score": ranking.score,
@@ -57,7 +60,7 @@ def result_table(graph: Graph, scores: Scores, ranking: Ranking, threshold: floa
         "hav": scores.hav,
         "score_std": ranking.std,
         "spread": ranking.spread,
-        "degree": graph.degrees,
+        "degree": degrees,
         "judged": scores.judged,
         "flagged": scores.judged & (ranking.score >= threshold),
     }

@@ -1,0 +1,99 @@
+"""HCM over a network in partitions: the stages of ``shards`` in their order, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from oddhop.detectors.base import begun_as
+from oddhop.detectors.hcm import HCM, Diagnostics, Learned
+from oddhop.detectors.lesson import plan_chains
+from oddhop.engine.local import Mapper, Progress, silent
+from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.model import Shape
+from oddhop.ranks import mixing
+from oddhop.settings import checked_settings
+from oddhop.shards.gather import gather, run_chains
+from oddhop.shards.pairs import sample_pairs
+from oddhop.shards.prepare import prepare
+from oddhop.shards.score import score_nodes
+from oddhop.shards.similar import purify
+from oddhop.shards.work import Crew, Work
+from oddhop.stored import fingerprint, open_stored
+
+
+def fit_stored(
+    detector: HCM,
+    graph: str | os.PathLike[str],
+    *,
+    mapper: Mapper,
+    run_folder: str | os.PathLike[str],
+    resume: bool = False,
+    progress: Progress = silent,
+) -> HCM:
+    r"""Fit HCM on a folder that ``oddhop ingest`` made, without any process that holds the whole network.
+
+    The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths wherever
+    tasks run. What comes out is what ``detector.fit(Graph.open(graph))`` gives with ``training="sampled"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop import HCM
+    >>> from oddhop.detectors.sharded import fit_stored
+    >>> from oddhop.engine.local import threads
+    >>> from oddhop.ingest import ingest
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
+    ...     _ = ingest(edges, nodes, Path(home, "graph"), partition_entries=2)
+    ...     small = HCM(burn_in=5, samples=2, thin=1, random_state=0)
+    ...     fit_stored(small, Path(home, "graph"), mapper=threads(1), run_folder=Path(home, "run")).result_.num_rows
+    4
+    """
+    settings = checked_settings(detector.get_params())
+    if settings.training == "full" or settings.labels == "exhaustive":
+        raise SettingsError(
+            f"training={settings.training!r} and labels={settings.labels!r}: a network in partitions is learned from a "
+            "sample, for no process holds the whole; leave both out, or fit on one machine"
+        )
+    settings = settings.model_copy(update={"training": "sampled"})
+    stored = open_stored(graph)
+    if stored.manifest.edges == 0:
+        raise NothingToLearnError(f"{graph} has no edges, and hop counts are learned from edges; give at least one")
+    files = {name: entry.sha256 for name, entry in sorted(stored.manifest.files.items())}
+    with begun_as(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
+        assert folder is not None  # noqa: S101 - there is one where one was asked for
+        work = Work(Path(graph).resolve(), folder.path.resolve(), settings, seed)
+        detector.take(_learned(work, Crew(mapper, progress)))
+    return detector
+
+
+def _learned(work: Work, crew: Crew) -> Learned:
+    settings = work.settings
+    preparation, measure = prepare(work, crew)
+    purge = purify(work, measure, crew)
+    pairs = sample_pairs(work, purge, crew)
+    plan = plan_chains(pairs, settings, work.seed)
+    gather(work, pairs, crew)
+    shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
+    posterior = run_chains(work, plan, shape, crew)
+    scores = score_nodes(work, posterior, crew)
+    diagnostics = Diagnostics(
+        mixing=mixing(scores.draws),
+        losses=posterior.losses,
+        class_sizes=pairs.class_sizes,
+        classes_counted=pairs.exact,
+        dropped=purge.dropped,
+        tied=purge.tied,
+        similarity=measure,
+        temperature=plan.rule.temperature,
+        hubs=purge.hubs,
+    )
+    (known_by,) = crew.each("preparing", fingerprint, [work.graph])
+    degrees = np.diff(work.stored.rows("indptr"))
+    return Learned(settings, work.seed, preparation, posterior, scores, diagnostics, None, degrees, known_by)

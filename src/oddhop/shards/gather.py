@@ -1,0 +1,98 @@
+"""The excerpt and the chains: what training sees is gathered from the partitions, and each chain is one task."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from oddhop.arrays import Floats, Ints
+from oddhop.chains import Plan, Posterior, run_chain
+from oddhop.convolution import Convolution
+from oddhop.excerpt import Excerpt, Neighbours, drawn_neighbours, gather_excerpt
+from oddhop.hops import HopPairs
+from oddhop.model import Inputs, Shape
+from oddhop.shards.work import Crew, Work, node_weights
+
+STAGE, TRAINING = "gathering", "training"
+WIRING = ("indptr", "indices", "weights", "stand_for")
+PAIRS = ("left", "right", "starts", "class_sizes")
+
+
+def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
+    """Gather what a model sees of the pairs, and write it where the chains will read it."""
+    settings = work.settings
+    rounds = iter(range(settings.layers))
+
+    def draw(rows: Ints, count: int) -> Neighbours:
+        name = f"drawn_{next(rounds)}"
+        crew.each(STAGE, partial(_draw, work, name, count), _split(work, rows), 0, 2)
+        degrees, drawn = _joined(work, f"{name}_degrees"), _joined(work, f"{name}_nodes")
+        return Neighbours(degrees, np.minimum(degrees, count), drawn)
+
+    def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
+        crew.each(STAGE, partial(_look, work), _split(work, nodes), 1, 2)
+        return _joined(work, "seen_weights"), torch.from_numpy(_joined(work, "seen_convolved"))
+
+    if work.run.load("excerpt") is None:
+        _write(work, gather_excerpt(pairs, draw, look, layers=settings.layers, neighbours=settings.neighbours))
+        work.run.save("excerpt", {}, {"exact": pairs.exact})
+
+
+def run_chains(work: Work, plan: Plan, shape: Shape, crew: Crew) -> Posterior:
+    """Run every chain as a task of its own."""
+    finished = crew.each(TRAINING, partial(_run_chain, work, plan, shape), range(plan.chains))
+    return Posterior(
+        weights=np.stack([kept for kept, _ in finished]),
+        shape=shape,
+        losses=np.array([loss for _, loss in finished]),
+    )
+
+
+def _run_chain(work: Work, plan: Plan, shape: Shape, number: int) -> tuple[Floats, float]:
+    excerpt = {name: work.read(f"excerpt_{name}", 0) for name in (*WIRING, *PAIRS, "convolved")}
+    left, right, starts, sizes = (excerpt[name] for name in PAIRS)
+    pairs = HopPairs(left, right, starts, sizes, exact=True)
+    # Read into memory: a chain goes over it again and again, and torch wants what it may write to.
+    inputs = Inputs(Convolution(*(excerpt[name] for name in WIRING)), torch.from_numpy(excerpt["convolved"].copy()))
+    chain = run_chain(number, plan, shape, inputs, pairs, work.run, lambda _: None)
+    return chain.kept.numpy(), chain.loss
+
+
+def _write(work: Work, excerpt: Excerpt) -> None:
+    for name in WIRING:
+        work.write(f"excerpt_{name}", 0, getattr(excerpt.inputs.convolution, name))
+    for name in PAIRS:
+        work.write(f"excerpt_{name}", 0, getattr(excerpt.pairs, name))
+    work.write("excerpt_convolved", 0, excerpt.inputs.convolved.numpy())
+
+
+def _split(work: Work, nodes: Ints) -> list[tuple[int, Ints]]:
+    """Cut nodes in ascending order by the partitions that they are in."""
+    return list(enumerate(np.split(nodes, np.searchsorted(nodes, work.bounds[1:-1]))))
+
+
+def _joined(work: Work, name: str) -> npt.NDArray[Any]:
+    return np.concatenate([work.read(name, number) for number in work.partitions])
+
+
+def _draw(work: Work, name: str, count: int, task: tuple[int, Ints]) -> None:
+    number, nodes = task
+    if work.has(f"{name}_nodes", number):
+        return
+    part = work.stored.partition(number)
+    found = drawn_neighbours(part.indptr, part.indices, nodes - part.start, nodes, count, work.seed)
+    work.write(f"{name}_degrees", number, found.degrees)
+    work.write(f"{name}_nodes", number, found.drawn)
+
+
+def _look(work: Work, task: tuple[int, Ints]) -> None:
+    number, nodes = task
+    if work.has("seen_convolved", number):
+        return
+    local = nodes - work.bounds[number]
+    work.write("seen_weights", number, node_weights(work.stored, number, work.settings.dtype)[local])
+    work.write("seen_convolved", number, work.read("convolved", number)[local])

@@ -1,0 +1,91 @@
+"""Attributes over partitions: learned by one task that reads block by block, prepared and convolved by many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from numba import njit
+
+from oddhop.arrays import Floats, Ints
+from oddhop.attributes import Preparation, is_binary, learn_from_rows
+from oddhop.shards.meetings import meetings
+from oddhop.shards.work import Crew, Work, node_weights
+from oddhop.stored import Stored
+
+ENTRIES_AT_ONCE = 65_536
+STAGE = "preparing"
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The attributes of a network on disk, some rows at a time."""
+
+    stored: Stored
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and columns."""
+        return self.stored.manifest.nodes, len(self.stored.manifest.attribute_names)
+
+    def __getitem__(self, rows: slice) -> Any:
+        """Map a block of rows."""
+        return self.stored.attributes(rows.start or 0, min(rows.stop, self.shape[0]))
+
+
+def prepare(work: Work, crew: Crew) -> tuple[Preparation, str]:
+    """Learn how attributes are prepared, prepare and convolve those of every partition; name the similarity."""
+    parts, _ = work.remembered("preparation", lambda: crew.each(STAGE, _learned, [work], 0, 3)[0])
+    preparation = Preparation(parts["unit"], parts["centre"], parts.get("components"), parts["spread"])
+    binary = crew.each(STAGE, partial(_prepared, work, preparation), work.partitions, 1, 3)
+    crew.each(STAGE, partial(_convolved, work), work.partitions, 2, 3)
+    return preparation, "jaccard" if all(zeros for zeros, _ in binary) and any(one for _, one in binary) else "cosine"
+
+
+def _learned(work: Work) -> tuple[dict[str, Any], dict[str, Any]]:
+    settings = work.settings
+    learned = learn_from_rows(
+        StoredRows(work.stored),
+        scale=settings.scale,
+        pca_components=settings.pca_components,
+        pca_above=settings.pca_above,
+    )
+    arrays = {"unit": learned.unit, "centre": learned.centre, "spread": learned.spread}
+    if learned.components is not None:
+        arrays["components"] = learned.components
+    return arrays, {}
+
+
+def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, bool]:
+    """Prepare the rows of a partition; tell whether all are 0 or 1, and whether there is a 1."""
+    if not work.has("prepared", number):
+        start, stop = work.bounds[number : number + 2].tolist()
+        work.write("prepared", number, preparation.some(StoredRows(work.stored), start, stop, work.settings.dtype))
+    rows = work.read("prepared", number)
+    return is_binary(rows) or not rows.any(), bool((rows == 1).any())
+
+
+def _convolved(work: Work, number: int) -> None:
+    if work.has("convolved", number):
+        return
+    stored, dtype = work.stored, work.settings.dtype
+    part, own = stored.partition(number), work.read("prepared", number)
+    weights = node_weights(stored, number, dtype)
+    out = own * weights[:, None]
+    peer, other, other_weights = -1, own, weights
+    for meeting in meetings(part, work.bounds, ENTRIES_AT_ONCE):
+        if meeting.peer != peer:
+            peer = meeting.peer
+            other, other_weights = work.read("prepared", peer), node_weights(stored, peer, dtype)
+        add_rows(other, other_weights, meeting.rows, meeting.columns, out)
+    out *= weights[:, None]
+    work.write("convolved", number, out)
+
+
+@njit(cache=True, nogil=True)
+def add_rows(vectors: Floats, weights: Floats, rows: Ints, columns: Ints, out: Floats) -> None:
+    """Add to some rows the vectors of those that they meet, each times its weight."""
+    for k in range(rows.size):
+        for c in range(vectors.shape[1]):
+            out[rows[k], c] += weights[columns[k]] * vectors[columns[k], c]

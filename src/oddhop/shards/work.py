@@ -1,0 +1,118 @@
+"""What every task of a partitioned run shares: where the network lies, where figures are kept, and who runs the tasks.
+
+A task works on one partition. It maps that partition and, one after the other, what it needs of the others; it writes
+files of its own, whole or not at all, and does nothing where they are already there. So tasks may run anywhere, in any
+order, twice, and again after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from oddhop.arrays import Floats, Ints
+from oddhop.engine.local import Mapper, Progress
+from oddhop.runs import Arrays, RunFolder, atomic_file
+from oddhop.settings import HCMSettings
+from oddhop.stored import HEADER, Stored, open_stored
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Work:
+    """One run over one network; it is handed to every task."""
+
+    graph: Path
+    folder: Path
+    settings: HCMSettings
+    seed: int
+
+    @property
+    def stored(self) -> Stored:
+        """The network on disk."""
+        return _opened(self.graph)
+
+    @property
+    def run(self) -> RunFolder:
+        """The folder for figures of the whole."""
+        return RunFolder(self.folder)
+
+    @property
+    def bounds(self) -> Ints:
+        """Where partitions begin."""
+        return np.array(self.stored.manifest.bounds)
+
+    @property
+    def partitions(self) -> range:
+        """The numbers of the partitions."""
+        return range(self.stored.partitions)
+
+    def has(self, name: str, number: int) -> bool:
+        """Tell whether an array of a partition was written."""
+        return self._file(name, number).exists()
+
+    def write(self, name: str, number: int, array: npt.NDArray[Any]) -> None:
+        """Write an array of a partition, whole or not at all."""
+        with atomic_file(self._file(name, number)) as file:
+            np.save(file, array, allow_pickle=False)
+
+    def read(self, name: str, number: int) -> npt.NDArray[Any]:
+        """Map an array of a partition; what is written to it stays with the process, for torch takes nothing else."""
+        file = self._file(name, number)
+        empty = file.stat().st_size == HEADER  # there is no map of nothing
+        return np.asarray(np.load(file, mmap_mode=None if empty else "c", allow_pickle=False))
+
+    def forget(self, name: str) -> None:
+        """Remove an array of all partitions."""
+        for number in self.partitions:
+            self._file(name, number).unlink(missing_ok=True)
+
+    def remembered(
+        self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Give figures of the whole: as they were kept, or found now and kept."""
+        kept = self.run.load(name)
+        if kept is None:
+            arrays, info = find()
+            self.run.save(name, arrays, info)
+            kept = arrays, dict(info)
+        return kept
+
+    def _file(self, name: str, number: int) -> Path:
+        return self.folder / f"{name}-{number:05d}.npy"
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who runs the tasks, and whom to tell."""
+
+    mapper: Mapper
+    progress: Progress
+
+    def each(
+        self, stage: str, function: Callable[[Block], Result], blocks: Sequence[Block], part: int = 0, parts: int = 1
+    ) -> list[Result]:
+        """Run a function over blocks, as one of the equal parts of a stage."""
+        size = max(len(blocks), 1)
+        return self.mapper(
+            function, blocks, lambda done: self.progress(stage, part * 1000 + 1000 * done // size, parts * 1000)
+        )
+
+
+def node_weights(stored: Stored, number: int, dtype: type[np.floating]) -> Floats:
+    """Give 1 / sqrt(degree + 1) of the nodes of a partition."""
+    start, stop = stored.manifest.bounds[number : number + 2]
+    return np.asarray((1.0 / np.sqrt(np.diff(stored.rows("indptr", start, stop + 1)) + 1.0)).astype(dtype))
+
+
+@cache
+def _opened(graph: Path) -> Stored:
+    return open_stored(graph)
