@@ -17,7 +17,7 @@ from oddhop.errors import GraphError, OddhopError
 from oddhop.graph import Graph
 from oddhop.io import Counts, Roles, read_network
 from oddhop.settings import EncodeSettings, ReadSettings
-from oddhop.stored import ENCODING, IDS, ORIGINALS, open_stored
+from oddhop.stored import ENCODING, IDS, ORIGINALS, Stored, open_stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,18 @@ class Network:
     counts: Counts
     differences: tuple[Difference, ...] = ()
     originals: pa.Table | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What is known of a network on disk beside its wiring and attributes; see :class:`Network`."""
+
+    ids: pa.Array
+    encoding: Encoding
+    roles: Roles
+    counts: Counts
+    differences: tuple[Difference, ...]
+    originals: pa.Table | None
 
 
 def load_network(
@@ -114,8 +126,14 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
     ...     open_network(Path(home, "graph")).ids.to_pylist()
     ['a', 'b', 'c']
     """
-    stored = open_stored(folder)
-    manifest = stored.manifest
+    known = describe(open_stored(folder))
+    graph = Graph.open(folder)
+    return Network(graph, known.ids, known.encoding, known.roles, known.counts, known.differences, known.originals)
+
+
+def describe(stored: Stored) -> Description:
+    """Read the ids, the encoding and the texts of a network on disk; nothing of its wiring is touched."""
+    manifest, folder = stored.manifest, stored.folder
     try:
         encoding = Encoding.from_json(json.loads((stored.folder / ENCODING).read_bytes()))
         ids = pq.read_table(stored.folder / IDS).column(0).combine_chunks()
@@ -126,7 +144,7 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
         raise GraphError(f"{folder} was changed after it was written: {error}; take a copy or ingest again") from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
         raise GraphError(f"the files of {folder} do not belong together; take a copy or ingest again")
-    return Network(Graph.open(folder), ids, encoding, roles, counts, differences, originals)
+    return Description(ids, encoding, roles, counts, differences, originals)
 
 
 def with_ids(result: pa.Table, ids: pa.Array) -> pa.Table:

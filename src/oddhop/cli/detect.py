@@ -33,6 +33,8 @@ def detect(
     seed: o.Seed = None,
     workers: o.Workers = None,
     max_memory: o.MaxMemory = None,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
     resume: o.Resume = False,
     report: o.WithReport = True,
     cases: o.Cases = o.CASES,
@@ -46,12 +48,9 @@ def detect(
         oddhop detect edges.csv --nodes nodes.csv --out run --top 20
     """
     from oddhop.cli import outcome
-    from oddhop.cli.casefile import write_case_report
     from oddhop.cli.choices import gathered, in_bytes
-    from oddhop.cli.reading import said_network
-    from oddhop.detectors.named import detector_named
-    from oddhop.detectors.odd import Odd
-    from oddhop.errors import RunFolderError
+    from oddhop.cli.finding import find_here, find_on_cluster
+    from oddhop.errors import RunFolderError, SettingsError
     from oddhop.network import with_ids
     from oddhop.runs import locked
 
@@ -60,6 +59,13 @@ def detect(
     chosen = gathered(settings, assignments or [], read=read, detector=detector.value, learn=learn)
     o.check_database(write_to, database)
     mine = getattr(chosen, detector.value)
+    on_cluster = engine is o.Engine.ray
+    if on_cluster and (detector is not o.Detector.hcm or nodes is not None):
+        raise SettingsError(
+            f"--engine ray runs hcm on a folder made by oddhop ingest; got --detector {detector.value}"
+            + ("" if nodes is None else " and a node table")
+            + "; say --detector hcm and the folder alone, or leave --engine out"
+        )
     console = Console(log_format)
     with locked(out) as folder:
         begun = (folder / CHECKPOINTS).exists()
@@ -71,18 +77,17 @@ def detect(
         if begun and not resume:
             raise RunFolderError(f"{folder} holds a run that did not end; go on with --resume or choose another folder")
         with console.working():
-            network = said_network(console, chosen, edges, nodes, database)
-            fitted = detector_named(detector.value)(**mine.model_dump()).fit(
-                network.graph, run_folder=folder / CHECKPOINTS, resume=resume, progress=console.progress
-            )
-            parts_of_audit = {}
-            if not isinstance(fitted, Odd):
-                parts_of_audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
-            if report:
-                write_case_report(folder, network, fitted.model_, fitted.result_, cases, parts_of_audit, console)
-        result = with_ids(fitted.result_, network.ids)
-        figures = outcome.write_results(folder, result)
-        fitted.save(folder / outcome.MODEL, encoding=network.encoding)
+            checkpoints = folder / CHECKPOINTS
+            if on_cluster:
+                found = find_on_cluster(console, chosen.hcm, edges, address, checkpoints, resume=resume)
+            else:
+                tables, shown = (edges, nodes, database), cases if report else 0
+                found = find_here(
+                    console, chosen, detector.value, tables, folder, checkpoints, resume=resume, cases=shown
+                )
+        fitted, result = found.fitted, with_ids(found.fitted.result_, found.ids)
+        figures = outcome.write_results(folder, result, in_shards=on_cluster)
+        fitted.save(folder / outcome.MODEL, encoding=found.encoding)
         o.put_back(result, write_to, write_mode, database)
         figures["threshold"] = None if fitted.threshold_ == float("inf") else fitted.threshold_
         parts = {
@@ -90,8 +95,8 @@ def detect(
             "settings": chosen.model_dump(mode="json"),
             "seed": fitted.seed_,
             "tables": {"edges": edges, "nodes": nodes},
-            "data": outcome.data_part(network),
-            "audit": parts_of_audit,
+            "data": found.data,
+            "audit": found.audit,
             "results": figures,
         }
         outcome.write_manifest(folder, "detect", parts)

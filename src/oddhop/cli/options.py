@@ -22,6 +22,13 @@ class Detector(StrEnum):
     hcm = "hcm"
 
 
+class Engine(StrEnum):
+    """What runs the work."""
+
+    local = "local"
+    ray = "ray"
+
+
 class WriteMode(Enum):
     """What becomes of a database table of the same name."""
 
@@ -130,6 +137,24 @@ Cases = Annotated[
 RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
 EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]
 NodesNow = Annotated[str | None, typer.Option("--nodes", help="Where the node table is now.", show_default="as then")]
+EngineName = Annotated[
+    Engine,
+    typer.Option(
+        "--engine",
+        help="Where the work is done: here, or on a Ray cluster (hcm, and a folder made by oddhop ingest).",
+        rich_help_panel=LEARNING,
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        help="The head of the Ray cluster, host:port.",
+        envvar="RAY_ADDRESS",
+        show_default=False,
+        rich_help_panel=LEARNING,
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.", rich_help_panel=LEARNING)]
 WriteTo = Annotated[
     str | None,

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from oddhop.cli.console import Console
 from oddhop.errors import RunFolderError
-from oddhop.network import Network
-from oddhop.results import write_csv, write_parquet
+from oddhop.network import Description, Network
+from oddhop.results import write_csv, write_parquet, write_shards
 from oddhop.runs import write_atomically
 from oddhop.version import __version__
 
@@ -28,10 +28,14 @@ SHOWN = 10
 PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
 
 
-def write_results(folder: Path, result: pa.Table) -> dict[str, Any]:
-    """Write the table as Parquet and CSV; give the figures of it for the manifest."""
-    write_parquet(result, folder / PARQUET)
-    quoted = write_csv(result, folder / CSV)
+def write_results(folder: Path, result: pa.Table, *, in_shards: bool = False) -> dict[str, Any]:
+    """Write the table as Parquet and CSV, or as a folder of Parquet files; give its figures for the manifest."""
+    quoted = 0
+    if in_shards:
+        write_shards(result, folder / PARQUET)
+    else:
+        write_parquet(result, folder / PARQUET)
+        quoted = write_csv(result, folder / CSV)
     return {
         "rows": result.num_rows,
         "judged": pc.sum(result["judged"]).as_py() or 0,
@@ -42,7 +46,10 @@ def write_results(folder: Path, result: pa.Table) -> dict[str, Any]:
 
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
     """Write what the run was, and the sha256 of every file it left. It is written last: with it a run is whole."""
-    names = sorted(file.name for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    kept = [*folder.glob("*"), *(folder / PARQUET).glob("*")]
+    names = sorted(
+        file.relative_to(folder).as_posix() for file in kept if file.is_file() and not file.name.startswith(".")
+    )
     document = {
         "command": command,
         "oddhop": __version__,
@@ -80,9 +87,16 @@ def data_part(network: Network) -> dict[str, Any]:
         "nodes": graph.node_count,
         "edges": graph.edge_count,
         "attributes": graph.attribute_count,
+        "mended": asdict(graph.mended),
+        **tables_part(network),
+    }
+
+
+def tables_part(network: Network | Description) -> dict[str, Any]:
+    """Tell the part of it that is known without the graph."""
+    return {
         "roles": asdict(network.roles),
         "counts": asdict(network.counts),
-        "mended": asdict(graph.mended),
         "columns": [asdict(entry) for entry in network.encoding.report],
         "differences": [asdict(one) for one in network.differences],
     }
@@ -139,9 +153,10 @@ def say_where(console: Console, folder: Path, figures: Mapping[str, Any], thresh
         else "nothing is flagged without a budget: say --top K"
     )
     report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
+    csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
     console.say(
         "done",
-        f"{flagged}\nresults in {folder / PARQUET} and {folder / CSV}{report}",
+        f"{flagged}\nresults in {folder / PARQUET}{csv}{report}",
         folder=str(folder),
         **figures,
     )
