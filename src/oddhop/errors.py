@@ -52,3 +52,7 @@ class RunFolderError(OddhopError):
 
 class ModelFileError(OddhopError):
     """A model file or a checkpoint cannot be read, was changed, or has another schema."""
+
+
+class ClusterError(OddhopError):
+    """A cluster cannot be reached, refuses us, or has no machine left to run on."""
