@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from oddhop.errors import RunFolderError
-from oddhop.runs import RunFolder, locked, recorded, write_atomically
+from oddhop.runs import RunFolder, atomic_file, locked, recorded, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +22,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkey
         write_atomically(target, b"new")
     assert target.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+    with atomic_file(tmp_path / "file") as first, atomic_file(tmp_path / "file") as second:
+        first.write(b"whole")
+        second.write(b"of the other")
+    assert (tmp_path / "file").read_bytes() == b"whole"
 
 
 def test_what_a_manifest_records_is_given_or_none(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,8 +46,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing piece by piece; it takes its name only when all of it is on the disk."""
-    # A process number alone may stand for two writers where several machines share the folder.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    # On a cluster two machines may be at the same file, in processes of the same number.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("wb") as file:
             yield file

@@ -231,8 +231,8 @@ class _Work(Generic[Block, Result]):
             return
         if pause:
             raise ClusterError(
-                f"{error}, on each of {ATTEMPTS} attempts; see that all machines have the folder under the same path, and "
-                "that it has room"
+                f"{error}, on each of {ATTEMPTS} attempts; see that all machines have the folder under the same path "
+                "and that it has room"
             ) from error
         raise ClusterError(
             f"a block was begun {ATTEMPTS} times and its process or machine was lost each time ({error}); "

@@ -1,0 +1,43 @@
+"""One cluster for all tests: that of ODDHOP_CLUSTER, or one brought up for them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oddhop.engine.local import Mapper
+from oddhop.engine.ray import cluster
+from tests.cluster.machines import ADDRESS, SCRIPT, Machines, entered
+
+
+@pytest.fixture(scope="session")
+def machines() -> Iterator[Machines]:
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed: pip install 'oddhop[ray]'")
+    if os.name != "posix" or os.geteuid() != 0:
+        pytest.skip("only root can make machines of network namespaces")
+    if running := os.environ.get("ODDHOP_CLUSTER"):
+        yield Machines(Path(running))
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="oh", ignore_cleanup_errors=True) as folder:
+        try:
+            subprocess.run([SCRIPT, "start", folder], check=True, capture_output=True)
+            yield Machines(Path(folder))
+        finally:
+            subprocess.run([SCRIPT, "stop", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def driver(machines: Machines) -> Iterator[Mapper]:
+    """Give a mapper on the cluster; this process is the driver, and on the head."""
+    with pytest.MonkeyPatch.context() as patch, entered(machines):
+        for name, value in machines.environment().items():
+            patch.setenv(name, value)
+        with cluster(ADDRESS) as run:
+            yield run
