@@ -3,6 +3,8 @@
 import socket
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -181,6 +183,12 @@ def test_without_ray_it_says_what_to_install(no_token, monkeypatch):
     monkeypatch.setattr(engine, "_answers", lambda address: True)
     with pytest.raises(ClusterError, match=r"pip install 'oddhop\[ray\]'"), engine.cluster("127.0.0.1:6379"):
         pass
+
+
+def test_ray_is_an_extra():
+    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())["project"]
+    assert not any(needed.startswith("ray") for needed in project["dependencies"])
+    assert any(needed.startswith("ray") for needed in project["optional-dependencies"]["ray"])
 
 
 ONE_MACHINE = """

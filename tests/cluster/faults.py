@@ -27,10 +27,7 @@ SECONDS = 30.0
 
 def kill_worker(machines: Machines, machine: int) -> None:
     """End the process that is at a block, as the system does when memory is short."""
-    until = time.monotonic() + 10
-    while not (busy := machines.busy(machine)) and time.monotonic() < until:
-        time.sleep(0.02)
-    _signal(busy, signal.SIGKILL)
+    _signal(machines.busy(machine), signal.SIGKILL)
 
 
 def kill_node(machines: Machines, machine: int) -> None:
@@ -67,13 +64,22 @@ FAULTS: dict[str, Callable[[Machines, int], None]] = {
 
 @contextmanager
 def struck(fault: str, machines: Machines, machine: int) -> Iterator[None]:
-    """Let a fault happen beside the work within, and wait for its end."""
-    thread = threading.Thread(target=FAULTS[fault], args=(machines, machine))
+    """Let a fault happen beside the work within, once the machine is at a block, and wait for its end."""
+    thread = threading.Thread(target=strike_when_busy, args=(fault, machines, machine))
     thread.start()
     try:
         yield
     finally:
         thread.join()
+
+
+def strike_when_busy(fault: str, machines: Machines, machine: int, *, within: float = 10.0) -> bool:
+    """Wait until the machine is at a block, let the fault happen, and tell whether there was a block to hit."""
+    until = time.monotonic() + within
+    while not (busy := machines.busy(machine)) and time.monotonic() < until:
+        time.sleep(0.01)
+    FAULTS[fault](machines, machine)
+    return bool(busy)
 
 
 def _port(machines: Machines, machine: int, state: str) -> None:
