@@ -29,7 +29,7 @@ def squares(folder):
     return {path.name: path.read_text() for path in folder.iterdir() if not path.name.startswith(".")}
 
 
-@pytest.mark.parametrize("seconds", [0.5, 5.0], ids=["short blocks", "long blocks"])
+@pytest.mark.parametrize("seconds", [0.5, 15.0], ids=["short blocks", "long blocks"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_costs_no_result(driver, mended, fault, seconds, tmp_path):
     count = round(max(6, BLOCKS / max(1, 2 * seconds)))

@@ -126,7 +126,7 @@ def _is_loopback(host: str) -> bool:
 def _has_token() -> bool:
     """Tell whether Ray will find a token, where it looks for one."""
     mode, path = os.environ.get("RAY_AUTH_MODE", "token"), os.environ.get("RAY_AUTH_TOKEN_PATH", "~/.ray/auth_token")
-    return mode == "token" and bool(os.environ.get("RAY_AUTH_TOKEN") or Path(path).expanduser().is_file())
+    return mode.lower() == "token" and bool(os.environ.get("RAY_AUTH_TOKEN") or Path(path).expanduser().is_file())
 
 
 def _connect(ray: Any, address: str) -> None:
@@ -190,9 +190,14 @@ class _Work(Generic[Block, Result]):
 
     def __post_init__(self) -> None:
         self.waiting = deque(range(len(self.blocks)))
-        self.most = max(1, round(FLIGHTS_PER_CPU * self.ray.cluster_resources().get("CPU", 1)))
         self.head = self.ray.get_runtime_context().gcs_address
+        self._count_processors()
         self.looked = self.heard = self.manned = time.monotonic()
+
+    def _count_processors(self) -> float:
+        processors: float = self.ray.cluster_resources().get("CPU", 0.0)
+        self.most = max(1, round(FLIGHTS_PER_CPU * processors))
+        return processors
 
     def launch(self) -> None:
         while self.waiting and len(self.flights) < self.most:
@@ -264,7 +269,7 @@ class _Work(Generic[Block, Result]):
                 )
             return
         self.heard = now
-        if self.ray.cluster_resources().get("CPU"):
+        if self._count_processors():
             self.manned = now
         elif now - self.manned > MACHINES_LOST_AFTER:
             raise ClusterError(
