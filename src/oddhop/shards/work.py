@@ -100,11 +100,12 @@ class Crew:
     def each(
         self, stage: str, function: Callable[[Block], Result], blocks: Sequence[Block], part: int = 0, parts: int = 1
     ) -> list[Result]:
-        """Run a function over blocks, as one of the equal parts of a stage."""
-        size = max(len(blocks), 1)
-        return self.mapper(
-            function, blocks, lambda done: self.progress(stage, part * 1000 + 1000 * done // size, parts * 1000)
-        )
+        """Run a function over blocks, as one of the equal parts of a stage; its progress is told in percent."""
+
+        def report(done: int) -> None:
+            self.progress(stage, round(100 * (part + done / len(blocks)) / parts), 100)
+
+        return self.mapper(function, blocks, report)
 
 
 def node_weights(stored: Stored, number: int, dtype: type[np.floating]) -> Floats:
