@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import pytest
 
 from oddhop.engine.local import Mapper
 from oddhop.engine.ray import cluster
-from tests.cluster.machines import ADDRESS, SCRIPT, Machines, entered
+from tests.cluster.machines import ADDRESS, Machines, brought_up, entered
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +23,8 @@ def machines() -> Iterator[Machines]:
     if running := os.environ.get("ODDHOP_CLUSTER"):
         yield Machines(Path(running))
         return
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="oh", ignore_cleanup_errors=True) as folder:
-        try:
-            subprocess.run([SCRIPT, "start", folder], check=True, capture_output=True)
-            yield Machines(Path(folder))
-        finally:
-            subprocess.run([SCRIPT, "stop", folder], check=True)
+    with brought_up() as machines:
+        yield machines
 
 
 @pytest.fixture(scope="session")

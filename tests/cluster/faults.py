@@ -63,12 +63,13 @@ FAULTS: dict[str, Callable[[Machines, int], None]] = {
 
 
 @contextmanager
-def struck(fault: str, machines: Machines, machine: int) -> Iterator[None]:
-    """Let a fault happen beside the work within, once the machine is at a block, and wait for its end."""
-    thread = threading.Thread(target=strike_when_busy, args=(fault, machines, machine))
+def struck(fault: str, machines: Machines, machine: int) -> Iterator[list[bool]]:
+    """Let a fault happen beside the work within, and wait for its end; the list then tells whether a block was hit."""
+    hit: list[bool] = []
+    thread = threading.Thread(target=lambda: hit.append(strike_when_busy(fault, machines, machine)))
     thread.start()
     try:
-        yield
+        yield hit
     finally:
         thread.join()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -67,6 +68,17 @@ class Machines:
     def join(self, machine: int) -> None:
         """Bring a machine up again."""
         subprocess.run([SCRIPT, "join", self.folder, str(machine)], check=True)
+
+
+@contextmanager
+def brought_up() -> Iterator[Machines]:
+    """Bring up three machines, and end them after."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="oh", ignore_cleanup_errors=True) as folder:
+        try:
+            subprocess.run([SCRIPT, "start", folder], check=True, stdout=subprocess.DEVNULL)
+            yield Machines(Path(folder))
+        finally:
+            subprocess.run([SCRIPT, "stop", folder], check=True)
 
 
 @contextmanager

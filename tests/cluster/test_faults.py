@@ -35,11 +35,12 @@ def test_a_fault_costs_no_result(driver, mended, fault, seconds, tmp_path):
     count = round(max(6, BLOCKS / max(1, 2 * seconds)))
     driver(partial(blocks.write_square, tmp_path, 0.0), range(6), lambda done: None)  # all processes are up
     done = []
-    with struck(fault, mended, 3):
+    with struck(fault, mended, 3) as hit:
         begun = time.monotonic()
         driver(partial(blocks.write_square, tmp_path, seconds), range(count), done.append)
         took = time.monotonic() - begun
     print(f"{fault}: {count} blocks of {seconds} s took {took:.1f} s")
+    assert hit == [True]
     assert took < LIMIT
     assert done == list(range(1, count + 1))
     assert squares(tmp_path) == {f"{n}.txt": str(n * n) for n in range(max(6, count))}

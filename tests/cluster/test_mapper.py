@@ -84,8 +84,9 @@ def test_another_version_is_refused(driver, monkeypatch):
 
 @pytest.mark.parametrize("machine", [1, 3])
 def test_a_killed_process_costs_no_result(driver, machines, machine, tmp_path):
-    with struck("kill a worker process", machines, machine):
+    with struck("kill a worker process", machines, machine) as hit:
         driver(partial(blocks.write_square, tmp_path, 0.2), range(20), quiet)
+    assert hit == [True]
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {f"{n}.txt": str(n * n) for n in range(20)}
 
 
