@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from oddhop.engine.local import Mapper
+from tests.cluster.blocks import where
+
 SCRIPT = Path(__file__).parents[2] / ".ci" / "cluster"
 HEAD, WORKERS = 1, (2, 3)
 ADDRESS = "10.0.0.1:6379"
@@ -93,6 +96,14 @@ def entered(machines: Machines, machine: int = HEAD) -> Iterator[None]:
             yield
         finally:
             library.setns(home.fileno(), NEW_NETWORK)
+
+
+def warm_up(run: Mapper) -> None:
+    """Run blocks until every machine has a process that does some: Ray begins them late."""
+    for _ in range(30):
+        if len({address for address, _ in run(where, range(12), lambda done: None)}) == 3:
+            return
+    raise TimeoutError("not all machines take part")
 
 
 def alive(ray: object) -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 from oddhop.errors import ClusterError, GraphError
 from tests.cluster import blocks
 from tests.cluster.faults import struck
-from tests.cluster.machines import ADDRESS, HEAD
+from tests.cluster.machines import ADDRESS, HEAD, warm_up
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -43,6 +43,7 @@ def test_every_block_is_reported_once(driver):
 
 
 def test_all_three_machines_work_and_keep_their_processes(driver):
+    warm_up(driver)
     places = driver(blocks.where, range(60), quiet)
     assert {address for address, _ in places} == {"10.0.0.1", "10.0.0.2", "10.0.0.3"}
     assert len(set(places)) <= 6
@@ -84,6 +85,7 @@ def test_another_version_is_refused(driver, monkeypatch):
 
 @pytest.mark.parametrize("machine", [1, 3])
 def test_a_killed_process_costs_no_result(driver, machines, machine, tmp_path):
+    warm_up(driver)
     with struck("kill a worker process", machines, machine) as hit:
         driver(partial(blocks.write_square, tmp_path, 0.2), range(20), quiet)
     assert hit == [True]
