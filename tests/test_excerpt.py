@@ -48,7 +48,9 @@ def test_every_neighbour_is_drawn_as_often() -> None:
     star = Graph.from_arrays([np.zeros(leaves, int), np.arange(1, leaves + 1)], np.zeros((leaves + 1, 1)))
     seen = np.zeros(leaves + 1)
     for key in range(tries):
-        seen[draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([0]), np.array([wanted]), np.uint64(key))] += 1
+        seen[
+            draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([0]), np.array([wanted]), np.uint64(key))
+        ] += 1
     expected = tries * wanted / leaves
     chi_square = ((seen[1:] - expected) ** 2 / (expected * (1 - wanted / leaves))).sum() * (leaves - 1) / leaves
     assert chi_square < 26.1  # of 8 degrees of freedom: once in a thousand seeds, and the seeds are fixed

@@ -188,8 +188,8 @@ class Run:
 def scores(out: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read the nodes and their scores, in the order of the nodes."""
     files = sorted(out.rglob("*.parquet"))
-    tables = [table for table in map(pq.read_table, files) if {"node", "score"} <= set(table.column_names)]
-    nodes = np.concatenate([np.asarray(table["node"].to_pylist()) for table in tables])
+    tables = [table for table in map(pq.read_table, files) if {"id", "score"} <= set(table.column_names)]
+    nodes = np.concatenate([np.asarray(table["id"].to_pylist()) for table in tables])
     values = np.concatenate([table["score"].to_numpy() for table in tables])
     order = np.argsort(nodes, kind="stable")
     return nodes[order], values[order]

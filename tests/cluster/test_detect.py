@@ -1,0 +1,115 @@
+"""``oddhop detect`` on a real cluster: the scores of one machine, and no process that maps the whole network."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from oddhop import HCM, Graph
+from oddhop.adjacency import upper_edges
+from oddhop.attributes import learn_preparation
+from oddhop.bench.networks import load_network
+from oddhop.detectors.sharded import fit_stored
+from oddhop.engine.local import Mapper
+from oddhop.errors import OddhopError
+from oddhop.ingest import ingest
+from oddhop.stored import open_stored
+from tests.cluster.machines import ADDRESS, HEAD, Machines
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+QUICK = {"burn_in": 30, "samples": 2, "thin": 2, "chains": 3}
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Put blogcatalog on the disk in four partitions, its 8,189 words reduced to 20 columns before."""
+    try:
+        graph = load_network("blogcatalog_dominant").graph
+    except OddhopError as error:
+        pytest.skip(str(error))
+    home = tmp_path_factory.mktemp("blogcatalog")
+    left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
+    reduced = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph).attributes
+    columns = {f"c{k}": reduced[:, k] for k in range(20)}
+    pq.write_table(pa.table({"source": left, "target": right}), home / "edges.parquet")
+    pq.write_table(pa.table({"id": np.arange(graph.node_count), **columns}), home / "nodes.parquet")
+    return ingest(home / "edges.parquet", home / "nodes.parquet", home / "graph", partition_entries=90_000).folder
+
+
+@pytest.fixture(scope="module")
+def alone(network: Path) -> HCM:
+    """Judge it on one machine."""
+    return HCM(**QUICK, training="sampled", random_state=3).fit(Graph.open(network))
+
+
+@pytest.fixture
+def watched(machines: Machines, network: Path) -> Iterator[list[float]]:
+    """Look all the while at what every process of the cluster maps of the wiring; give the largest shares."""
+    file = network / "indices.npy"
+    whole = file.stat().st_size
+    shares: list[float] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            for machine in (1, 2, 3):
+                shares.extend(mapped_of(process, file) / whole for process in machines.processes(machine))
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    yield shares
+    over.set()
+    thread.join()
+
+
+def mapped_of(process: int, file: Path) -> int:
+    """Count the bytes of a file that a process maps."""
+    try:
+        lines = Path(f"/proc/{process}/maps").read_text().splitlines()
+    except OSError:  # gone since
+        return 0
+    spans = [line.split()[0].split("-") for line in lines if line.endswith(str(file))]
+    return sum(int(stop, 16) - int(start, 16) for start, stop in spans)
+
+
+def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
+    machines: Machines, network: Path, alone: HCM, watched: list[float], tmp_path: Path
+) -> None:
+    assert open_stored(network).partitions == 4
+    settings = [part for name, value in QUICK.items() for part in ("--set", f"hcm.{name}={value}")]
+    command = [
+        str(Path(sys.executable).with_name("oddhop")),
+        "detect",
+        str(network),
+        "--detector",
+        "hcm",
+        "--engine",
+        "ray",
+    ]
+    command += ["--address", ADDRESS, "--out", str(tmp_path / "run"), "--seed", "3", *settings]
+    ended = subprocess.run(
+        machines.on(HEAD, command), env=machines.environment(), capture_output=True, text=True, timeout=600
+    )
+    assert ended.returncode == 0, ended.stderr
+    result = pq.read_table(tmp_path / "run" / "results.parquet")
+    scores = np.empty(result.num_rows)
+    scores[result["id"].to_numpy()] = result["score"].to_numpy()
+    np.testing.assert_allclose(scores, alone.anomaly_scores_, atol=1e-5)
+    assert result["id"].to_pylist()[:100] == alone.result_["id"].to_pylist()[:100]
+    assert max(watched) > 0.1  # somebody maps a partition,
+    assert max(watched) < 0.6  # and nobody much more than one
+
+
+def test_the_mapper_of_the_cluster_serves_the_library_too(
+    driver: Mapper, network: Path, alone: HCM, tmp_path: Path
+) -> None:
+    fitted = fit_stored(HCM(**QUICK, random_state=3), network, mapper=driver, run_folder=tmp_path / "run")
+    np.testing.assert_allclose(fitted.anomaly_scores_, alone.anomaly_scores_, atol=1e-5)
