@@ -1,10 +1,10 @@
 r"""A command of oddhop under every fault, at two moments of each of its stages, with a log.
 
-Bring up the machines, and give the command with ``{out}`` where the folder of the run stands::
+Bring up the machines, and give the command with a seed, and ``{out}`` where the folder of the run stands::
 
     .ci/cluster start /tmp/machines
     ODDHOP_CLUSTER=/tmp/machines python -m tests.cluster.campaign --log outcomes.jsonl --work /tmp/campaign -- \
-        detect NETWORK --engine ray --address 10.0.0.1:6379 --out {out}
+        detect NETWORK --engine ray --address 10.0.0.1:6379 --seed 0 --out {out}
     .ci/cluster stop /tmp/machines
 
 The command is first run in peace: that tells its stages, its time and its scores. Then it is run once for every stage,
