@@ -155,7 +155,7 @@ class HCM(GraphDetector):
         pairs_per_step: int = 8_192,
         labels: Literal["sampled", "exhaustive"] = "sampled",
         training: Literal["auto", "full", "sampled"] = "auto",
-        neighbours: int = 32,
+        neighbours: int = 64,
         scale: Literal["standard", "none"] = "standard",
         pca_components: int | None = 20,
         pca_above: int = 100,
