@@ -26,7 +26,7 @@ def told(values: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="+")
-    parser.add_argument("--neighbours", type=int, default=64)
+    parser.add_argument("--neighbours", type=int, default=None)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--chains", type=int, default=2)
     parser.add_argument("--burn-in", type=int, default=300)

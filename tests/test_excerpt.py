@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop import HCM, Graph
+from oddhop import HCM, Graph, excerpt
 from oddhop.chains import Plan, run_chains
 from oddhop.excerpt import draw_neighbours, take_excerpt
-from oddhop.hops import sample_pairs
+from oddhop.hops import HopPairs, sample_pairs
 from oddhop.model import Inputs, Shape
 from oddhop.purify import purify
 from oddhop.sampler import Rule
@@ -22,7 +22,7 @@ PLAN = Plan(RULE, chains=2, samples=2, thin=2, pairs_per_class=8, seed=3)
 def test_with_all_neighbours_training_is_the_full_one_to_the_bit(small: Graph, layers: int) -> None:
     pairs = sample_pairs(purify(small, 0.2, seed=0), 3, pairs_per_class=12, max_sources=20, seed=0)
     inputs, shape = Inputs.of(small, np.float32), Shape(5, 8, layers, 3)
-    excerpt = take_excerpt(inputs, pairs, layers=layers, neighbours=1_000, seed=0)
+    excerpt = take_excerpt(inputs, pairs, layers=layers, neighbours=1_000, at_once=100, seed=0)
     full = run_chains(PLAN, shape, inputs, pairs)
     told = run_chains(PLAN, shape, excerpt.inputs, excerpt.pairs)
     assert np.array_equal(full.weights, told.weights)
@@ -66,7 +66,7 @@ def test_a_sampled_convolution_has_the_expectation_of_the_whole() -> None:
     sums, squares = np.zeros_like(whole), np.zeros_like(whole)
     tries = 600
     for seed in range(tries):
-        excerpt = take_excerpt(inputs, pairs, layers=2, neighbours=5, seed=seed)
+        excerpt = take_excerpt(inputs, pairs, layers=2, neighbours=5, at_once=100, seed=seed)
         found = excerpt.inputs.convolution.rows(hidden[excerpt.nodes], np.searchsorted(excerpt.nodes, rows))
         sums, squares = sums + found, squares + found**2
     error = np.sqrt(np.maximum(squares / tries - (sums / tries) ** 2, 1e-12) / tries)
@@ -78,3 +78,24 @@ def test_a_detector_trained_on_samples_scores_all_neighbours(small: Graph) -> No
     assert np.isfinite(sampled.anomaly_scores_).all()
     assert np.array_equal(sampled.score_samples(small), -sampled.anomaly_scores_)
     assert not np.array_equal(sampled.anomaly_scores_, HCM(training="full", **QUICK).fit(small).anomaly_scores_)
+
+
+@pytest.mark.parametrize(
+    ("entries", "seen", "expected"), [(2**26, 2**20, 256), (2**26, 1, 64), (1, 2**20, 64), (400, 2**20, 128)]
+)
+def test_as_many_neighbours_are_drawn_as_keep_to_the_memory(
+    monkeypatch: pytest.MonkeyPatch, entries: int, seen: int, expected: int
+) -> None:
+    monkeypatch.setattr(excerpt, "MOST_ENTRIES", entries)
+    monkeypatch.setattr(excerpt, "MOST_SEEN", seen)
+    leaves = 250
+    ends = np.array([0, 1]), np.array([1, 2])
+    pairs = HopPairs(*ends, np.array([0, 2]), np.ones(1), True)
+
+    def draw(rows, count):
+        assert rows.tolist() == [0, 1, 2]
+        assert count == 0
+        return excerpt.Neighbours(np.array([leaves, 1, 1]), np.zeros(3), np.zeros(0))
+
+    assert excerpt.enough_neighbours(pairs, draw, leaves + 1, layers=2, at_once=5) == expected
+    assert excerpt.enough_neighbours(pairs, draw, leaves + 1, layers=3, at_once=5) == 64

@@ -4,7 +4,7 @@ A chain learns from pairs. Of the network it needs the rows of their ends, and o
 the attributes convolved once. On a large network that is little, and it is all that training holds: its size
 depends on how many pairs there are, never on the network.
 
-Of a node with more than ``neighbours`` neighbours as many are drawn, each alike and none twice. Each
+Of a node with more than some number of neighbours as many are drawn, each alike and none twice. Each
 then stands for degree / neighbours of them, so that a convolution over the drawn ones has the
 expectation of the whole. Scores are never computed from an excerpt.
 """
@@ -25,6 +25,10 @@ from oddhop.hops import HopPairs
 from oddhop.model import Inputs
 from oddhop.randomness import NEIGHBOURS, mix, unit, word
 
+FEWEST = 64
+MOST_ENTRIES, MOST_SEEN = 2**26, 2**20
+"""Neighbours drawn in all, and nodes that a step sees: what 64 neighbours of every end come to at most."""
+
 
 @dataclass(frozen=True)
 class Excerpt:
@@ -44,8 +48,10 @@ class Neighbours:
     drawn: Ints
 
 
-def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: int, seed: int) -> Excerpt:
-    """Gather what a model of some layers sees of the pairs.
+def take_excerpt(
+    inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: int | None, at_once: int, seed: int
+) -> Excerpt:
+    """Gather what a model of some layers sees of the pairs, of which a step takes so many ``at_once``.
 
     Examples
     --------
@@ -56,7 +62,7 @@ def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: in
     >>> from oddhop.model import Inputs
     >>> star = Graph.from_arrays([[0, 0, 0, 4], [1, 2, 3, 5]], np.arange(6.0)[:, None])
     >>> pairs = HopPairs(np.array([1]), np.array([0]), np.array([0, 1]), np.ones(1), True)
-    >>> excerpt = take_excerpt(Inputs.of(star, np.float32), pairs, layers=2, neighbours=2, seed=0)
+    >>> excerpt = take_excerpt(Inputs.of(star, np.float32), pairs, layers=2, neighbours=2, at_once=1, seed=0)
     >>> excerpt.nodes.size, excerpt.inputs.convolution.stand_for[:2].tolist()
     (4, [1.5, 1.0])
     """
@@ -68,7 +74,34 @@ def take_excerpt(inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: in
     def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
         return whole.weights[nodes], inputs.convolved[torch.from_numpy(nodes.astype(np.int64))]
 
+    if neighbours is None:
+        neighbours = enough_neighbours(pairs, draw, whole.weights.size, layers=layers, at_once=at_once)
     return gather_excerpt(pairs, draw, look, layers=layers, neighbours=neighbours)
+
+
+def enough_neighbours(
+    pairs: HopPairs, draw: Callable[[Ints, int], Neighbours], nodes: int, *, layers: int, at_once: int
+) -> int:
+    """Give how many neighbours of a node may be drawn so that training takes no more memory than with 64 it may.
+
+    The fewer are drawn, the more a node's vector is off, and a model that learns from such vectors ranks otherwise. So
+    a small network is seen whole, and one without hubs nearly so.
+    """
+    if layers != 2:
+        return FEWEST
+    degrees = draw(_ends(pairs), 0).degrees
+    count = FEWEST
+    while count < degrees.max(initial=0):
+        entries = int(np.minimum(degrees, 2 * count).sum())
+        field = min(nodes, 2 * at_once * (1 + entries / degrees.size))
+        if entries > MOST_ENTRIES or field > MOST_SEEN:
+            break
+        count *= 2
+    return count
+
+
+def _ends(pairs: HopPairs) -> Ints:
+    return np.unique(np.concatenate([pairs.left, pairs.right]))
 
 
 def gather_excerpt(
@@ -84,8 +117,7 @@ def gather_excerpt(
     ``draw`` is given nodes in ascending order and draws that many neighbours of each at most; ``look`` gives the
     weights of nodes in a convolution and their attributes convolved once.
     """
-    ends = np.unique(np.concatenate([pairs.left, pairs.right]))
-    rows = ends  # the nodes whose neighbours are seen
+    rows = _ends(pairs)  # the nodes whose neighbours are seen
     for _ in range(layers - 2):
         rows = np.union1d(rows, draw(rows, neighbours).drawn)
     found = draw(rows, neighbours if layers > 1 else 0)

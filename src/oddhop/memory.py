@@ -71,19 +71,22 @@ def estimate_memory(
 
 
 def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
+    from oddhop.excerpt import MOST_ENTRIES, MOST_SEEN
     from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.
     item = 8 if settings.precision == "float64" else 4
     spread = 2 * (2 * edges / max(nodes, 1) + 1)
-    excerpt, reach = 0.0, nodes
+    excerpt, reach, seen = 0.0, nodes, nodes
     if settings.samples_neighbours(nodes):
-        spread = min(spread, settings.neighbours + 1)
+        spread = min(spread, (settings.neighbours or nodes) + 1)
         entries = min(nodes, 2 * pairs) * spread ** (settings.layers - 1)
+        if settings.neighbours is None:  # as many as keep to these, or 64, which do
+            entries, seen = min(entries, MOST_ENTRIES), MOST_SEEN
         reach = int(min(nodes, entries))
         excerpt = reach * (width * item + 24) + 24 * entries
-    field = min(reach, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
+    field = min(reach, seen, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
     activations = (3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item + 12 * reach
     chain = (
         activations

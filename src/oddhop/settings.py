@@ -76,7 +76,7 @@ class HCMSettings(BaseModel):
     pairs_per_step: int = Field(8_192, ge=1)
     labels: Literal["sampled", "exhaustive"] = "sampled"
     training: Literal["auto", "full", "sampled"] = "auto"
-    neighbours: int = Field(64, ge=1)
+    neighbours: int | None = Field(None, ge=1)
     scale: Literal["standard", "none"] = "standard"
     pca_components: int | None = Field(20, ge=1)
     pca_above: int = Field(100, ge=1)

@@ -7,6 +7,7 @@ import sys
 import traceback
 
 from oddhop.errors import (
+    ClusterError,
     EncodingError,
     GraphError,
     MemoryBudgetError,
@@ -28,6 +29,7 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (RunFolderError, 5, "the run folder"),
     (ModelFileError, 6, "a model file or a checkpoint"),
     (TrainingDivergedError, 7, "training"),
+    (ClusterError, 9, "the cluster"),
     (OddhopError, 1, "oddhop"),
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),

@@ -105,6 +105,7 @@ class HCM(GraphDetector):
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
         bounded number of pairs; "auto" is the latter above 2^20 nodes. Scores always come from all neighbours.
+        None is 64, or as many more as take no more memory than 64 may.
     precision : "float32", "float64", or "bfloat16": trained in float32, and scored with embeddings of half the
         size (see :doc:`runs-and-files`).
     workers : threads; None takes all cores. No score depends on it.
@@ -155,7 +156,7 @@ class HCM(GraphDetector):
         pairs_per_step: int = 8_192,
         labels: Literal["sampled", "exhaustive"] = "sampled",
         training: Literal["auto", "full", "sampled"] = "auto",
-        neighbours: int = 64,
+        neighbours: int | None = None,
         scale: Literal["standard", "none"] = "standard",
         pca_components: int | None = 20,
         pca_above: int = 100,
@@ -238,7 +239,14 @@ class HCM(GraphDetector):
         plan = plan_chains(lesson.pairs, settings, seed)
         inputs, pairs = lesson.inputs, lesson.pairs
         if settings.samples_neighbours(graph.node_count):
-            excerpt = take_excerpt(inputs, pairs, layers=settings.layers, neighbours=settings.neighbours, seed=seed)
+            excerpt = take_excerpt(
+                inputs,
+                pairs,
+                layers=settings.layers,
+                neighbours=settings.neighbours,
+                at_once=settings.pairs_per_step,
+                seed=seed,
+            )
             inputs, pairs = excerpt.inputs, excerpt.pairs
         posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
         del inputs, pairs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 from oddhop.arrays import Floats, Ints
 from oddhop.chains import Plan, Posterior, run_chain
 from oddhop.convolution import Convolution
-from oddhop.excerpt import Excerpt, Neighbours, drawn_neighbours, gather_excerpt
+from oddhop.excerpt import Excerpt, Neighbours, drawn_neighbours, enough_neighbours, gather_excerpt
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs, Shape
 from oddhop.shards.work import Crew, Work, node_weights
@@ -25,20 +26,24 @@ PAIRS = ("left", "right", "starts", "class_sizes")
 def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
     """Gather what a model sees of the pairs, and write it where the chains will read it."""
     settings = work.settings
-    rounds = iter(range(settings.layers))
+    rounds = count()
 
-    def draw(rows: Ints, count: int) -> Neighbours:
+    def draw(rows: Ints, most: int) -> Neighbours:
         name = f"drawn_{next(rounds)}"
-        crew.each(STAGE, partial(_draw, work, name, count), _split(work, rows), 0, 2)
+        crew.each(STAGE, partial(_draw, work, name, most), _split(work, rows), 0, 2)
         degrees, drawn = _joined(work, f"{name}_degrees"), _joined(work, f"{name}_nodes")
-        return Neighbours(degrees, np.minimum(degrees, count), drawn)
+        return Neighbours(degrees, np.minimum(degrees, most), drawn)
 
     def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
         crew.each(STAGE, partial(_look, work), _split(work, nodes), 1, 2)
         return _joined(work, "seen_weights"), torch.from_numpy(_joined(work, "seen_convolved"))
 
     if work.run.load("excerpt") is None:
-        _write(work, gather_excerpt(pairs, draw, look, layers=settings.layers, neighbours=settings.neighbours))
+        most = settings.neighbours
+        if most is None:
+            nodes, at_once = work.stored.manifest.nodes, settings.pairs_per_step
+            most = enough_neighbours(pairs, draw, nodes, layers=settings.layers, at_once=at_once)
+        _write(work, gather_excerpt(pairs, draw, look, layers=settings.layers, neighbours=most))
         work.run.save("excerpt", {}, {"exact": pairs.exact})
 
 
