@@ -81,7 +81,7 @@ def test_a_detector_trained_on_samples_scores_all_neighbours(small: Graph) -> No
 
 
 @pytest.mark.parametrize(
-    ("entries", "seen", "expected"), [(2**26, 2**20, 256), (2**26, 1, 64), (1, 2**20, 64), (400, 2**20, 128)]
+    ("entries", "seen", "expected"), [(2**26, 2**20, 256), (2**26, 1, 64), (1, 2**20, 64), (200, 2**20, 128)]
 )
 def test_as_many_neighbours_are_drawn_as_keep_to_the_memory(
     monkeypatch: pytest.MonkeyPatch, entries: int, seen: int, expected: int
