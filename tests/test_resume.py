@@ -15,6 +15,7 @@ import pytest
 from oddhop import HCM, Graph
 from oddhop.chains import Plan
 from oddhop.errors import ModelFileError, RunFolderError
+from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import QUICK, sha256
 
 SETTINGS = {"burn_in": 250, "samples": 3, "thin": 20, "chains": 3, "hidden": 8, "random_state": None, "workers": 2}
@@ -118,3 +119,28 @@ def test_the_steps_of_a_plan_add_up() -> None:
     from oddhop.sampler import Rule
 
     assert Plan(Rule(0.1, 50, 0.0, 0.0), chains=2, samples=3, thin=4, pairs_per_class=1, seed=0).steps == 62
+
+
+@pytest.mark.parametrize("change", [{"step": 99}, {"step": "5"}, {"loss": None}, {"halvings": -1}, "square", "more"])
+def test_a_checkpoint_that_does_not_fit_its_run_is_refused(run: Path, small: Graph, change) -> None:
+    file = run / "chain-0.safetensors"
+    arrays, document = unpack_arrays(file.read_bytes(), "it")
+    if change == "square":
+        arrays["square"] = arrays["square"][:-1]
+    elif change == "more":
+        arrays["more"] = arrays["square"]
+    else:
+        document["info"].update(change)
+    file.write_bytes(pack_arrays(arrays, document))
+    with pytest.raises(ModelFileError, match="the checkpoint of chain-0 does not fit its run"):
+        HCM(**QUICK).fit(small, run_folder=run, resume=True)
+
+
+@pytest.mark.parametrize("seed", ["3", -1, 2.5, [1]])
+def test_a_seed_that_is_none_is_refused(tmp_path: Path, small: Graph, seed) -> None:
+    settings = {**QUICK, "random_state": None}
+    HCM(**settings).fit(small, run_folder=tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_bytes())
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps({**manifest, "seed": seed}))
+    with pytest.raises(RunFolderError, match="has a manifest with the seed"):
+        HCM(**settings).fit(small, run_folder=tmp_path / "run", resume=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -7,7 +8,17 @@ import numpy as np
 import pytest
 
 from oddhop.errors import RunFolderError
-from oddhop.runs import RunFolder, atomic_file, locked, recorded, write_atomically
+from oddhop.runs import (
+    RunFolder,
+    atomic_file,
+    discard_run,
+    locked,
+    open_run,
+    pack_arrays,
+    recorded,
+    sweep_beside,
+    write_atomically,
+)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,3 +66,97 @@ def test_an_array_of_a_run_lives_in_its_folder_and_must_have_its_size(tmp_path: 
     assert folder.array("none", (2, 0), np.float32, fresh=True).shape == (2, 0)
     with pytest.raises(RunFolderError, match="another size"):
         folder.array("mean", (2, 4), np.float32, fresh=False)
+
+
+def test_what_a_killed_writer_left_is_swept_by_the_next_and_a_living_one_is_let_be(tmp_path: Path) -> None:
+    target = tmp_path / "file[1]"
+    dead, living, other = (tmp_path / f".file[1].{name}.tmp" for name in ("1", "2", "3"))
+    for left_over in (dead, living):
+        left_over.write_bytes(b"half")
+    other.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / ".another.1.tmp").write_bytes(b"half")
+    with living.open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        sweep_beside(target)
+        write_atomically(target, b"new")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".another.1.tmp", living.name, target.name]
+
+
+def test_no_link_leads_a_write_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    (tmp_path / ".file.1.tmp").symlink_to(victim)
+    sweep_beside(tmp_path / "file")
+    write_atomically(tmp_path / "file", b"new")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "mean.bin").symlink_to(victim)
+    with pytest.raises(RunFolderError, match="missing or has another size"):
+        RunFolder(run).array("mean", (1,), np.float32, fresh=False)
+    RunFolder(run).array("mean", (1,), np.float32, fresh=True)[:] = 1
+    (run / ".lock").symlink_to(victim)
+    with pytest.raises(RunFolderError, match="cannot be written to"), locked(run):
+        pass
+    assert victim.read_bytes() == b"mine"
+    (tmp_path / ".guessed.tmp").symlink_to(victim)
+    monkeypatch.setattr("oddhop.runs._temporary", lambda path: tmp_path / ".guessed.tmp")
+    with pytest.raises(FileExistsError):
+        write_atomically(tmp_path / "file", b"new")
+    assert (victim.read_bytes(), (tmp_path / "file").read_bytes()) == (b"mine", b"new")
+
+
+def test_a_mapped_array_finds_its_room_on_the_disk_before_it_is_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunFolder(tmp_path).array("mean", (1000,), np.float64, fresh=True)
+    assert (tmp_path / "mean.bin").stat().st_blocks * 512 >= 8000
+
+    def full(descriptor: int, start: int, size: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="No space left"):
+        RunFolder(tmp_path).array("mean", (1000,), np.float64, fresh=True)
+    monkeypatch.delattr(os, "posix_fallocate")
+    assert RunFolder(tmp_path).array("mean", (10,), np.float64, fresh=True).tolist() == [0.0] * 10
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    with (
+        open_run(tmp_path / "one", {"seed": 1}, resume=False) as one,
+        open_run(tmp_path / "two", {"seed": 2}, resume=False) as two,
+    ):
+        one.save("chain-0", {"w": np.zeros(2)}, {"step": 3})
+        two.save("chain-0", {"w": np.ones(2)}, {"step": 4})
+        assert one.load("chain-0")[1] == {"step": 3}
+        assert one.load("chain-1") is None
+        (tmp_path / "two" / "chain-0.safetensors").replace(tmp_path / "one" / "chain-0.safetensors")
+        with pytest.raises(RunFolderError, match="a checkpoint of another run"):
+            one.load("chain-0")
+        write_atomically(tmp_path / "one" / "chain-0.safetensors", pack_arrays({}, {"run": one.run, "info": 3}))
+        with pytest.raises(RunFolderError, match="a checkpoint of another run"):
+            one.load("chain-0")
+
+
+def test_a_run_is_taken_away_at_one_stroke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_run(tmp_path / "run", {"seed": 1}, resume=False) as run:
+        run.save("chain-0", {"w": np.zeros(2)}, {})
+        (run.path / "spill").mkdir()
+    with monkeypatch.context() as killed:
+        killed.setattr("shutil.rmtree", lambda folder: None)
+        discard_run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    assert len(list(tmp_path.iterdir())) == 1
+    with open_run(tmp_path / "run", {"seed": 2}, resume=True) as run:
+        assert run.load("chain-0") is None
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+    discard_run(tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["{", "3", "[" * 100_000])
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    assert recorded(tmp_path, "seed") is None
+    with pytest.raises(RunFolderError, match="is not readable"), open_run(tmp_path, {"seed": 1}, resume=True):
+        pass

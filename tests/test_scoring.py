@@ -55,3 +55,13 @@ def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: G
     (tmp_path / "mean.bin").write_bytes(changed)
     with pytest.raises(ModelFileError, match="changed after"):
         score_nodes(model.posterior, inputs, small, folder=folder)
+
+
+@pytest.mark.parametrize("change", [{"sha256": None}, {"sha256": [{}] * 3}, {"sha256": [{}]}])
+def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_path: Path, change: dict) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    folder = RunFolder(tmp_path)
+    folder.save("scoring", {"within": np.zeros((2, small.node_count))}, change)
+    with pytest.raises(ModelFileError, match="does not fit its run"):
+        score_nodes(model.posterior, inputs, small, folder=folder)

@@ -15,6 +15,7 @@ from oddhop import HCM, Graph, Odd
 from oddhop.adjacency import upper_edges
 from oddhop.arrays import lies_on_disk
 from oddhop.attributes import learn_preparation
+from oddhop.boundary import rows_are_mirrored, rows_are_whole
 from oddhop.convolution import Convolution
 from oddhop.errors import GraphError, MemoryBudgetError
 from oddhop.ingest import ingest
@@ -228,7 +229,10 @@ def test_more_entries_than_32_bits_count(tmp_path):
         settings={},
     )
     (tmp_path / "manifest.json").write_text(manifest.model_dump_json())
-    graph = Graph.open(tmp_path)
+    with pytest.raises(GraphError, match=r"the arrays of .* are damaged"):
+        Graph.open(tmp_path)  # which reads them
+    stored = open_stored(tmp_path)
+    graph = Graph(stored.rows("indptr"), stored.rows("indices"), stored.attributes())
     assert graph.edge_count == 2**30 + 1
     assert graph.degrees.tolist() == [2, 0, entries - 5, 3]
     part = open_stored(tmp_path).partition(1)
@@ -239,3 +243,72 @@ def test_more_entries_than_32_bits_count(tmp_path):
     upper = np.array([0, 2, 2, entries - 3, entries])
     left, right = upper_edges(graph.indptr, graph.indices, upper, entries - 2, entries)
     assert (left.tolist(), right.tolist()) == ([3, 3], [1, 2])
+
+
+def _changed(folder: Path, name: str, dtype: str, where, what) -> None:
+    """Change some numbers of an array, as a bad disk or someone hostile could."""
+    content = bytearray((folder / f"{name}.npy").read_bytes())
+    np.frombuffer(content, dtype, offset=HEADER)[where] = what
+    (folder / f"{name}.npy").write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "what"),
+    [
+        ("indices", 0, 80),
+        ("indices", 5, 2**31 - 1),
+        ("indices", 0, -1),
+        ("indices", slice(0, 3), 7),
+        ("indices", slice(None), 0),
+        ("indptr", 2, 2**40),
+        ("indptr", 2, -3),
+        ("attributes", 9, np.nan),
+    ],
+)
+def test_numbers_that_a_kernel_would_follow_astray_are_refused(copy, name, where, what):
+    _changed(copy, name, {"indices": "<i4", "indptr": "<i8", "attributes": "<f4"}[name], where, what)
+    with pytest.raises(GraphError, match=r"are damaged|does not fit the partitions"):
+        Graph.open(copy)
+
+
+def test_an_edge_in_one_row_alone_and_a_loop_are_refused():
+    whole = np.array([0, 1, 2]), np.array([1, 0])
+    assert rows_are_whole(*whole, 2)
+    assert rows_are_mirrored(*whole)
+    assert not rows_are_mirrored(np.array([0, 1, 1]), np.array([1]))
+    assert not rows_are_mirrored(np.array([0, 0, 1]), np.array([0]))
+    assert not rows_are_mirrored(np.array([0, 1, 2]), np.array([0, 1]))
+    assert not rows_are_mirrored(np.array([0, 1, 2, 4]), np.array([2, 2, 0, 0]))
+
+
+def test_sparse_attributes_that_lead_astray_are_refused(tmp_path):
+    notes = [f"word{k} and word{3 * k} or word{k % 5}" for k in range(30)]
+    pq.write_table(pa.table({"id": range(30), "note": notes}), tmp_path / "nodes.parquet")
+    pq.write_table(pa.table({"u": range(29), "v": range(1, 30)}), tmp_path / "edges.parquet")
+    stored = ingest(tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "graph")
+    folder = tmp_path / "graph"
+    for name, dtype, where, what in (
+        ("attributes_indices", "<i4", 3, 10**6),
+        ("attributes_indptr", "<i4", 0, 1),
+        ("attributes_indptr", "<i4", -1, 7),
+        ("attributes_indptr", "<i4", 4, 10**6),
+        ("attributes_data", "<f4", 4, np.inf),
+    ):
+        before = (folder / f"{name}.npy").read_bytes()
+        _changed(folder, name, dtype, where, what)
+        with pytest.raises(GraphError, match="damaged"):
+            Graph.open(folder)
+        if name == "attributes_indptr" and where == 4:
+            with pytest.raises(GraphError, match="were asked for"):
+                stored.attributes(4, 9)
+        (folder / f"{name}.npy").write_bytes(before)
+    Graph.open(folder)
+
+
+def test_an_encoding_too_deep_to_read_is_refused(copy):
+    (copy / "encoding.json").write_text("[" * 100_000)
+    manifest = json.loads((copy / "manifest.json").read_bytes())
+    manifest["files"]["encoding.json"]["bytes"] = 100_000
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(GraphError, match="was changed after it was written"):
+        open_network(copy)

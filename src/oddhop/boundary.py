@@ -8,10 +8,12 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from numba import njit
 
 from oddhop.arrays import Floats, Ints, frozen
 from oddhop.errors import GraphError
 
+ROWS_AT_ONCE = 1 << 20
 Attributes: TypeAlias = "Floats | sp.csr_array"
 
 
@@ -77,6 +79,54 @@ def _checked_csr(attributes: Any) -> Any:
     wide = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
     matrix.indices, matrix.indptr = matrix.indices.astype(wide), matrix.indptr.astype(wide)
     return matrix
+
+
+def check_rows(indptr: Ints, indices: Ints, attributes: Attributes, what: str) -> None:
+    """Read a network that lies on the disk once from end to end: no kernel asks again whether a number is in range."""
+    matrix: Any = attributes
+    sparse = is_sparse(matrix)
+    values = matrix.data if sparse else matrix
+    right = (
+        rows_are_whole(indptr, indices, indptr.size - 1)
+        and rows_are_mirrored(indptr, indices)
+        and (not sparse or rows_are_whole(matrix.indptr, matrix.indices, matrix.shape[1]))
+        and all(np.isfinite(values[k : k + ROWS_AT_ONCE]).all() for k in range(0, values.shape[0], ROWS_AT_ONCE))
+    )
+    if not right:
+        raise GraphError(f"the arrays of {what} are damaged; take them from a copy or ingest again")
+
+
+@njit(cache=True)
+def rows_are_whole(indptr: Ints, indices: Ints, columns: int) -> bool:
+    """Tell whether compressed rows follow one another, each with ascending numbers from 0 to ``columns`` - 1."""
+    if indptr[0] != 0 or indptr[-1] != indices.size:
+        return False
+    for i in range(indptr.size - 1):
+        if indptr[i] > indptr[i + 1]:
+            return False
+    for i in range(indptr.size - 1):
+        last = -1
+        for k in range(indptr[i], indptr[i + 1]):
+            if indices[k] <= last or indices[k] >= columns:
+                return False
+            last = indices[k]
+    return True
+
+
+@njit(cache=True)
+def rows_are_mirrored(indptr: Ints, indices: Ints) -> bool:
+    """Tell whether every edge of whole rows stands in both rows, and none is a loop; kernels trust in it blindly."""
+    cursor = indptr[:-1].copy()
+    for u in range(indptr.size - 1):
+        # By its turn all lower neighbours of u have named it; those that are left are higher.
+        if cursor[u] < indptr[u + 1] and indices[cursor[u]] <= u:
+            return False
+        for k in range(cursor[u], indptr[u + 1]):
+            v = indices[k]
+            if cursor[v] >= indptr[v + 1] or indices[cursor[v]] != u:  # as u ascends, so do the lower ones of v
+                return False
+            cursor[v] += 1
+    return True
 
 
 def _array(values: Any, what: str) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ import torch
 
 from oddhop.arrays import Floats
 from oddhop.engine.local import Progress, map_blocks, silent
-from oddhop.errors import TrainingDivergedError
+from oddhop.errors import ModelFileError, TrainingDivergedError
 from oddhop.hops import HopPairs, draw_batch
 from oddhop.model import Inputs, Shape, pair_loss
 from oddhop.randomness import NOISE, START, STEP, generator, torch_generator
@@ -101,7 +101,8 @@ def run_chain(
 ) -> Chain:
     """Run one chain to its end, from its last checkpoint where the folder has one."""
     name = f"chain-{number}"
-    chain = _restored(folder, name) or _begun(number, plan, shape, inputs.convolved.dtype)
+    chain = _begun(number, plan, shape, inputs.convolved.dtype)
+    chain = _restored(folder, name, chain, plan.steps) or chain
     safe = chain
     while chain.state.step < plan.steps:
         step = chain.state.step
@@ -147,10 +148,19 @@ def _keep(folder: RunFolder, name: str, chain: Chain) -> None:
     folder.save(name, arrays, {"step": state.step, "loss": chain.loss, "halvings": chain.halvings})
 
 
-def _restored(folder: RunFolder | None, name: str) -> Chain | None:
+def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> Chain | None:
+    """Give the chain as it was kept, if it was; it must be one that could have come of ``begun``."""
     found = folder.load(name) if folder else None
     if found is None:
         return None
     arrays, info = found
+    expected = {"weights": begun.state.weights, "square": begun.state.square, "kept": begun.kept}
+    fits = arrays.keys() == expected.keys() and all(
+        array.shape == expected[part].shape and array.dtype == expected[part].numpy().dtype
+        for part, array in arrays.items()
+    )
+    counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
+    if not fits or counts != (int, int, float) or not (0 <= info["step"] <= steps and 0 <= info["halvings"] <= RETRIES):
+        raise ModelFileError(f"the checkpoint of {name} does not fit its run; start anew in another folder")
     state = State(torch.from_numpy(arrays["weights"]), torch.from_numpy(arrays["square"]), info["step"])
     return Chain(state, torch.from_numpy(arrays["kept"]), info["loss"], info["halvings"])

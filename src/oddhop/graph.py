@@ -17,6 +17,7 @@ from oddhop.adjacency import Mended, symmetric_csr, upper_indptr
 from oddhop.arrays import Floats, Ints, frozen, lies_on_disk
 from oddhop.boundary import (
     Attributes,
+    check_rows,
     checked_attributes,
     checked_edges,
     checked_names,
@@ -234,13 +235,15 @@ class Graph:
         [1, 2, 1]
         """
         stored = open_stored(folder)
-        return cls(
+        graph = cls(
             indptr=frozen(stored.rows("indptr")),
             indices=frozen(stored.rows("indices")),
             attributes=frozen_attributes(stored.attributes()),
             attribute_names=stored.manifest.attribute_names,
             mended=Mended(**stored.manifest.mended),
         )
+        check_rows(graph.indptr, graph.indices, graph.attributes, str(stored.folder))
+        return graph
 
     @property
     def node_count(self) -> int:

@@ -14,7 +14,7 @@ from oddhop.chains import Posterior
 from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.model import Shape
-from oddhop.runs import opened_parts, pack_arrays, write_atomically
+from oddhop.runs import opened_parts, pack_arrays, sweep_beside, write_atomically
 from oddhop.settings import HCMSettings, checked_settings
 
 SCHEMA = 1
@@ -70,6 +70,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "fingerprint": model.fingerprint,
         "encoding": None if model.encoding is None else model.encoding.to_json(),
     }
+    sweep_beside(Path(path))
     write_atomically(Path(path), pack_arrays(arrays, info))
 
 

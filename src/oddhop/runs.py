@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -46,10 +48,12 @@ def write_atomically(path: Path, content: bytes) -> None:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing piece by piece; it takes its name only when all of it is on the disk."""
-    # On a cluster two machines may be at the same file, in processes of the same number.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = _temporary(path)
+    file = temporary.open("xb")  # never through a link that someone put there
     try:
-        with temporary.open("wb") as file:
+        with file:
+            with suppress(OSError):  # not every file system has locks
+                fcntl.flock(file, fcntl.LOCK_EX)  # so that others see that its writer lives
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -62,6 +66,28 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _temporary(path: Path) -> Path:
+    # On a cluster two machines may be at the same file, in processes of the same number.
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+
+
+def sweep_beside(path: Path) -> None:
+    """Take away what killed writers of this file, or folder, left beside it; their locks ended with them.
+
+    For files that one machine writes: the lock of another is not seen on every file system.
+    """
+    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with suppress(OSError):  # it is locked, or not ours to take away
+            if left_over.is_symlink():
+                left_over.unlink()
+            elif left_over.is_dir():
+                shutil.rmtree(left_over)
+            else:
+                with left_over.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left_over.unlink()
 
 
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
@@ -128,18 +154,27 @@ def digest(array: npt.NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of one run: a manifest that says what run it is, and its checkpoints."""
+    """The folder of one run: a manifest that says what run it is, and its checkpoints.
+
+    ``run`` is the sha256 of what the run is; every checkpoint has it, so that none of another run passes for one.
+    """
 
     path: Path
+    run: str = ""
 
     def save(self, name: str, arrays: Arrays, info: Mapping[str, Any]) -> None:
         """Keep a checkpoint; the one before it is replaced."""
-        write_atomically(self.path / f"{name}.safetensors", pack_arrays(arrays, info))
+        write_atomically(self.path / f"{name}.safetensors", pack_arrays(arrays, {"run": self.run, "info": info}))
 
     def load(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
         """Give the last checkpoint of that name, or None."""
         file = self.path / f"{name}.safetensors"
-        return unpack_arrays(file.read_bytes(), str(file)) if file.exists() else None
+        if not file.exists():
+            return None
+        arrays, kept = unpack_arrays(file.read_bytes(), str(file))
+        if kept.get("run") != self.run or not isinstance(kept.get("info"), dict):
+            raise RunFolderError(f"{file} is a checkpoint of another run; start anew in another folder")
+        return arrays, kept["info"]
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> npt.NDArray[Any]:
         """Give an array that lives in a file of the folder: zeros where it is fresh, else as it was left."""
@@ -147,9 +182,21 @@ class RunFolder:
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if size == 0:
             return np.zeros(shape, dtype=dtype)
-        if not fresh and (not file.exists() or file.stat().st_size != size):
+        if fresh:
+            file.unlink(missing_ok=True)
+            with file.open("xb") as content:
+                _take_room(content, size)
+        if not file.is_file() or file.is_symlink() or file.stat().st_size != size:
             raise RunFolderError(f"{file} is missing or has another size; start anew in another folder")
-        return np.memmap(file, dtype=dtype, mode="w+" if fresh else "r+", shape=shape)
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def _take_room(file: BinaryIO, size: int) -> None:
+    """Make a file of zeros that is on the disk already: where a mapped one finds no room, the process is killed."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
 
 
 @contextmanager
@@ -160,7 +207,16 @@ def open_run(path: str | os.PathLike[str], identity: Mapping[str, Any], *, resum
     """
     with locked(path) as folder:
         _check_identity(folder / MANIFEST, dict(identity), resume)
-        yield RunFolder(folder)
+        text = json.dumps(identity, sort_keys=True)
+        yield RunFolder(folder, hashlib.sha256(text.encode()).hexdigest())
+
+
+def discard_run(path: str | os.PathLike[str]) -> None:
+    """Take the folder of a run away, at one stroke: a kill must not leave a part of it that passes for a run."""
+    with locked(path) as folder:
+        gone = _temporary(folder)
+        folder.rename(gone)
+    shutil.rmtree(gone)
 
 
 @contextmanager
@@ -168,9 +224,10 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder and hold it, so that no two runs write to it; the lock ends with the process."""
     folder = Path(path)
     was_there = folder.exists()
+    sweep_beside(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("a")
+        lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666), "a")
     except OSError as error:
         raise RunFolderError(
             f"the folder {folder} cannot be written to: {error.strerror}; choose one that can"
@@ -198,7 +255,7 @@ def recorded(path: str | os.PathLike[str], key: str) -> Any:
     """Give what the manifest of a run folder says of its run, or None."""
     try:
         return json.loads((Path(path) / MANIFEST).read_bytes()).get(key)
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
 
 
@@ -210,7 +267,7 @@ def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> N
         raise RunFolderError(f"{manifest.parent} already holds a run; pass resume=True or choose another folder")
     try:
         found = dict(json.loads(manifest.read_bytes()))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise RunFolderError(f"{manifest} is not readable; choose another folder") from None
     differing = sorted(key for key in identity.keys() | found.keys() if identity.get(key) != found.get(key))
     if differing:

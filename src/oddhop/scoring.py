@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -97,15 +98,11 @@ def score_nodes(
     chains, samples = posterior.weights.shape[:2]
     nodes, edges = graph.node_count, graph.edge_count
     dtype = posterior.weights.dtype
-    found = folder.load(CHECKPOINT) if folder else None
-    first = int(found[1]["chains_done"]) if found else 0
+    within, sealed = _kept(folder, chains, nodes)
+    first = len(sealed)
     shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
     moments = {name: _begun(folder, name, shape, dtype, fresh=first == 0) for name, shape in shapes.items()}
-    within = np.zeros((chains, nodes))
-    sealed: list[dict[str, str]] = found[1]["sha256"] if found else []
-    if found:
-        within[:first] = found[0]["within"]
-        _check_kept(moments, sealed)
+    _check_moments(moments, sealed)
     for chain in range(first, chains):
         mean, square = moments["mean"][chain], moments["square"][0]
         mean[:], square[:] = 0, 0
@@ -121,7 +118,7 @@ def score_nodes(
                 if isinstance(array, np.memmap):
                     array.flush()
             sealed.append(_digests(moments, chain))
-            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"chains_done": chain + 1, "sha256": sealed})
+            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"sha256": sealed})
     return _scores_of(moments, within, graph, maxima)
 
 
@@ -135,7 +132,22 @@ def _digests(moments: Arrays, chain: int) -> dict[str, str]:
     return {name: digest(moments[name][chain]) for name in ("mean", "draws")}
 
 
-def _check_kept(moments: Arrays, expected: list[dict[str, str]]) -> None:
+def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, list[dict[str, str]]]:
+    """Give what a run that was killed had found within its chains, and the sha256 of the moments of each."""
+    within = np.zeros((chains, nodes))
+    found = folder.load(CHECKPOINT) if folder else None
+    if found is None:
+        return within, []
+    arrays, info = found
+    sealed: Any = info.get("sha256")
+    done = len(sealed) if isinstance(sealed, list) else -1
+    if not 0 <= done <= chains or [array.shape for array in arrays.values()] != [(done, nodes)]:
+        raise ModelFileError("the checkpoint of scoring does not fit its run; start anew in another folder")
+    (within[:done],) = arrays.values()
+    return within, sealed
+
+
+def _check_moments(moments: Arrays, expected: list[dict[str, str]]) -> None:
     if [_digests(moments, chain) for chain in range(len(expected))] != expected:
         raise ModelFileError(
             "the figures of the edges in the run folder were changed after they were written; "

@@ -146,6 +146,10 @@ class Stored:
         """Map some rows of an array, read-only; the rest of the file is not touched."""
         entry = self.manifest.arrays[name]
         stop = entry.shape[0] if stop is None else stop
+        if not 0 <= start <= stop <= entry.shape[0]:
+            raise GraphError(
+                f"{self.folder / name}.npy has {entry.shape[0]} rows and {start} to {stop} were asked for; ingest again"
+            )
         shape = (stop - start, *entry.shape[1:])
         if 0 in shape:  # there is no map of nothing
             return np.empty(shape, entry.dtype)
@@ -237,6 +241,10 @@ def _check_arrays(stored: Stored) -> None:
             right = len(header) == HEADER and content.read(HEADER) == header
         if not right or file.stat().st_size != HEADER + entry.shape[0] * entry.row_bytes:
             raise GraphError(f"{file} is not the array that the manifest tells of; take it from a copy or ingest again")
+    if "attributes" not in stored.manifest.arrays:
+        first, last = stored.rows("attributes_indptr")[[0, -1]].tolist()
+        if (first, last) != (0, stored.manifest.arrays["attributes_data"].shape[0]):
+            raise GraphError(f"the attributes of {stored.folder} are damaged; take it from a copy or ingest again")
     indptr = stored.rows("indptr")
     if indptr[list(stored.manifest.bounds)].tolist() != list(stored.manifest.entries):
         raise GraphError(

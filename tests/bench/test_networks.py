@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from oddhop.bench.networks import data_folder, load_network, read_mat
-from oddhop.errors import DataFolderError
+from oddhop.errors import DataFolderError, GraphError
 
 DATA = os.environ.get("ODDHOP_DATA", "")
 needs_data = pytest.mark.skipif(
@@ -71,3 +71,33 @@ def test_networks_come_with_labels_kinds_and_directions() -> None:
     assert load_network("cora").anomalous is None
     with pytest.raises(DataFolderError, match="no attributes"):
         load_network("acm_structure_only")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"Network": "a", "Attributes": "b"},
+        {"Network": np.ones((2, 3)), "Attributes": np.eye(3)},
+        {"Network": np.array([["a"], [1]], dtype=object), "Attributes": np.eye(3)},
+    ],
+)
+def test_a_mat_file_that_holds_no_network_is_refused(tmp_path: Path, parts: dict) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", parts)
+    with pytest.raises((DataFolderError, GraphError)):
+        read_mat(tmp_path / "x.mat")
+
+
+def test_a_mat_file_whose_numbers_lead_astray_is_refused(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", {"Network": sp.csc_array(np.eye(3)[::-1]), "Attributes": np.eye(3)})
+    content = (tmp_path / "x.mat").read_bytes()
+    rows = np.array([2, 1, 0], dtype=np.int32).tobytes()
+    assert content.count(rows) == 1
+    (tmp_path / "x.mat").write_bytes(content.replace(rows, np.array([2, 10**6, 0], dtype=np.int32).tobytes()))
+    with pytest.raises(DataFolderError, match="holds no network"):
+        read_mat(tmp_path / "x.mat")
+
+
+def test_a_file_that_is_no_mat_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.mat").write_bytes(b"\x80\x04\x95" + bytes(range(200)))
+    with pytest.raises(DataFolderError, match="cannot be read as a MATLAB file"):
+        read_mat(tmp_path / "x.mat")

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 from oddhop import __version__
 from oddhop.cli import app
+from oddhop.cli.choices import gathered
+from oddhop.errors import SettingsError
 from tests.cli.conftest import FAST
 
 ALL = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -52,3 +54,16 @@ def test_shells_complete_the_command(shell: str, monkeypatch: pytest.MonkeyPatch
     told = CliRunner().invoke(app, ["--show-completion", shell], prog_name="oddhop")
     assert told.exit_code == 0
     assert "oddhop" in told.output
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 10_000, "[odd]\nrepeats = " + "9" * 5_000, "a = \x00", "\xff"])
+def test_a_settings_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.toml").write_text(text, encoding="latin-1")
+    with pytest.raises(SettingsError, match="is not TOML"):
+        gathered(tmp_path / "settings.toml", [])
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 10_000])
+def test_a_setting_that_is_no_value_is_a_text(value: str) -> None:
+    with pytest.raises(SettingsError, match="repeats"):
+        gathered(None, [f"odd.repeats={value}"])

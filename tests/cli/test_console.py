@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from oddhop.cli import console as module
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console, LogFormat, echo
 from tests.cli.conftest import FAST
 
 
@@ -81,3 +81,11 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65_536)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_what_a_file_calls_itself_does_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a\x1b]0;owned\x07\r\u202e b\nnext"
+    echo(name)
+    Console(LogFormat.plain).say("read", name)
+    said = capsys.readouterr()
+    assert said.out == said.err == "a\\x1b]0;owned\\x07\\r\\u202e b\nnext\n"

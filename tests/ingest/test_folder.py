@@ -23,6 +23,7 @@ from oddhop.encode import learn_encoding
 from oddhop.errors import EncodingError, OddhopError, RunFolderError, SettingsError, TableError
 from oddhop.ingest import ingest
 from oddhop.ingest.writing import GrowingArray
+from oddhop.io.database import database
 from oddhop.network import Network, load_network, open_network
 from oddhop.runs import locked
 from oddhop.settings import EncodeSettings, ReadSettings
@@ -220,3 +221,15 @@ def test_a_broken_line_is_told_and_leaves_nothing(tmp_path):
     with pytest.raises(TableError, match="line 3"):
         ingest(tmp_path / "edges.csv", nodes, tmp_path / "graph")
     assert not (tmp_path / "graph").exists()
+
+
+def test_a_database_that_a_kill_left_half_made_does_not_stand_in_the_way(tmp_path):
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\n")
+    (tmp_path / "nodes.csv").write_text("name,age\na,31\nb,25\nc,40\n")
+    work = tmp_path / "graph" / "unfinished"
+    work.mkdir(parents=True)
+    (work / "tables.duckdb").write_bytes(b"half")
+    assert ingest(tmp_path / "edges.csv", tmp_path / "nodes.csv", tmp_path / "graph").manifest.edges == 2
+    (tmp_path / "half.duckdb").write_bytes(b"half" * 5_000)
+    with pytest.raises(TableError, match="cannot be opened"), database([], file=tmp_path / "half.duckdb"):
+        pass

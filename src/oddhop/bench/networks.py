@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-from scipy.io.matlab import MatReadError
 
 from oddhop.arrays import Bools
 from oddhop.bench.sources import SOURCES
@@ -119,7 +118,7 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
     file = Path(path)
     try:
         parts = scipy.io.loadmat(file, spmatrix=False)
-    except (OSError, ValueError, NotImplementedError, MatReadError) as error:
+    except Exception as error:  # SciPy's reader raises whatever its parts do
         raise DataFolderError(f"{file} cannot be read as a MATLAB file: {error}") from None
     adjacency, attributes = _part(parts, ADJACENCY), _part(parts, ATTRIBUTES)
     if adjacency is None or attributes is None:
@@ -128,7 +127,13 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
             f"{file} must hold an adjacency under one of {ADJACENCY} and attributes under one of {ATTRIBUTES}; "
             f"it holds {held}"
         )
-    graph = Graph.from_scipy(sp.csr_array(adjacency), attributes)
+    try:
+        # SciPy takes the numbers of a sparse array as they are in the file, and follows them.
+        for part in filter(sp.issparse, (adjacency, attributes)):
+            part.check_format(full_check=True)
+        graph = Graph.from_scipy(sp.csr_array(adjacency), attributes)
+    except (TypeError, ValueError) as error:
+        raise DataFolderError(f"{file} holds no network: {error}; take it anew") from None
     labels, structural, contextual = (_truth(_part(parts, names)) for names in (LABELS, STRUCTURAL, CONTEXTUAL))
     return Network(file.stem, graph, labels, structural, contextual)
 

@@ -68,7 +68,7 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"the settings file {str(file)!r} cannot be read: {error.strerror}; name another") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is none of tomllib's errors
         raise SettingsError(f"the settings file {str(file)!r} is not TOML: {error}; mend that line") from None
 
 
@@ -76,7 +76,7 @@ def _value(text: str) -> Any:
     """Read a value as TOML would; what is none is a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -6,6 +6,7 @@ Everything goes to the error stream, so that the output stream has the results a
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class LogFormat(StrEnum):
@@ -77,7 +79,7 @@ class Console:
         if self.as_json:
             self._write(json.dumps({"event": event, **figures}))
         elif self._bars is not None:
-            self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self._bars.console.print(spelled(text), markup=False, highlight=False, soft_wrap=True)
         else:
             self._write(text)
 
@@ -101,7 +103,24 @@ class Console:
 
     @staticmethod
     def _write(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)  # noqa: T201
+        print(spelled(line), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def echo(text: str) -> None:
+    """Write a line to the output; what a file calls itself does nothing to the terminal."""
+    print(spelled(text))  # noqa: T201
+
+
+def spelled(text: str) -> str:
+    r"""Spell out what a terminal would obey; lines stay lines.
+
+    Examples
+    --------
+    >>> from oddhop.cli.console import spelled
+    >>> spelled("a\x1b]0;b")
+    'a\\x1b]0;b'
+    """
+    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def spoken(seconds: float) -> str:

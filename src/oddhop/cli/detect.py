@@ -71,6 +71,7 @@ def detect(
         begun = (folder / CHECKPOINTS).exists()
         if outcome.read_manifest(folder) is not None:
             if resume:
+                shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)  # it may have been killed at its last step
                 console.say("complete", f"the run in {folder} is complete; nothing to do")
                 return
             raise RunFolderError(f"{folder} already holds a complete run; choose another folder")

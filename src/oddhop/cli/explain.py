@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console, LogFormat, echo
 
 
 @o.guarded
@@ -58,11 +58,11 @@ def explain(
             progress=console.progress,
         )
     if as_json:
-        typer.echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
+        echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
         return
     kind = f"{why.kind}, " if why.kind else ""
-    typer.echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {measure.threshold:.3f}")
+    echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {measure.threshold:.3f}")
     for sentence in why.sentences:
-        typer.echo(f"  {sentence}")
+        echo(f"  {sentence}")
     for one in why.traits:
-        typer.echo(f"  {one.effect:+.2f}  {one.sentence}")
+        echo(f"  {one.effect:+.2f}  {one.sentence}")

@@ -6,6 +6,7 @@ import json
 import sys
 import traceback
 
+from oddhop.cli.console import spelled
 from oddhop.errors import (
     ClusterError,
     EncodingError,
@@ -59,6 +60,7 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
         print(json.dumps({"event": "error", "error": what, "to_do": to_do, "code": code}), file=sys.stderr)  # noqa: T201
         return code
     more = "" if debug else "; --debug shows where it was raised"
+    what = spelled(what)
     print(f"oddhop: {what}", f"  to do: {to_do}", f"  exit code {code}: {kind}{more}", sep="\n", file=sys.stderr)  # noqa: T201
     return code
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +41,7 @@ def fit(
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
     from oddhop.detectors.named import detector_named
+    from oddhop.runs import discard_run
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
@@ -54,7 +54,7 @@ def fit(
             network.graph, run_folder=checkpoints, resume=resume, progress=console.progress
         )
     fitted.save(model, encoding=network.encoding)
-    shutil.rmtree(checkpoints)
+    discard_run(checkpoints)
     console.say(
         "done", f"the model is in {model}; score with it: oddhop score {model} EDGES --nodes NODES --out FOLDER"
     )

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oddhop.cli.console import Console
+from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
 from oddhop.network import Description, Network
 from oddhop.results import write_csv, write_parquet, write_shards
@@ -67,7 +67,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         return dict(json.loads(file.read_bytes()))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         raise RunFolderError(f"{file} is not a manifest of oddhop; choose another folder") from None
 
 
@@ -127,7 +127,7 @@ def show_top(result: pa.Table, top: int | None) -> None:
     for row in shown:
         table.add_row(
             f"{row['rank']:,}",
-            Text(str(row["id"])),
+            Text(spelled(str(row["id"]))),
             f"{row['score']:.3f}",
             f"{row['rank_low']:,}-{row['rank_high']:,}",
             f"{row['top_probability']:.0%}",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, sized
+from oddhop.cli.console import LogFormat, echo, sized
 
 
 @o.guarded
@@ -43,18 +43,18 @@ def _verify_model(path: Path) -> None:
     model = detector.model_
     columns = "not told" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
     kind = type(detector).__name__
-    typer.echo(f"{path} is whole: a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
-    typer.echo(f"  seed {model.seed}, columns: {columns}")
-    typer.echo(f"  fitted on the network {model.fingerprint[:16]}...")
+    echo(f"{path} is whole: a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
+    echo(f"  seed {model.seed}, columns: {columns}")
+    echo(f"  fitted on the network {model.fingerprint[:16]}...")
 
 
 def _verify_network(folder: Path) -> None:
     from oddhop.stored import open_stored, verify_stored
 
     for file in verify_stored(folder):
-        typer.echo(f"{file} is whole")
+        echo(f"{file} is whole")
     manifest = open_stored(folder).manifest
-    typer.echo(f"  ingest by oddhop {manifest.oddhop}: {manifest.nodes:,} nodes, {manifest.edges:,} edges")
+    echo(f"  ingest by oddhop {manifest.oddhop}: {manifest.nodes:,} nodes, {manifest.edges:,} edges")
 
 
 def _verify_run(folder: Path) -> None:
@@ -70,8 +70,6 @@ def _verify_run(folder: Path) -> None:
             raise RunFolderError(f"{file} is gone; take it from a copy or run again")
         if digest(file) != expected:
             raise RunFolderError(f"{file} was changed after the run; take it from a copy or run again")
-        typer.echo(f"{file} is whole")
+        echo(f"{file} is whole")
     data = manifest["data"]
-    typer.echo(
-        f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges"
-    )
+    echo(f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges")

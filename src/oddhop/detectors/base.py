@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop.arrays import Floats, Ints
-from oddhop.errors import GraphError
+from oddhop.errors import GraphError, RunFolderError
 from oddhop.graph import Graph
 from oddhop.runs import RunFolder, open_run, recorded
 from oddhop.settings import HCMSettings, OddSettings
@@ -83,6 +83,8 @@ def begun_as(
     seed = settings.random_state
     if seed is None:
         seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
+        if seed is not None and (type(seed) is not int or seed < 0):
+            raise RunFolderError(f"{run_folder} has a manifest with the seed {seed!r}; start anew in another folder")
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     identity = {

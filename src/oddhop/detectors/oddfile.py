@@ -13,7 +13,7 @@ from oddhop.arrays import Floats
 from oddhop.attributes import Preparation
 from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
-from oddhop.runs import Arrays, opened_parts, pack_arrays, write_atomically
+from oddhop.runs import Arrays, opened_parts, pack_arrays, sweep_beside, write_atomically
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.views.coordinates import Coordinates
 from oddhop.views.panel import Panel
@@ -70,6 +70,7 @@ def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
         "fingerprint": model.fingerprint,
         "encoding": None if model.encoding is None else model.encoding.to_json(),
     }
+    sweep_beside(Path(path))
     write_atomically(Path(path), pack_arrays(arrays, info))
 
 

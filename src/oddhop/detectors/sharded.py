@@ -68,7 +68,7 @@ def fit_stored(
     files = {name: entry.sha256 for name, entry in sorted(stored.manifest.files.items())}
     with begun_as(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
         assert folder is not None  # noqa: S101 - there is one where one was asked for
-        work = Work(Path(graph).resolve(), folder.path.resolve(), settings, seed)
+        work = Work(Path(graph).resolve(), folder.path.resolve(), settings, seed, folder.run)
         detector.take(_learned(work, Crew(mapper, progress)))
     return detector
 

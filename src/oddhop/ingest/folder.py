@@ -17,7 +17,7 @@ from oddhop.engine.local import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.ingest.steps import SEAL, Job, make, sweep
 from oddhop.io.sources import Form, opened
-from oddhop.runs import MANIFEST, locked, open_run, write_atomically
+from oddhop.runs import MANIFEST, discard_run, locked, open_run, write_atomically
 from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.stored import UNFINISHED, Stored, open_stored
 
@@ -97,7 +97,7 @@ def ingest(
                 # The same tables would be refused again, and mended ones are another run. But a full disk is
                 # no fault of theirs.
                 if not isinstance(error.__context__, OSError | duckdb.IOException):
-                    shutil.rmtree(target / UNFINISHED)
+                    discard_run(target / UNFINISHED)
                 raise
             shutil.rmtree(target / UNFINISHED)
             return open_stored(target)

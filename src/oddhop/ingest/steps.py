@@ -143,6 +143,9 @@ def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnec
     spill = work / "spill"
     shutil.rmtree(spill, ignore_errors=True)
     spill.mkdir()
+    if not (work / "nodes.json").exists():  # a database that a kill left half made, with nothing in it that counts
+        for left_over in work.glob(f"{DATABASE}*"):
+            left_over.unlink()
     files = [*job.edge_form.files, *job.node_form.files]
     read = job.read
     with database(files, job.memory_limit, spill, work / DATABASE) as connection:

@@ -51,6 +51,8 @@ def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.
         config["memory_limit"] = memory_limit
     try:
         return duckdb.connect(":memory:" if file is None else file, config=config)
+    except duckdb.IOException as error:
+        raise TableError(f"{file} cannot be opened: DuckDB says: {first_line(error)}; start anew elsewhere") from None
     except duckdb.Error as error:
         raise SettingsError(
             f"memory_limit must be a size such as '4GB', got {memory_limit!r}; DuckDB says: {first_line(error)}"

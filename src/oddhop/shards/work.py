@@ -34,6 +34,7 @@ class Work:
     folder: Path
     settings: HCMSettings
     seed: int
+    digest: str = ""  # of what the run is, for its checkpoints
 
     @property
     def stored(self) -> Stored:
@@ -43,7 +44,7 @@ class Work:
     @property
     def run(self) -> RunFolder:
         """The folder for figures of the whole."""
-        return RunFolder(self.folder)
+        return RunFolder(self.folder, self.digest)
 
     @property
     def bounds(self) -> Ints:

@@ -1,0 +1,171 @@
+"""A disk that fails at every n-th call or is full, a folder that cannot be written, another run in the folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.soak.kills import CHANGES, calls_of, gone_on, last_call, log_of, straight_run
+from tests.soak.warm import COMMANDS, OUTPUT, begun, digest, ended, traced, warm_up
+
+READS = "read,pread64,?readv,?preadv"
+OLD = b"the model of last week"
+DEFECT = 1
+
+
+def fail_calls(label: str, error: str = "ENOSPC", every: int = 1, calls: str = CHANGES) -> dict[str, Any]:
+    """Let every n-th call of a command fail once; it must say so, leave the old file, and go on afterwards."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        warm_up(home)
+        expected, _ = straight_run(home, label)
+        for call, when in calls_of(home, label, calls)[::every]:
+            folder = _with_an_old_file(home / "failed", label)
+            code = traced(COMMANDS[label], folder, ["-e", f"inject={call}:error={error}:when={when}"])
+            outcome = judged(label, folder, code, expected)
+            counts[outcome if outcome in RIGHT else "wrong"] += 1
+            if outcome not in RIGHT:
+                wrong.append(f"{call} {when}: {outcome}: {failed_call(home)}")
+            shutil.rmtree(folder)
+    return {"test": f"{error} at calls", "command": label, **counts, "errors": wrong}
+
+
+RIGHT = ("refused, and gone on with", "no harm done")
+
+
+def judged(label: str, folder: Path, code: int, expected: dict[str, str]) -> str:
+    """Say what came of a command whose disk failed."""
+    said = (folder.parent / OUTPUT).read_text(errors="replace")[-300:]
+    found = digest(folder)
+    if code < 0 or code == DEFECT or code == 99:
+        return f"exit {code}: {said}"
+    if code == 0:
+        return "no harm done" if found == expected else f"exit 0 with {sorted(found)}"
+    debris = [file for file in found if file.endswith(".tmp")]
+    if debris:
+        return f"debris {debris}"
+    model = folder / "model.oddhop"
+    if model.exists() and model.read_bytes() != OLD and found["model.oddhop"] != expected["model.oddhop"]:
+        return "the old file is gone and the new one is not whole"
+    again = gone_on(label, folder, expected)
+    return "refused, and gone on with" if again == "the same bytes" else again
+
+
+def failed_call(home: Path) -> str:
+    """Give the line of the call that was made to fail."""
+    lines = [line for line in log_of(home).splitlines() if "INJECTED" in line]
+    return lines[-1][:150] if lines else last_call(home)
+
+
+def _with_an_old_file(folder: Path, label: str) -> Path:
+    folder.mkdir()
+    if label.startswith("fit"):
+        (folder / "model.oddhop").write_bytes(OLD)
+    return folder
+
+
+def fill_disk(label: str, rounds: int) -> dict[str, Any]:
+    """Run on a file system of 4 MB with less and less room on it; root alone may mount one."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        warm_up(home)
+        disk = home / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=True)
+        try:
+            for file in ("edges.csv", "nodes.csv"):
+                shutil.copy2(home / file, disk / file)
+            os.truncate(_touched(disk / OUTPUT), 4096)
+            expected, _ = straight_run(disk, label)
+            room = 4 << 20
+            for turn in range(rounds):
+                folder = _with_an_old_file(disk / "full", label)
+                left = room * (turn + 1) // (rounds + 1) // 8  # the commands write some hundred kB
+                _fill(disk / "filler", left)
+                code = ended(begun(COMMANDS[label], folder))
+                (disk / "filler").unlink()
+                outcome = judged(label, folder, code, expected)
+                counts[outcome if outcome in RIGHT else "wrong"] += 1
+                if outcome not in RIGHT:
+                    wrong.append(f"{left} bytes left: {outcome}")
+                shutil.rmtree(folder)
+        finally:
+            subprocess.run(["umount", "--lazy", disk], check=True)
+    return {"test": "a file system of 4 MB", "command": label, "rounds": rounds, **counts, "errors": wrong}
+
+
+def _touched(file: Path) -> Path:
+    file.touch()
+    return file
+
+
+def _fill(file: Path, left: int) -> None:
+    free = os.statvfs(file.parent)
+    file.write_bytes(bytes(max(0, free.f_bavail * free.f_frsize - left)))
+
+
+def forbid_writing(label: str) -> dict[str, Any]:
+    """Run in a folder that nobody may write to, as someone who is not root."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        warm_up(home)
+        folder = _with_an_old_file(home / "closed", label)
+        before = digest(folder)
+        (home / OUTPUT).chmod(0o666)
+        folder.chmod(0o555)
+        code = ended(begun(COMMANDS[label], folder, before=_as_nobody))
+        said = (home / OUTPUT).read_text()
+        right = code not in (0, DEFECT, 99) and code > 0 and digest(folder) == before
+        folder.chmod(0o755)
+    return {
+        "test": "a folder that cannot be written",
+        "command": label,
+        "exit": code,
+        "errors": [] if right else [said],
+    }
+
+
+def _as_nobody() -> None:
+    if os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def run_twice(label: str, rounds: int) -> dict[str, Any]:
+    """Begin a command again in the folder of one under way, at several moments: only one may write."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        warm_up(home)
+        expected, seconds = straight_run(home, label)
+        for turn in range(rounds):
+            folder = home / "shared"
+            folder.mkdir()
+            first = begun(COMMANDS[label], folder)
+            time.sleep(seconds * (turn + 1) / (rounds + 1))
+            os.kill(first, signal.SIGSTOP)
+            second = ended(begun(COMMANDS[label], folder))
+            os.kill(first, signal.SIGCONT)
+            codes = (ended(first), second)
+            # The first may not have begun to write, or may be done: then both end well, one after the other.
+            right = codes in ((0, 5), (5, 0), (0, 0)) and digest(folder) == expected
+            counts[f"exits {codes}"] += 1
+            if not right:
+                wrong.append(
+                    f"turn {turn}: exits {codes}, {gone_on(label, folder, expected)}: {(home / OUTPUT).read_text()}"
+                )
+            shutil.rmtree(folder)
+    return {"test": "two runs into one folder", "command": label, "rounds": rounds, **counts, "errors": wrong}

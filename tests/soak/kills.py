@@ -1,0 +1,112 @@
+"""Kill a command at a random instant or at any call that changes the disk; said again, it ends with the same bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.soak.warm import COMMANDS, OUTPUT, begun, digest, ended, traced, warm_up
+
+CHANGES = (
+    "write,pwrite64,?writev,?pwritev,fsync,fdatasync,?rename,renameat,?renameat2,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,"
+    "ftruncate,fallocate"
+)
+
+
+def kill_at_random(kills: int, seed: int = 0) -> dict[str, Any]:
+    """Kill every command so often in all, now and then twice in a row; count the outcomes."""
+    rng = np.random.default_rng(seed)
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        warm_up(home)
+        straight = {label: straight_run(home, label) for label in COMMANDS}
+        for number in range(kills):
+            label = list(COMMANDS)[number % len(COMMANDS)]
+            expected, seconds = straight[label]
+            folder = home / "killed"
+            folder.mkdir()
+            for _ in range(rng.integers(1, 3)):
+                process = begun(COMMANDS[label], folder)
+                time.sleep(rng.uniform(0, seconds))
+                os.kill(process, signal.SIGKILL)
+                counts["killed" if ended(process) == -signal.SIGKILL else "was done before"] += 1
+            counts[gone_on(label, folder, expected)] += 1
+            shutil.rmtree(folder)
+    return {"test": "kill -9 at random", "runs": kills, **counts}
+
+
+def kill_at_calls(label: str, every: int = 1) -> dict[str, Any]:
+    """Kill one command at its every n-th call that changes the disk: before the first write, the second, and so on."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        home = Path(name)
+        warm_up(home)
+        expected, _ = straight_run(home, label)
+        for call, when in calls_of(home, label, CHANGES)[::every]:
+            folder = home / "killed"
+            folder.mkdir()
+            code = traced(COMMANDS[label], folder, ["-e", f"inject={call}:signal=KILL:when={when}"])
+            counts["killed" if code == -signal.SIGKILL else f"exit {code}"] += 1
+            outcome = gone_on(label, folder, expected)
+            counts[outcome if outcome == "the same bytes" else "wrong"] += 1
+            if outcome != "the same bytes":
+                wrong.append(f"{call} {when}: {outcome}: {last_call(home)}")
+            shutil.rmtree(folder)
+    return {"test": "kill -9 at calls", "command": label, **counts, "errors": wrong}
+
+
+def straight_run(home: Path, label: str) -> tuple[dict[str, str], float]:
+    folder = home / "straight"
+    folder.mkdir()
+    began = time.monotonic()
+    assert ended(begun(COMMANDS[label], folder)) == 0, (home / OUTPUT).read_text()
+    seconds = time.monotonic() - began
+    expected = digest(folder)
+    shutil.rmtree(folder)
+    return expected, seconds
+
+
+def calls_of(home: Path, label: str, calls: str) -> list[tuple[str, int]]:
+    """Give the calls of a command, each with its number among those of its name, which is what strace goes by."""
+    folder = home / "counted"
+    folder.mkdir()
+    assert traced(COMMANDS[label], folder, ["-e", f"trace={calls}"]) == 0
+    shutil.rmtree(folder)
+    most: dict[str, int] = {}
+    for (_, call), number in Counter(re.findall(r"^(\d+) +(\w+)\(", log_of(home), re.MULTILINE)).items():
+        most[call] = max(number, most.get(call, 0))  # every thread is counted apart
+    return [(call, when) for call in sorted(most) for when in range(1, most[call] + 1)]
+
+
+def gone_on(label: str, folder: Path, expected: dict[str, str]) -> str:
+    code = ended(begun(COMMANDS[label], folder))
+    if code != 0:
+        return f"not gone on with: exit {code}: {(folder.parent / OUTPUT).read_text()[-300:]}"
+    found = digest(folder)
+    if found == expected:
+        return "the same bytes"
+    more, less = sorted(found.keys() - expected.keys()), sorted(expected.keys() - found.keys())
+    other = sorted(file for file in found.keys() & expected.keys() if found[file] != expected[file])
+    return f"debris {more}, missing {less}, other bytes {other}"
+
+
+def last_call(home: Path) -> str:
+    """Give the line of the call that strace meddled with last."""
+    lines = [line for line in log_of(home).splitlines() if "(" in line]
+    return lines[-1][:150] if lines else ""
+
+
+def log_of(home: Path) -> str:
+    """Give what strace wrote."""
+    return (home / "strace.txt").read_text(errors="replace")
