@@ -93,7 +93,7 @@ def test_a_mat_file_whose_numbers_lead_astray_is_refused(tmp_path: Path) -> None
     rows = np.array([2, 1, 0], dtype=np.int32).tobytes()
     assert content.count(rows) == 1
     (tmp_path / "x.mat").write_bytes(content.replace(rows, np.array([2, 10**6, 0], dtype=np.int32).tobytes()))
-    with pytest.raises(DataFolderError, match="holds no network"):
+    with pytest.raises(DataFolderError, match="cannot be read as a MATLAB file"):
         read_mat(tmp_path / "x.mat")
 
 

@@ -61,7 +61,7 @@ def _met(file: Hostile, home: Path) -> list[str]:
     for command in commands:
         (home / OUTPUT).write_bytes(b"")
         before = _elsewhere(home)
-        code = ended(begun(command, work, before=_narrow), SECONDS)
+        code = ended(begun(command, work, before=narrow), SECONDS)
         said = (home / OUTPUT).read_text(errors="replace")
         outcomes.append(_outcome(home, work, command, code, said, before))
     shutil.rmtree(work)
@@ -92,7 +92,7 @@ def _elsewhere(home: Path) -> dict[str, str]:
     return {name: sha for name, sha in digest(home).items() if not name.startswith(("work/", OUTPUT))}
 
 
-def _narrow() -> None:
+def narrow() -> None:
     """Leave a child a gibibyte more than it has."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + ROOM

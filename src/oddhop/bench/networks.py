@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from oddhop.arrays import Bools
+from oddhop.bench.matfile import mat_parts
 from oddhop.bench.sources import SOURCES
 from oddhop.errors import DataFolderError
 from oddhop.graph import Graph
@@ -116,10 +116,7 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
     (Graph(3 nodes, 1 edge, 3 attributes), [False, True, False])
     """
     file = Path(path)
-    try:
-        parts = scipy.io.loadmat(file, spmatrix=False)
-    except Exception as error:  # SciPy's reader raises whatever its parts do
-        raise DataFolderError(f"{file} cannot be read as a MATLAB file: {error}") from None
+    parts = mat_parts(file)
     adjacency, attributes = _part(parts, ADJACENCY), _part(parts, ATTRIBUTES)
     if adjacency is None or attributes is None:
         held = sorted(key for key in parts if not key.startswith("__"))
@@ -128,9 +125,6 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
             f"it holds {held}"
         )
     try:
-        # SciPy takes the numbers of a sparse array as they are in the file, and follows them.
-        for part in filter(sp.issparse, (adjacency, attributes)):
-            part.check_format(full_check=True)
         graph = Graph.from_scipy(sp.csr_array(adjacency), attributes)
     except (TypeError, ValueError) as error:
         raise DataFolderError(f"{file} holds no network: {error}; take it anew") from None

@@ -33,22 +33,24 @@ class OpenedRun:
 def reopened(folder: Path, edges: str | None, nodes: str | None, database: str | None, console: Console) -> OpenedRun:
     """Read the tables of a run again, as it read them, and refuse others."""
     manifest = outcome.read_manifest(folder)
-    if manifest is None or "tables" not in manifest:
+    if manifest is None or not manifest.get("tables", {}).get("edges"):
         raise RunFolderError(f"{folder} holds no complete run of oddhop detect; give the folder that --out named")
     tables = manifest["tables"]
     model = load_detector(folder / outcome.MODEL).model_
     settings = checked_run_settings(manifest["settings"])
     network = said_network(
-        console, settings, edges or tables["edges"], nodes or tables["nodes"], database, model.encoding
+        console, settings, edges or tables["edges"], nodes or tables.get("nodes"), database, model.encoding
     )
-    if network.graph.fingerprint != manifest["data"]["fingerprint"]:
+    if network.graph.fingerprint != manifest["data"].get("fingerprint"):
         raise RunFolderError(
             f"the tables are not those of the run in {folder}; give the ones it read with --edges and --nodes, "
             "or run oddhop detect on these"
         )
+    if outcome.digest(folder / outcome.PARQUET) != manifest["files"].get(outcome.PARQUET):
+        raise RunFolderError(f"{folder / outcome.PARQUET} was changed after the run; take it from a copy or run again")
     result = pq.read_table(folder / outcome.PARQUET)
     numbers = pc.index_in(result["id"].combine_chunks(), value_set=network.ids)
-    return OpenedRun(network, model, result.set_column(0, "id", numbers), manifest["audit"])
+    return OpenedRun(network, model, result.set_column(0, "id", numbers), manifest.get("audit", {}))
 
 
 def write_case_report(

@@ -17,7 +17,7 @@ from typing import Any
 
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
-OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class LogFormat(StrEnum):

@@ -66,9 +66,26 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not file.exists():
         return None
     try:
-        return dict(json.loads(file.read_bytes()))
-    except (OSError, ValueError, TypeError, RecursionError):
-        raise RunFolderError(f"{file} is not a manifest of oddhop; choose another folder") from None
+        manifest = json.loads(file.read_bytes())
+        right = _makes_sense(manifest)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        right = False
+    if not right:
+        raise RunFolderError(f"{file} is not a manifest of oddhop; choose another folder")
+    return dict(manifest)
+
+
+def _makes_sense(manifest: Any) -> bool:
+    """Tell whether all that is asked of a manifest later is there and of its kind."""
+    names = manifest["files"]
+    return (
+        all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
+        and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
+        and all(isinstance(sha256, str) and Path(name).name == name for name, sha256 in names.items())
+        and all(one is None or isinstance(one, str) for one in manifest.get("tables", {}).values())
+        and all(type(count) is int for count in manifest.get("audit", {}).values())
+        and isinstance(manifest["settings"], dict)
+    )
 
 
 def sealed_again(folder: Path, name: str) -> None:
