@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oddhop import HCM, Graph
-from oddhop.errors import ModelFileError
+from oddhop.errors import GraphError, ModelFileError
 from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import QUICK, sha256
 
@@ -104,6 +104,11 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: i["shape"].update(more=1), "not a usable model"),
         (lambda a, i: a.update(unit=np.ones(9), centre=np.ones(9)), "do not fit the attributes"),
         (lambda a, i: i.update(seed="many"), "not a usable model"),
+        (lambda a, i: i.update(settings=3), "settings must be names and values"),
+        (lambda a, i: i["shape"].update(hidden=2**63), "not a usable model"),
+        (lambda a, i: i.update(shape=None), "not a usable model"),
+        (lambda a, i: a["unit"].fill(0), "divides by numbers that are not above 0"),
+        (lambda a, i: a["spread"].fill(-1), "divides by numbers that are not above 0"),
     ],
 )
 def test_a_resealed_model_that_does_not_fit_together_is_refused(saved, tmp_path, change, message) -> None:
@@ -121,3 +126,10 @@ def test_a_pickle_or_a_plain_safetensors_file_is_refused(tmp_path: Path) -> None
         (tmp_path / "file.oddhop").write_bytes(content)
         with pytest.raises(ModelFileError, match="not an oddhop file"):
             HCM.load(tmp_path / "file.oddhop")
+
+
+def test_scores_that_are_not_finite_are_refused(small: Graph, saved: Path, tmp_path: Path) -> None:
+    loaded = HCM.load(_rewritten(saved, tmp_path, lambda a, i: a["weights"].fill(3e38)))
+    for ask in (loaded.score_samples, loaded.score_table):
+        with pytest.raises(GraphError, match="scores are not finite: the model does not fit this network"):
+            ask(small)

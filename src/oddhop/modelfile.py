@@ -79,7 +79,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     arrays, info = opened_parts(path, KIND, SCHEMA)
     try:
         return _checked(arrays, info)
-    except (KeyError, TypeError, ValueError, SettingsError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
         raise ModelFileError(f"{path} is not a usable model: {error}") from None
 
 
@@ -105,6 +105,8 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
             raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, expected floats of shape {size}")
         if not np.isfinite(array[:2] if name == "figures" else array).all():
             raise ValueError(f"{name} holds values that are not finite")
+    if not (arrays["unit"] > 0).all() or not (arrays["spread"] > 0).all():
+        raise ValueError("it divides by numbers that are not above 0")
     if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hops):
         raise ValueError(f"the shape {shape} does not fit the settings")
     if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:

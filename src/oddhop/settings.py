@@ -186,6 +186,8 @@ def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise SettingsError(f"settings must be names and values, got {type(values).__name__}; give a dictionary")
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 

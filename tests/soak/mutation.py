@@ -42,7 +42,7 @@ VALUES: list[Any] = [
 def changed_bytes(content: bytes, rng: np.random.Generator) -> bytes:
     """Change a few places of a file, as bad disks and bad people do."""
     out = bytearray(content)
-    for _ in range(1 + int(rng.geometric(0.5))):
+    for _ in range(int(rng.geometric(0.6))):
         place = int(rng.integers(0, len(out) + 1))
         length = int(rng.integers(1, 1 + min(64, len(out) + 1)))
         match rng.integers(0, 9):
@@ -71,7 +71,7 @@ def changed_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 def changed_document(content: bytes, rng: np.random.Generator) -> bytes:
     """Change some values of a JSON document: put others in their place, take them out, or double them."""
     document = json.loads(content)
-    for _ in range(1 + int(rng.geometric(0.6))):
+    for _ in range(int(rng.geometric(0.6))):
         places = list(_places(document))
         if not places:
             break

@@ -164,7 +164,7 @@ def arrays_target(home: Path) -> Target:
     def read(content: bytes, folder: Path) -> None:
         shutil.rmtree(folder / "graph", ignore_errors=True)
         shutil.copytree(good, folder / "graph")
-        (folder / "graph" / ARRAYS[content[0] % len(ARRAYS)]).write_bytes(content[1:])
+        (folder / "graph" / ARRAYS[sum(content[:1]) % len(ARRAYS)]).write_bytes(content[1:])
         reseal(folder / "graph")
         graph = open_network(folder / "graph").graph
         if not np.isfinite(Odd(repeats=2, random_state=0, workers=1).fit(graph).anomaly_scores_).all():

@@ -43,7 +43,9 @@ class GraphDetector(OutlierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def score_samples(self, graph: Graph) -> Floats:
         """Give minus the anomaly score of every node, scikit-learn's direction: low is odd."""
         check_is_fitted(self, "threshold_")
-        return -self._anomaly_scores(checked_graph(graph))
+        scores = self._anomaly_scores(checked_graph(graph))
+        check_finite(scores)
+        return -scores
 
     def decision_function(self, graph: Graph) -> Floats:
         """Give ``score_samples(graph) - offset_``: negative for nodes over the threshold.
@@ -96,6 +98,16 @@ def begun_as(
     opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
     with opened as folder:
         yield seed, folder
+
+
+def check_finite(scores: Floats) -> None:
+    """Refuse scores that are none; a fitted model gives finite ones on all that its network was like."""
+    wrong = int(np.count_nonzero(~np.isfinite(scores)))
+    if wrong:
+        raise GraphError(
+            f"{wrong} of {scores.size} scores are not finite: the model does not fit this network; "
+            "look for attributes of another unit, or fit again"
+        )
 
 
 def checked_graph(graph: Graph) -> Graph:

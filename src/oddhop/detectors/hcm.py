@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, learn_preparation
 from oddhop.chains import Posterior, run_chains
-from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
+from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
 from oddhop.detectors.lesson import plan_chains, take_lesson
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
@@ -294,6 +294,7 @@ class HCM(GraphDetector):
         """Score another network with the same attributes; give a table like ``result_``."""
         check_is_fitted(self, "threshold_")
         scores = self._scores(checked_graph(graph), progress)
+        check_finite(scores.chain_scores(self.model_.settings.score))
         ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores.judged))
         return result_table(graph.node_ids, graph.degrees, scores, ranking, self.threshold_)
 

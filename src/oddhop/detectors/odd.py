@@ -11,7 +11,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop.arrays import Floats
-from oddhop.detectors.base import GraphDetector, begun_run, checked_graph
+from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
 from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
 from oddhop.encode import Encoding
@@ -133,6 +133,7 @@ class Odd(GraphDetector):
         model = self.model_
         workers = self.workers or available_workers()
         evidence = self._evidence(checked_graph(graph))
+        check_finite(evidence.score)
         seen = see(graph, model.panel.coordinates, model.panel.preparation)
         table, _, _ = _ranked(seen, evidence, model.settings, model.seed, self.threshold_, workers, progress)
         return table

@@ -79,7 +79,7 @@ def load_odd(path: str | os.PathLike[str]) -> OddModel:
     arrays, info = opened_parts(path, KIND, SCHEMA)
     try:
         return _checked(arrays, info)
-    except (KeyError, TypeError, ValueError, SettingsError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
         raise ModelFileError(f"{path} is not a usable model: {error}") from None
 
 
@@ -102,8 +102,8 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
     columns = arrays["preparation.unit"].size
     if (reduction is None) == (coordinates.knots is None):
         raise ValueError("it has both or neither of two ways to coordinates")
-    for name, part in (("weights", coordinates.weights), ("knots", coordinates.knots)):
-        if part is not None and part.shape[-1] != columns:
+    for name, part, axes in (("weights", coordinates.weights, 1), ("knots", coordinates.knots, 2)):
+        if part is not None and (part.ndim != axes or part.size == 0 or part.shape[-1] != columns):
             raise ValueError(f"coordinates.{name} has shape {part.shape} and there are {columns} columns")
     width = columns if reduction is None else reduction.width
     centre, whiten, turn, correlation = (
@@ -111,6 +111,8 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
     )
     figures = (_number(arrays, f"kinship.{name}") for name in ("information", "middle", "between", "within"))
     kinship = Kinship(centre, whiten, turn, correlation, *figures)
+    if correlation.ndim != 1 or not (kinship.between >= 0 and kinship.within > 0):
+        raise ValueError("kinship has a variance that is none")
     inner = kinship.correlation.size
     shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
@@ -134,9 +136,12 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
 def _preparation(arrays: Arrays, name: str) -> Preparation:
     unit, centre, spread = (arrays[f"{name}.{part}"] for part in ("unit", "centre", "spread"))
     components = arrays.get(f"{name}.components")
-    expected = (unit.size, spread.size)
-    if centre.size != unit.size or (components.shape if components is not None else 2 * centre.shape) != expected:
+    inner = (unit.size,) if components is None else (unit.size, spread.size)
+    found = centre.shape if components is None else components.shape
+    if (unit.shape, centre.shape, found) != ((unit.size,), (unit.size,), inner) or spread.shape != inner[-1:]:
         raise ValueError(f"the parts of {name} do not fit each other")
+    if not (unit > 0).all() or not (spread > 0).all():
+        raise ValueError(f"{name} divides by numbers that are not above 0")
     return Preparation(unit, centre, components, spread)
 
 

@@ -1,0 +1,11 @@
+"""The long form of the fault and fuzz harness: ``nox -s soak``, or a part of it, ``nox -s soak -- fuzz --minutes 20``."""
+
+import nox
+
+nox.options.default_venv_backend = "none"  # the environment that oddhop is installed in
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Kill, starve and mislead oddhop for hours; docs/reliability.md has what came of it."""
+    session.run("python", "-W", "ignore", "-m", "tests.soak", *session.posargs, external=True)
