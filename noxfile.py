@@ -1,4 +1,4 @@
-"""The long form of the fault and fuzz harness: ``nox -s soak``, or a part of it, ``nox -s soak -- fuzz --minutes 20``."""
+"""The long form of the fault and fuzz harness: ``nox -s soak``, or a part: ``nox -s soak -- fuzz --minutes 20``."""
 
 import nox
 

@@ -92,7 +92,7 @@ def sweep_beside(path: Path) -> None:
 
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
     """Put arrays and a JSON document into one safetensors file, each part with its sha256."""
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     document = {"info": info, "sha256": {name: digest(array) for name, array in ordered.items()}}
     text = json.dumps(document, sort_keys=True)
     sealed = json.dumps({"document": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, sort_keys=True)

@@ -26,15 +26,21 @@ def calls(asked: argparse.Namespace) -> Outcomes:
 
 
 def faults(asked: argparse.Namespace) -> Outcomes:
-    from tests.soak.faults import READS, fail_calls, fill_disk, forbid_writing, run_twice
+    from tests.soak.faults import READS, fail_calls, run_twice
 
     for label in _commands(asked):
-        yield forbid_writing(label)
-        yield fill_disk(label, asked.count or 12)
         yield run_twice(label, asked.count or 12)
         yield fail_calls(label, "ENOSPC", asked.every)
         yield fail_calls(label, "EIO", asked.every)
         yield fail_calls(label, "EIO", 5 * asked.every, READS)
+
+
+def disks(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak.faults import fill_disk, forbid_writing
+
+    for label in _commands(asked):
+        yield forbid_writing(label)
+        yield fill_disk(label, asked.count or 12)
 
 
 def hostile(asked: argparse.Namespace) -> Outcomes:
@@ -94,6 +100,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Outcomes]] = {
     "kills": kills,
     "calls": calls,
     "faults": faults,
+    "disks": disks,
     "hostile": hostile,
     "zoo": zoo,
     "determinism": determinism,

@@ -51,8 +51,8 @@ def fuzz(name: str, *, count: int | None = None, minutes: float | None = None, s
             errors.append(f"exit {code} on file {int(tally[DONE])} of seed {seed}")
             tally[DONE] += 1
         kinds = sorted({file.read_text() for file in home.glob("untyped-*")})
-        counts |= {"files": int(tally[DONE]), "accepted": int(tally[ACCEPTED]), "refused": int(tally[REFUSED])}
-        counts["untyped"] = int(tally[UNTYPED])
+        places = {"files": DONE, "accepted": ACCEPTED, "refused": REFUSED, "untyped": UNTYPED}
+        figures = {what: int(tally[place]) for what, place in places.items()}
         del tally
     minutes = round((time.monotonic() - began) / 60, 1)
     fixed = {"crashed": 0, "hung": 0}
@@ -63,6 +63,7 @@ def fuzz(name: str, *, count: int | None = None, minutes: float | None = None, s
         "seed": seed,
         **fixed,
         **counts,
+        **figures,
         "errors": errors + kinds,
     }
 

@@ -1,0 +1,160 @@
+"""The mutation score: one change in a module at a time, in a copy of the tree; do the tests that mirror it fail?
+
+mutmut and cosmic-ray want all tests run, or a layout of their own; a hundred lines over ``ast`` do what is asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 240
+MODULES = {
+    "hops": ["tests/statistical/test_hop_pairs.py", "tests/contract/test_golden.py"],
+    "purify": ["tests/test_purify.py", "tests/contract/test_golden.py"],
+    "sampler": ["tests/statistical/test_sampler.py", "tests/test_chains.py"],
+    "scoring": ["tests/test_scoring.py", "tests/contract/test_golden.py", "tests/test_resume.py"],
+    "runs": ["tests/test_runs.py", "tests/test_resume.py", "tests/test_modelfile.py"],
+    "modelfile": ["tests/test_modelfile.py"],
+}
+SWAPPED: dict[type[Any], type[Any]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+def mutants(source: str) -> Iterator[tuple[str, str]]:
+    """Give every mutant of a module, with the line that it changes."""
+    count = sum(1 for _ in _changes(ast.parse(source)))
+    for number in range(count):
+        tree = ast.parse(source)
+        line, change = list(_changes(tree))[number]
+        what = change()
+        yield f"line {line}: {what}", ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _changes(tree: ast.Module) -> Iterator[tuple[int, Any]]:
+    """Give the changes that can be made to a tree; texts, types and what is merely said are left alone."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp() | ast.AugAssign() | ast.BoolOp() if type(node.op) in SWAPPED and not _is_type(node):
+                yield node.lineno, lambda node=node: _swap(node)
+            case ast.Compare() if type(node.ops[0]) in SWAPPED:
+                yield node.lineno, lambda node=node: _swap_comparison(node)
+            case ast.Constant(value=bool()):
+                yield node.lineno, lambda node=node: _put(node, not node.value)
+            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
+                yield node.lineno, lambda node=node: _put(node, node.value + 1)
+            case ast.UnaryOp(op=ast.Not()):
+                yield node.lineno, lambda node=node: _put_operand(node)
+            case ast.If() | ast.While() | ast.IfExp():
+                yield node.lineno, lambda node=node: _forbid(node)
+
+
+def _is_type(node: Any) -> bool:
+    """Tell whether it is ``a | b`` between types, as in ``str | None``."""
+    return isinstance(getattr(node, "op", None), ast.BitOr)
+
+
+def _swap(node: Any) -> str:
+    before = type(node.op)
+    node.op = SWAPPED[before]()
+    return f"{before.__name__} -> {SWAPPED[before].__name__}"
+
+
+def _swap_comparison(node: ast.Compare) -> str:
+    before = type(node.ops[0])
+    node.ops[0] = SWAPPED[before]()
+    return f"{before.__name__} -> {SWAPPED[before].__name__}"
+
+
+def _put(node: ast.Constant, value: Any) -> str:
+    what = f"{node.value} -> {value}"
+    node.value = value
+    return what
+
+
+def _put_operand(node: ast.UnaryOp) -> str:
+    node.operand = ast.UnaryOp(op=ast.Not(), operand=node.operand)
+    return "not left out"
+
+
+def _forbid(node: Any) -> str:
+    node.test = ast.Constant(value=False)
+    return "condition -> False"
+
+
+def score(module: str, count: int | None, seed: int = 0) -> dict[str, Any]:
+    """Try every mutant of a module, or a sample; give the share that the tests kill, with a 95 % interval."""
+    source = (ROOT / "src/oddhop" / f"{module}.py").read_text()
+    every = list(mutants(source))
+    rng = np.random.default_rng(seed)
+    chosen = every if count is None or count >= len(every) else [every[k] for k in rng.permutation(len(every))[:count]]
+    alive = []
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        tree = Path(name)
+        for part in ("src", "tests", "pyproject.toml"):
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, tree / part)
+        file = tree / "src/oddhop" / f"{module}.py"
+        file.write_text(ast.unparse(ast.parse(source)))
+        assert _tests_pass(tree, MODULES[module]), "the tests fail without a mutant"
+        for what, text in chosen:
+            file.write_text(text)
+            if _tests_pass(tree, MODULES[module]):
+                alive.append(what)
+    killed = len(chosen) - len(alive)
+    low, high = _interval(killed, len(chosen))
+    figures = {"mutants": len(every), "tried": len(chosen), "killed": killed, "score": round(killed / len(chosen), 3)}
+    interval = None if len(chosen) == len(every) else [round(low, 3), round(high, 3)]
+    return {"test": "mutation score", "module": module, **figures, "interval": interval, "alive": alive, "errors": []}
+
+
+def _tests_pass(tree: Path, tests: list[str]) -> bool:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tree / "src"),
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    try:
+        ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return ended.returncode == 0
+
+
+def _interval(killed: int, tried: int) -> tuple[float, float]:
+    """Give Wilson's interval."""
+    share, z = killed / tried, 1.96
+    middle, spread = share + z * z / (2 * tried), z * np.sqrt(share * (1 - share) / tried + (z / (2 * tried)) ** 2)
+    return float((middle - spread) / (1 + z * z / tried)), float((middle + spread) / (1 + z * z / tried))
