@@ -128,6 +128,7 @@ def test_a_pickle_or_a_plain_safetensors_file_is_refused(tmp_path: Path) -> None
             HCM.load(tmp_path / "file.oddhop")
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:oddhop.model")  # said by kernels that are plain Python
 def test_scores_that_are_not_finite_are_refused(small: Graph, saved: Path, tmp_path: Path) -> None:
     loaded = HCM.load(_rewritten(saved, tmp_path, lambda a, i: a["weights"].fill(3e38)))
     for ask in (loaded.score_samples, loaded.score_table):
