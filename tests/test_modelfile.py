@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oddhop import HCM, Graph
+from oddhop.encode import learn_encoding
 from oddhop.errors import GraphError, ModelFileError
 from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import QUICK, sha256
@@ -134,3 +136,26 @@ def test_scores_that_are_not_finite_are_refused(small: Graph, saved: Path, tmp_p
     for ask in (loaded.score_samples, loaded.score_table):
         with pytest.raises(GraphError, match="scores are not finite: the model does not fit this network"):
             ask(small)
+
+
+def test_an_encoding_of_other_columns_is_refused(small: Graph, fitted: HCM, tmp_path: Path) -> None:
+    table = pa.table({"a": np.arange(9.0), "b": np.arange(9.0) ** 2})
+    fitted.save(tmp_path / "m.oddhop", encoding=learn_encoding(table))
+    with pytest.raises(ModelFileError, match="the encoding gives 2 attributes and the model takes 5"):
+        HCM.load(tmp_path / "m.oddhop")
+
+
+def test_a_model_with_its_encoding_keeps_it(small: Graph, fitted: HCM, tmp_path: Path) -> None:
+    encoding = learn_encoding(
+        pa.table({name: np.random.default_rng(k).normal(size=9) for k, name in enumerate("abcde")})
+    )
+    fitted.save(tmp_path / "m.oddhop", encoding=encoding)
+    model = HCM.load(tmp_path / "m.oddhop").model_
+    assert model.encoding == encoding
+    assert (model.maxima, model.fingerprint, model.version) == (
+        fitted.model_.maxima,
+        small.fingerprint,
+        fitted.model_.version,
+    )
+    assert np.array_equal(model.posterior.losses, fitted.model_.posterior.losses)
+    assert model.posterior.shape == fitted.model_.posterior.shape

@@ -1,22 +1,27 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from oddhop.errors import RunFolderError
+from oddhop.errors import ModelFileError, RunFolderError
 from oddhop.runs import (
     RunFolder,
     atomic_file,
+    digest,
     discard_run,
     locked,
     open_run,
+    opened_parts,
     pack_arrays,
     recorded,
     sweep_beside,
+    unpack_arrays,
     write_atomically,
 )
 
@@ -160,3 +165,86 @@ def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     assert recorded(tmp_path, "seed") is None
     with pytest.raises(RunFolderError, match="is not readable"), open_run(tmp_path, {"seed": 1}, resume=True):
         pass
+
+
+def test_a_run_that_failed_with_nothing_to_keep_leaves_no_folder(tmp_path: Path) -> None:
+    def failed(name: str, keep: bool) -> None:
+        with locked(tmp_path / name) as folder:
+            if keep:
+                (folder / "result").touch()
+            raise KeyError("it failed")
+
+    (tmp_path / "was there").mkdir()
+    for name, keep in (("new", False), ("kept", True), ("was there", False)):
+        with pytest.raises(KeyError, match="it failed"):
+            failed(name, keep)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["kept", "was there"]
+
+
+def test_a_folder_is_held_by_one(tmp_path: Path) -> None:
+    with locked(tmp_path / "run"):
+        with pytest.raises(RunFolderError, match="another run is writing to"), locked(tmp_path / "run"):
+            pass
+        assert (tmp_path / "run" / ".lock").exists()
+    with locked(tmp_path / "run"):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(RunFolderError, match="cannot be written to"), locked(tmp_path / "file" / "run"):
+        pass
+
+
+def test_only_the_same_run_goes_on_and_only_when_asked(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run", {"seed": 1, "hops": 4}, resume=False):
+        pass
+    with open_run(tmp_path / "run", {"seed": 1, "hops": 4}, resume=True):
+        pass
+    with (
+        pytest.raises(RunFolderError, match="already holds a run"),
+        open_run(tmp_path / "run", {"seed": 1, "hops": 4}, resume=False),
+    ):
+        pass
+    with (
+        pytest.raises(RunFolderError, match="another run: seed was 1 and is 2, size was None and is 3;"),
+        open_run(tmp_path / "run", {"seed": 2, "hops": 4, "size": 3}, resume=True),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("part", ["sha256", "document", "array", "space"])
+def test_every_seal_of_a_packed_file_is_looked_at(part: str) -> None:
+    content = pack_arrays({"x": np.arange(3.0)}, {"a": 1})
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    sealed = json.loads(header["__metadata__"]["oddhop"])
+    document = json.loads(sealed["document"])
+    body = content[8 + size :]
+    if part == "sha256":
+        sealed["sha256"] = "0" * 64
+    elif part == "document":
+        document["info"] = {"a": 2}
+        sealed["document"] = json.dumps(document, sort_keys=True)
+    elif part == "array":
+        document["sha256"]["x"] = "0" * 64
+        text = json.dumps(document, sort_keys=True)
+        sealed = {"document": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    header["__metadata__"]["oddhop"] = json.dumps(sealed, sort_keys=True)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8 + (8 if part == "space" else 0))
+    with pytest.raises(ModelFileError, match="was changed after it was written"):
+        unpack_arrays(len(text).to_bytes(8, "little") + text + body, "it")
+
+
+def test_a_model_of_another_kind_or_schema_is_refused(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "m", pack_arrays({}, {"kind": "a", "schema": 1}))
+    assert opened_parts(tmp_path / "m", "a", 1)[1] == {"kind": "a", "schema": 1}
+    for kind, schema in (("b", 1), ("a", 2)):
+        with pytest.raises(ModelFileError, match="holds 'a' of schema 1, expected"):
+            opened_parts(tmp_path / "m", kind, schema)
+
+
+def test_a_digest_tells_types_and_shapes_apart() -> None:
+    zeros = [np.zeros(4, np.float32), np.zeros(2, np.float64), np.zeros((2, 2), np.float32), np.zeros(4, np.int32)]
+    assert len({digest(array) for array in zeros}) == 4
+    grid = np.arange(12.0).reshape(3, 4)
+    assert digest(grid[:, ::2]) == digest(grid[:, ::2].copy())
+    assert unpack_arrays(pack_arrays({"x": np.float64(3.0)}, {}), "it")[0]["x"].shape == ()

@@ -65,3 +65,38 @@ def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_
     folder.save("scoring", {"within": np.zeros((2, small.node_count))}, change)
     with pytest.raises(ModelFileError, match="does not fit its run"):
         score_nodes(model.posterior, inputs, small, folder=folder)
+
+
+def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: Graph, tmp_path: Path) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    lone = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), small.attributes)
+    inputs = Inputs.of(model.preparation.apply(lone, np.float32), np.float32)
+    scores = score_nodes(model.posterior, inputs, lone, folder=RunFolder(tmp_path))
+    assert not scores.chain_scores("ahp").any()
+    assert not scores.chain_scores("hav").any()
+    assert not scores.judged.any()
+    assert not (tmp_path / "mean.bin").exists()
+
+
+def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, tmp_path: Path) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(stage: str, done: int, total: int) -> None:
+        if done == 3:
+            raise StoppedError
+
+    folder = RunFolder(tmp_path)
+    with pytest.raises(StoppedError):
+        score_nodes(model.posterior, inputs, small, folder=folder, progress=stop)
+    steps = []
+    again = score_nodes(model.posterior, inputs, small, folder=folder, progress=lambda s, d, t: steps.append((s, d, t)))
+    assert steps == [("scoring", 3, 4), ("scoring", 4, 4)]
+    straight = score_nodes(model.posterior, inputs, small)
+    for kind in ("ahp", "hav"):
+        assert np.array_equal(again.chain_scores(kind), straight.chain_scores(kind))
+    assert np.array_equal(straight.chain_scores("ahp"), straight.chain_ahp)
+    assert np.array_equal(straight.judged, small.degrees > 0)
