@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from oddhop import HCM, Graph, Odd
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
+from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import sha256
 from tests.detectors.test_zoo import SHAPES, _attributes
 from tests.views.planted import OUTLIER, RING, STRANGER, planted
@@ -117,3 +118,29 @@ def test_wide_degenerate_tables_too(kind: str) -> None:
     x = np.tile(_attributes(kind, 12), (1, 60))
     graph = Graph.from_arrays([np.arange(11), np.arange(1, 12)], x)
     assert np.isfinite(Odd(random_state=0).fit(graph).anomaly_scores_).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a, i: i.update(settings=3),
+        lambda a, i: a.update({"preparation.centre": a["preparation.centre"][:, None]}),
+        lambda a, i: a["preparation.unit"].fill(0),
+        lambda a, i: a["preparation.spread"].fill(-1),
+        lambda a, i: a.update({"coordinates.knots": a["coordinates.knots"][None]}),
+        lambda a, i: a.update({"coordinates.knots": a["coordinates.knots"][:0]}),
+        lambda a, i: a.update({"kinship.correlation": a["kinship.correlation"][:, None]}),
+        lambda a, i: a["kinship.within"].fill(0),
+        lambda a, i: a["kinship.between"].fill(-1),
+        lambda a, i: i.update(seed=[1]),
+        lambda a, i: i.update(encoding=[1, 2]),
+    ],
+)
+def test_a_resealed_model_that_does_not_fit_together_is_refused(tmp_path, change):
+    Odd(random_state=0).fit(planted()).save(tmp_path / "odd")
+    arrays, info = unpack_arrays((tmp_path / "odd").read_bytes(), "it")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(arrays, info)
+    (tmp_path / "odd").write_bytes(pack_arrays(arrays, info))
+    with pytest.raises(ModelFileError):
+        Odd.load(tmp_path / "odd")
