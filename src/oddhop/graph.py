@@ -216,8 +216,9 @@ class Graph:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Graph:
-        r"""Open a network that ``oddhop ingest`` wrote; its arrays are mapped from the disk, not read.
+        r"""Open a network that ``oddhop ingest`` wrote; its arrays are mapped from the disk.
 
+        They are read once from end to end, and refused where a number in them would lead a kernel astray.
         The nodes are numbered; their ids are in ``oddhop.network.open_network(folder).ids``.
 
         Examples

@@ -46,7 +46,7 @@ def disks(asked: argparse.Namespace) -> Outcomes:
 def hostile(asked: argparse.Namespace) -> Outcomes:
     from tests.soak.hostile import hand_over
 
-    yield hand_over(asked.every)
+    yield hand_over(asked.every, asked.only)
 
 
 def fuzz(asked: argparse.Namespace) -> Outcomes:

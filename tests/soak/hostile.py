@@ -6,9 +6,11 @@ import resource
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.soak import hostile_folders  # noqa: F401 - it adds its own to ALL
 from tests.soak.hostile_files import ALL, EDGES, NODES, Hostile
 from tests.soak.warm import ALIKE, OUTPUT, begun, digest, ended, warm_up
 
@@ -19,8 +21,8 @@ SECONDS = 300  # a table of 50,000 columns takes the better part of a minute
 RUNNING = {"results.csv": (b'\n"=cmd', b"\n=cmd"), "report.html": (b"<script>alert(1)", b"1337", b"<img src=x onerror")}
 
 
-def hand_over(every: int = 1) -> dict[str, Any]:
-    """Hand over the files, or every n-th; count what came of the commands."""
+def hand_over(every: int = 1, only: Sequence[str] | None = None) -> dict[str, Any]:
+    """Hand over the files, every n-th, or those named; count what came of the commands."""
     counts: Counter[str] = Counter()
     wrong = []
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
@@ -28,7 +30,7 @@ def hand_over(every: int = 1) -> dict[str, Any]:
         warm_up(home)
         shutil.rmtree(home / "warm", ignore_errors=True)
         _good_files(home)
-        for file in ALL[::every]:
+        for file in [file for file in ALL if only is None or file.name in only][::every]:
             outcomes = _met(file, home)
             counts["files"] += 1
             counts.update(outcome.split(":")[0] for outcome in outcomes)

@@ -30,7 +30,7 @@ from oddhop.ingest import ingest
 from oddhop.network import load_network, open_network
 from oddhop.runs import RunFolder, open_run, pack_arrays, unpack_arrays
 from oddhop.sampler import start
-from tests.soak.hostile_files import reseal
+from tests.soak.hostile_folders import reseal
 from tests.soak.mutation import Mutate, changed_bytes, changed_document, either
 
 QUICK = {"burn_in": 5, "samples": 2, "thin": 1, "chains": 2, "hidden": 4, "random_state": 0, "workers": 1}

@@ -1,0 +1,3 @@
+"""What pytest leaves alone: atheris need not be there."""
+
+collect_ignore = ["guided.py"]
