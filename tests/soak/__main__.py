@@ -78,6 +78,7 @@ def memory(asked: argparse.Namespace) -> Outcomes:
 
 
 def properties(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak import file_properties  # noqa: F401 - it adds its own
     from tests.soak.properties import check_all
 
     yield check_all(asked.count or 200_000)
