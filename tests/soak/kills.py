@@ -26,6 +26,7 @@ def kill_at_random(kills: int, seed: int = 0) -> dict[str, Any]:
     """Kill every command so often in all, now and then twice in a row; count the outcomes."""
     rng = np.random.default_rng(seed)
     counts: Counter[str] = Counter()
+    wrong = []
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         home = Path(name)
         warm_up(home)
@@ -40,9 +41,12 @@ def kill_at_random(kills: int, seed: int = 0) -> dict[str, Any]:
                 time.sleep(rng.uniform(0, seconds))
                 os.kill(process, signal.SIGKILL)
                 counts["killed" if ended(process) == -signal.SIGKILL else "was done before"] += 1
-            counts[gone_on(label, folder, expected)] += 1
+            outcome = gone_on(label, folder, expected)
+            counts[outcome if outcome == "the same bytes" else "wrong"] += 1
+            if outcome != "the same bytes":
+                wrong.append(f"run {number}, {label}: {outcome}")
             shutil.rmtree(folder)
-    return {"test": "kill -9 at random", "runs": kills, **counts}
+    return {"test": "kill -9 at random", "runs": kills, **counts, "errors": wrong}
 
 
 def kill_at_calls(label: str, every: int = 1) -> dict[str, Any]:
