@@ -92,7 +92,9 @@ def refuse_in_time(nodes: int = 1_000_000) -> dict[str, Any]:
         except MemoryBudgetError:
             pass
         seconds[f"{type(detector).__name__}.fit, {nodes:,} nodes"] = time.monotonic() - began
-    errors += [f"{name} took {spent:.1f} s" for name, spent in seconds.items() if spent > 5]
+    # The refusal itself is quick; a command has to start an interpreter, import torch and read the tables before.
+    late = {name for name, spent in seconds.items() if spent > (15 if name.startswith("oddhop") else 5)}
+    errors += [f"{name} took {seconds[name]:.1f} s" for name in sorted(late)]
     return {
         "test": "memory refused",
         "seconds": {name: round(spent, 2) for name, spent in seconds.items()},
