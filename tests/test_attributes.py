@@ -202,3 +202,11 @@ def test_columns_far_from_zero_do_not_disturb_the_components():
         directions = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)[2][:5]
         learned = learn_preparation(graph_of(x), scale="standard", pca_components=5, pca_above=100)
         assert np.linalg.svd(directions @ learned.components)[1].min() > 0.999, far
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_directions_lie_in_memory_as_a_file_gives_them_back(scale):
+    x = np.random.default_rng(0).normal(size=(60, 130))
+    graph = Graph.from_arrays([[0], [1]], x)
+    prepare = learn_preparation(graph, scale=scale, pca_components=20, pca_above=100)
+    assert prepare.components.flags.c_contiguous

@@ -154,7 +154,8 @@ def _learn_pca(x: Rows, components: int, scale: str) -> Preparation:
     for rows in _blocks(x):
         mean += _column(_shrunk(rows, varies, peak).sum(axis=0)) / x.shape[0]
     variances, directions = _leading(x, varies, peak, mean, components)
-    directions = np.where(varies[:, None], directions, 0.0)
+    # In the order of a file, for a product has other last bits in another.
+    directions = np.ascontiguousarray(np.where(varies[:, None], directions, 0.0))
     if scale == "none":
         return Preparation(np.ones(columns), mean * peak, directions, np.ones(components))
     return Preparation(

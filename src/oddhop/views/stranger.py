@@ -87,7 +87,8 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
         centred = coordinates - centre
         values, vectors = np.linalg.eigh((centred * share[:, None]).T @ centred)
         kept = values > max(values.max(initial=0.0), 1e-30) * 1e-6
-        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        # In the order of a file, for a product has other last bits in another.
+        whiten = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
         white = np.clip(centred @ whiten, -FARTHEST, FARTHEST)
     width = white.shape[1]
 
