@@ -11,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from oddhop import HCM, Graph
 from oddhop.adjacency import upper_edges
 from oddhop.attributes import learn_preparation
 from oddhop.bench.networks import load_network
+from oddhop.cli import app
 from oddhop.detectors.sharded import fit_stored
 from oddhop.engine.local import Mapper
 from oddhop.errors import OddhopError
@@ -104,6 +106,9 @@ def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
     scores[result["id"].to_numpy()] = result["score"].to_numpy()
     np.testing.assert_allclose(scores, alone.anomaly_scores_, atol=1e-5)
     assert result["id"].to_pylist()[:100] == alone.result_["id"].to_pylist()[:100]
+    for told in (["verify", f"{tmp_path}/run"], ["report", f"{tmp_path}/run", "--cases", "3"]):  # on one machine after
+        said = CliRunner().invoke(app, told)
+        assert said.exit_code == 0, said.output
     assert max(watched) > 0.1  # somebody maps a partition,
     assert max(watched) < 0.6  # and nobody much more than one
 

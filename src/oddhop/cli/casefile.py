@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from oddhop.cli import outcome
 from oddhop.cli.console import Console
@@ -46,9 +45,7 @@ def reopened(folder: Path, edges: str | None, nodes: str | None, database: str |
             f"the tables are not those of the run in {folder}; give the ones it read with --edges and --nodes, "
             "or run oddhop detect on these"
         )
-    if outcome.digest(folder / outcome.PARQUET) != manifest["files"].get(outcome.PARQUET):
-        raise RunFolderError(f"{folder / outcome.PARQUET} was changed after the run; take it from a copy or run again")
-    result = pq.read_table(folder / outcome.PARQUET)
+    result = outcome.read_results(folder, manifest)
     numbers = pc.index_in(result["id"].combine_chunks(), value_set=network.ids)
     return OpenedRun(network, model, result.set_column(0, "id", numbers), manifest.get("audit", {}))
 

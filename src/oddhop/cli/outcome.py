@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
@@ -24,6 +26,9 @@ from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
 REPORT = "report.html"
+OURS = re.compile(
+    rf"[\w.-]*\w|{re.escape(PARQUET)}/part-\d+\.parquet"
+)  # a file of the folder, or a shard of the results
 SHOWN = 10
 PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
 
@@ -42,6 +47,17 @@ def write_results(folder: Path, result: pa.Table, *, in_shards: bool = False) ->
         "flagged": pc.sum(result["flagged"]).as_py() or 0,
         "cells_quoted_in_csv": quoted,
     }
+
+
+def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
+    """Read the table of a run, one file or several, and refuse what was changed since."""
+    names = sorted(name for name in manifest["files"] if Path(name).parts[0] == PARQUET)
+    for name in names:
+        if not (folder / name).is_file() or digest(folder / name) != manifest["files"][name]:
+            raise RunFolderError(f"{folder / name} is gone or was changed after the run; take a copy or run again")
+    if not names:
+        raise RunFolderError(f"the manifest of {folder} names no results; take it from a copy or run again")
+    return pa.concat_tables([pq.read_table(folder / name) for name in names])
 
 
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
@@ -81,7 +97,7 @@ def _makes_sense(manifest: Any) -> bool:
     return (
         all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
         and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
-        and all(isinstance(sha256, str) and Path(name).name == name for name, sha256 in names.items())
+        and all(isinstance(sha256, str) and OURS.fullmatch(name) for name, sha256 in names.items())
         and all(one is None or isinstance(one, str) for one in manifest.get("tables", {}).values())
         and all(type(count) is int for count in manifest.get("audit", {}).values())
         and isinstance(manifest["settings"], dict)
