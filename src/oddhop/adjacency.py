@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Bools, Floats, Ints
+from oddhop.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints,
     return indptr, indices, Mended(loops=loops, duplicates=int(duplicates), one_way=int(one_way))
 
 
-@njit(cache=True)
+@compiled
 def _row_starts(sources: Ints, targets: Ints, nodes: int) -> Ints:
     starts = np.zeros(nodes + 1, dtype=np.int64)
     for e in range(sources.size):
@@ -64,7 +64,7 @@ def _row_starts(sources: Ints, targets: Ints, nodes: int) -> Ints:
     return starts
 
 
-@njit(cache=True)
+@compiled
 def _fill_rows(sources: Ints, targets: Ints, starts: Ints) -> Ints:
     # The lowest bit of an entry is its direction, so that one sort of a row tells a repeated
     # entry from the same edge given the other way round.
@@ -80,7 +80,7 @@ def _fill_rows(sources: Ints, targets: Ints, starts: Ints) -> Ints:
     return entries
 
 
-@njit(cache=True)
+@compiled
 def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
     nodes = starts.size - 1
     kept = np.zeros(nodes, dtype=np.int64)
@@ -100,7 +100,7 @@ def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
     return kept, duplicates, one_way
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def same_edge(entries: Ints, first: int) -> tuple[int, int, int]:
     """Of sorted entries, give where those of one edge end, how many repeat another, and 1 if all go one way.
 
@@ -116,7 +116,7 @@ def same_edge(entries: Ints, first: int) -> tuple[int, int, int]:
     return k, max(forward - 1, 0) + max(backward - 1, 0), int(forward == 0 or backward == 0)
 
 
-@njit(cache=True)
+@compiled
 def _compact_rows(starts: Ints, entries: Ints, indptr: Ints, indices: Ints) -> None:
     for i in range(starts.size - 1):
         place = indptr[i]
@@ -127,7 +127,7 @@ def _compact_rows(starts: Ints, entries: Ints, indptr: Ints, indices: Ints) -> N
                 place += 1
 
 
-@njit(cache=True)
+@compiled
 def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
     """Give where the edges (u, v), u < v, of each u begin when edges are numbered in that order."""
     nodes = indptr.size - 1
@@ -138,7 +138,7 @@ def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
     return starts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int) -> tuple[Ints, Ints]:
     """Give both ends of the undirected edges numbered start to stop."""
     left = np.empty(stop - start, dtype=indices.dtype)
@@ -153,7 +153,7 @@ def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int)
     return left, right
 
 
-@njit(cache=True)
+@compiled
 def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Floats) -> None:
     """Write the values of the undirected edges, in the order of their numbers, to both rows of each."""
     cursor = indptr[:-1].copy()
@@ -166,7 +166,7 @@ def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Flo
             cursor[v] += 1
 
 
-@njit(cache=True)
+@compiled
 def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Bools) -> tuple[Ints, Ints]:
     """Give the adjacency that is left when only the marked undirected edges stay."""
     nodes = indptr.size - 1

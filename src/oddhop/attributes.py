@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from oddhop.arrays import Bools, Floats
 from oddhop.boundary import Attributes, is_sparse
+from oddhop.compiled import compiled
 from oddhop.engine.local import single_threaded
 from oddhop.errors import GraphError
 from oddhop.graph import Graph
@@ -130,7 +130,7 @@ def is_binary(attributes: Rows) -> bool:
     return some
 
 
-@njit(cache=True)
+@compiled
 def _zeros_and_ones(values: Floats) -> tuple[bool, bool]:
     some = False
     for value in values:

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from scipy import stats
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.boundary import is_sparse
+from oddhop.compiled import compiled
 from oddhop.explanation import share
 from oddhop.graph import Graph, node_numbers
 
@@ -170,7 +170,7 @@ def _not_judged(judged: Bools) -> Finding:
     return Finding("judged", "warning", part, f"{told}. That is most of them: look for missing edges.")
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _dense_distances(indptr: Ints, indices: Ints, x: Floats, out: Floats) -> None:
     for i in range(out.size):
         for p in range(indptr[i], indptr[i + 1]):
@@ -181,7 +181,7 @@ def _dense_distances(indptr: Ints, indices: Ints, x: Floats, out: Floats) -> Non
         out[i] /= max(indptr[i + 1] - indptr[i], 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sparse_distances(
     indptr: Ints, indices: Ints, starts: Ints, columns: Ints, data: Floats, squares: Floats, out: Floats
 ) -> None:

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from numba import njit
 
 from oddhop.arrays import Floats, Ints, frozen
+from oddhop.compiled import compiled
 from oddhop.errors import GraphError
 
 ROWS_AT_ONCE = 1 << 20
@@ -96,7 +96,7 @@ def check_rows(indptr: Ints, indices: Ints, attributes: Attributes, what: str) -
         raise GraphError(f"the arrays of {what} are damaged; take them from a copy or ingest again")
 
 
-@njit(cache=True)
+@compiled
 def rows_are_whole(indptr: Ints, indices: Ints, columns: int) -> bool:
     """Tell whether compressed rows follow one another, each with ascending numbers from 0 to ``columns`` - 1."""
     if indptr[0] != 0 or indptr[-1] != indices.size:
@@ -113,7 +113,7 @@ def rows_are_whole(indptr: Ints, indices: Ints, columns: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def rows_are_mirrored(indptr: Ints, indices: Ints) -> bool:
     """Tell whether every edge of whole rows stands in both rows, and none is a loop; kernels trust in it blindly."""
     cursor = indptr[:-1].copy()

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.adjacency import index_dtype
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.graph import Graph
 
 ENTRIES_AT_ONCE = 2_048  # so that their hidden vectors stay in the cache
@@ -116,7 +116,7 @@ class _Convolve(torch.autograd.Function):
         return torch.from_numpy(ctx.convolution.spread(gradient, ctx.rows, ctx.field)), None, None, None
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _closed_neighbourhood(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints, Ints]:
     place = np.full(indptr.size - 1, -1, dtype=indices.dtype)
     size = 0
@@ -136,7 +136,7 @@ def _closed_neighbourhood(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints
     return nodes, place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather(
     indptr: Ints,
     indices: Ints,
@@ -162,7 +162,7 @@ def _gather(
             out[k, c] *= weights[i] * stand_for[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rows_at(vectors: Floats, places: Ints) -> Floats:
     out = np.empty((places.size, vectors.shape[1]), dtype=vectors.dtype)
     for k in range(places.size):
@@ -171,7 +171,7 @@ def _rows_at(vectors: Floats, places: Ints) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_entries(
     indptr: Ints, indices: Ints, weights: Floats, start: int, first: int, last: int, hidden: Floats, out: Floats
 ) -> None:
@@ -185,7 +185,7 @@ def _add_entries(
             out[row - start, c] += weight * hidden[p - first, c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scatter(
     indptr: Ints,
     indices: Ints,

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.adjacency import index_dtype
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.convolution import Convolution
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs
@@ -143,7 +143,7 @@ def drawn_neighbours(indptr: Ints, indices: Ints, rows: Ints, names: Ints, count
     return Neighbours(degrees, counts, drawn)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, names: Ints, counts: Ints, key: np.uint64) -> Ints:
     """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its name alone.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.randomness import mix, unit
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def search(indptr: Ints, indices: Ints, source: int, depth: int, mark: Ints, queue: Ints, ends: Ints) -> None:
     """Search breadth first from a source, to a depth.
 
@@ -34,14 +34,14 @@ def search(indptr: Ints, indices: Ints, source: int, depth: int, mark: Ints, que
         ends[d] = end
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def forget(mark: Ints, queue: Ints, end: int) -> None:
     """Take the marks of a search back."""
     for k in range(end):
         mark[queue[k]] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, int]:
     """Count the nodes of every class around the sources, and the edges that the last search reads."""
     nodes = indptr.size - 1
@@ -60,7 +60,7 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
     return counts, rim_edges
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, Ints, Ints]:
     """List every pair (source, higher node) with its class."""
     nodes = indptr.size - 1
@@ -85,7 +85,7 @@ def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tupl
     return left, right, labels
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw_block(
     indptr: Ints, indices: Ints, sources: Ints, classes: int, rates: Floats, expand: bool, key: np.uint64
 ) -> tuple[Ints, Ints, Ints]:
@@ -138,7 +138,7 @@ def draw_block(
     return left[:end].copy(), right[:end].copy(), labels[:end].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints) -> tuple[int, Ints, Ints]:
     """Stride along a row of nodes, or along all nodes where the row is empty; give what was met, via nobody."""
     end = 0
@@ -153,7 +153,7 @@ def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints
     return end, met, via
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def strides(size: int, rate: float, stream: Ints) -> Ints:
     """Give the places of a row of some size that striding along it lands on."""
     some = np.empty(64, dtype=np.int64)
@@ -161,7 +161,7 @@ def strides(size: int, rate: float, stream: Ints) -> Ints:
     return met[:end]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _along_edges(
     indptr: Ints, indices: Ints, row: Ints, rate: float, stream: Ints, met: Ints, via: Ints
 ) -> tuple[int, Ints, Ints]:
@@ -181,7 +181,7 @@ def _along_edges(
     return end, met, via
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _edges_of(indptr: Ints, nodes: Ints) -> int:
     total = 0
     for node in nodes:
@@ -189,7 +189,7 @@ def _edges_of(indptr: Ints, nodes: Ints) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_on_rim(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints) -> int:
     for place in range(indptr[node], indptr[node + 1]):
         if mark[indices[place]] == rim_mark:
@@ -197,14 +197,14 @@ def _first_on_rim(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: I
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grown(array: Any, size: int) -> Any:
     bigger = np.empty(size, dtype=array.dtype)
     bigger[: array.size] = array
     return bigger
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _stride(place: float, rate: float, stream: Ints) -> float:
     """Give the next place to land on, from before the row (-1) or from within it."""
     if rate >= 1.0:
@@ -214,7 +214,7 @@ def _stride(place: float, rate: float, stream: Ints) -> float:
     return float(max(place, 0.0) - np.log(1.0 - _next(stream)) / rate)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next(stream: Ints) -> float:
     stream[0] = mix(stream[0], 1)
     return unit(stream[0])

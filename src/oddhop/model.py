@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.convolution import Convolution, Field, convolve
 from oddhop.engine.local import map_blocks
 from oddhop.graph import Graph
@@ -234,14 +234,14 @@ def pair_gaps(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gaps(z: Floats, left: Ints, far: Floats, right: Ints, out: Floats) -> None:
     for k in range(left.size):
         for c in range(z.shape[1]):
             out[k, c] = z[left[k], c] - far[right[k], c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _coarse_gaps(z: Ints, left: Ints, far: Ints, right: Ints, out: Ints) -> None:
     # A bfloat16 is the upper half of a float32; the difference is rounded to the nearest, ties to even.
     width = z.shape[1]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from oddhop.adjacency import keep_edges, upper_edges
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.attributes import is_binary
 from oddhop.boundary import is_sparse
+from oddhop.compiled import compiled
 from oddhop.engine.local import map_blocks
 from oddhop.graph import Graph
 from oddhop.randomness import PURIFY, mix, word
@@ -139,14 +139,14 @@ def similarity_between(one: Side, left: Ints, other: Side, right: Ints, measure:
     )
 
 
-@njit(cache=True)
+@compiled
 def _leave_out(indptr: Ints, indices: Ints, upper: Ints, hubs: Bools, keep: Bools) -> None:
     for u in range(indptr.size - 1):
         for e in range(upper[u], upper[u + 1]):
             keep[e] = keep[e] and not hubs[u] and not hubs[indices[indptr[u + 1] - (upper[u + 1] - e)]]
 
 
-@njit(cache=True)
+@compiled
 def _dense_norms(x: Floats) -> tuple[Floats, Floats]:
     shrink = np.zeros(x.shape[0])
     norms = np.zeros(x.shape[0])
@@ -157,7 +157,7 @@ def _dense_norms(x: Floats) -> tuple[Floats, Floats]:
     return shrink, np.sqrt(norms)
 
 
-@njit(cache=True)
+@compiled
 def _sparse_norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
     rows = indptr.size - 1
     shrink = np.zeros(rows)
@@ -169,7 +169,7 @@ def _sparse_norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
     return shrink, np.sqrt(norms)
 
 
-@njit(cache=True)
+@compiled
 def _shrink(row: Floats) -> float:
     # What brings the largest value of a row to 1 before anything is squared: 1e200 must not
     # overflow, nor 1e-200 vanish. A row of zeros (or of less than 1e-300) stays zero.
@@ -179,7 +179,7 @@ def _shrink(row: Floats) -> float:
     return 1.0 / peak if peak > 1e-300 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _dense_similarity(
     x: Floats,
     x_shrink: Floats,
@@ -202,7 +202,7 @@ def _dense_similarity(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sparse_similarity(
     indptr: Ints, columns: Ints, data: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool
 ) -> Floats:
@@ -225,14 +225,14 @@ def _sparse_similarity(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _measure(dot: float, left_norm: float, right_norm: float, jaccard: bool) -> float:
     if jaccard:  # on zeros and ones the dot product counts what is shared, a squared norm what is had
         return dot / (round(left_norm**2) + round(right_norm**2) - dot)
     return dot / (left_norm * right_norm)
 
 
-@njit(cache=True)
+@compiled
 def _edge_hashes(indptr: Ints, indices: Ints, upper: Ints, edges: Ints, key: np.uint64) -> Ints:
     hashes = np.empty(edges.size, dtype=np.uint64)
     for k in range(edges.size):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from oddhop.compiled import compiled
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +40,7 @@ def word(seed: int, *key: int) -> np.uint64:
     return np.random.SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mix(state: np.uint64, value: int) -> np.uint64:
     """Fold one number into 64 bits (the finaliser of splitmix64)."""
     bits = (state ^ uint64(value)) + uint64(0x9E3779B97F4A7C15)
@@ -47,7 +49,7 @@ def mix(state: np.uint64, value: int) -> np.uint64:
     return bits ^ (bits >> uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def unit(bits: np.uint64) -> float:
     """Turn 64 bits into a number in [0, 1)."""
     return (bits >> uint64(11)) * (1.0 / 9007199254740992.0)

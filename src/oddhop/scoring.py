@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.adjacency import upper_edges
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.chains import Posterior
+from oddhop.compiled import compiled
 from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.errors import ModelFileError
 from oddhop.graph import Graph
@@ -217,7 +217,7 @@ def from_the_mean(block: Floats) -> Floats:
     return np.asarray((block - (block[0] + (block - block[0]).mean(axis=0))) ** 2)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def welford(values: Floats, count: int, mean: Floats, square: Floats) -> None:
     """Move running means and sums of squares by the next value of each."""
     for k in range(values.size):
@@ -226,7 +226,7 @@ def welford(values: Floats, count: int, mean: Floats, square: Floats) -> None:
         square[k] += step * (values[k] - mean[k])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to_ends(left: Ints, right: Ints, values: Floats, sums: Floats) -> None:
     for k in range(values.size):
         sums[left[k]] += values[k]

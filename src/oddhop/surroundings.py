@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.arrays import Bools, Floats, Ints
 from oddhop.chains import Posterior
+from oddhop.compiled import compiled
 from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.graph import Graph
 from oddhop.model import Inputs, receptive_fields
@@ -225,7 +225,7 @@ def _joined(indptr: Ints, indices: Ints, rows: Ints, columns: Ints) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mark_joined(indptr: Ints, indices: Ints, rows: Ints, columns: Ints, order: Ints, out: Floats) -> None:
     for r in range(rows.size):
         row = indices[indptr[rows[r]] : indptr[rows[r] + 1]]

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from oddhop.arrays import Floats, Ints
 from oddhop.boundary import Attributes, is_sparse
+from oddhop.compiled import compiled
 from oddhop.graph import Graph
 
 
@@ -48,7 +48,7 @@ def _unit_range(x: Attributes) -> sp.csr_array:
     return sp.csr_array((np.asarray(x, dtype=np.float64) - low) / spread)
 
 
-@njit(cache=True)
+@compiled
 def _normality(indptr: Ints, indices: Ints, rows: Ints, columns: Ints, values: Floats, width: int) -> Floats:
     nodes = indptr.size - 1
     edges_twice = max(indices.size, 1)

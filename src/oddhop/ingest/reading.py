@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from oddhop.adjacency import index_dtype
 from oddhop.arrays import Ints
 from oddhop.boundary import checked_attributes
+from oddhop.compiled import compiled
 from oddhop.encode import Difference, Encoding
 from oddhop.encode.columns import Column
 from oddhop.engine.local import Progress, silent
@@ -190,7 +190,7 @@ def _placing(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], no
     )
 
 
-@njit(cache=True)
+@compiled
 def _keep(s: Ints, t: Ints, pairs: Ints, tally: Ints) -> int:
     kept = 0
     for e in range(s.size):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 
 from oddhop.adjacency import index_dtype, same_edge
 from oddhop.arrays import Ints
+from oddhop.compiled import compiled
 from oddhop.engine.local import Progress, silent
 from oddhop.runs import atomic_file
 
@@ -119,14 +119,14 @@ def sorted_rows(buckets: Path, where: Buckets, number: int) -> Rows:
     return Rows(indices[:kept], degrees, int(duplicates), int(one_way))
 
 
-@njit(cache=True)
+@compiled
 def _count(pairs: Ints, degrees: Ints) -> None:
     for e in range(pairs.shape[0]):
         degrees[pairs[e, 0]] += 1
         degrees[pairs[e, 1]] += 1
 
 
-@njit(cache=True)
+@compiled
 def _grouped(pairs: Ints, bounds: Ints, shift: int) -> tuple[Ints, Ints]:
     """Give the entries of some edges, those of one bucket together, and where each bucket ends."""
     owners = np.empty((pairs.shape[0], 2), dtype=np.int32)
@@ -150,7 +150,7 @@ def _grouped(pairs: Ints, bounds: Ints, shift: int) -> tuple[Ints, Ints]:
     return entries, ends
 
 
-@njit(cache=True)
+@compiled
 def _merge(entries: Ints, start: int, shift: int, indices: Ints, degrees: Ints) -> tuple[int, int, int]:
     kept, duplicates, one_way = 0, 0, 0
     low = (np.int64(1) << shift) - 1

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Ints
+from oddhop.compiled import compiled
 from oddhop.stored import Partition
 
 
@@ -58,7 +58,7 @@ def meetings(part: Partition, bounds: Ints, at_once: int) -> Iterator[Meeting]:
                 yield Meeting(peer, rows[:found], columns[:found], places[:found])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_entries(
     indptr: Ints, indices: Ints, cursor: Ints, row: int, start: int, stop: int, rows: Ints, columns: Ints, places: Ints
 ) -> tuple[int, int]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Ints
+from oddhop.compiled import compiled
 from oddhop.errors import NothingToLearnError
 from oddhop.hop_kernels import strides
 from oddhop.hops import (
@@ -230,7 +230,7 @@ def _first_on_rim(rows: LeftRows, searches: list[Search], owner: Ints, nodes: In
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _newly_met(nodes: Ints, mark: Ints) -> Ints:
     out = np.empty(nodes.size, dtype=np.int64)
     end = 0
@@ -242,7 +242,7 @@ def _newly_met(nodes: Ints, mark: Ints) -> Ints:
     return out[:end].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_marked(neighbours: Ints, ends: Ints, rows: Ints, mark: Ints) -> Ints:
     out = np.full(rows.size, -1, dtype=np.int64)
     for k in range(rows.size):
@@ -253,13 +253,13 @@ def _first_marked(neighbours: Ints, ends: Ints, rows: Ints, mark: Ints) -> Ints:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _set_bits(reach: Ints, rows: Ints, bits: Ints) -> None:
     for k in range(rows.size):
         reach[rows[k], bits[k] // 64] |= np.uint64(1) << np.uint64(bits[k] % 64)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _take_bits(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, theirs: Ints, ours: Ints) -> None:
     for r in range(cursor.size):
         while cursor[r] < indptr[r + 1] and indices[cursor[r]] < stop:
@@ -268,7 +268,7 @@ def _take_bits(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int,
             cursor[r] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_bits(new: Ints, old: Ints, indptr: Ints) -> tuple[int, int]:
     total, edges = 0, 0
     for r in range(new.shape[0]):
@@ -280,7 +280,7 @@ def _count_bits(new: Ints, old: Ints, indptr: Ints) -> tuple[int, int]:
     return total, edges
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ones(bits: np.uint64) -> int:
     count = 0
     while bits:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from numba import njit
-
 from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, is_binary, learn_from_rows
+from oddhop.compiled import compiled
 from oddhop.shards.meetings import meetings
 from oddhop.shards.work import Crew, Work, node_weights
 from oddhop.stored import Stored
@@ -83,7 +82,7 @@ def _convolved(work: Work, number: int) -> None:
     work.write("convolved", number, out)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_rows(vectors: Floats, weights: Floats, rows: Ints, columns: Ints, out: Floats) -> None:
     """Add to some rows the vectors of those that they meet, each times its weight."""
     for k in range(rows.size):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Ints
+from oddhop.compiled import compiled
 from oddhop.shards.work import Work
 
 
@@ -74,7 +74,7 @@ class LeftRows:
             look(number, here, nodes[here] - bounds[number])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _copy_rows(indptr: Ints, indices: Ints, rows: Ints, starts: Ints, out: Ints) -> None:
     for k in range(rows.size):
         place = starts[k]

@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 import torch
-from numba import njit
 
 from oddhop.arrays import Floats, Ints
 from oddhop.chains import Posterior
+from oddhop.compiled import compiled
 from oddhop.model import Shape, expected_hops
 from oddhop.scoring import Scores, from_the_mean, welford
 from oddhop.shards.meetings import meetings
@@ -157,7 +157,7 @@ def _embeddings(work: Work, chain: int, layer: int, number: int) -> torch.Tensor
     return kept.view(torch.bfloat16) if kept.dtype == torch.uint16 else kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to(rows: Ints, values: Floats, sums: Floats) -> None:
     for k in range(rows.size):
         sums[rows[k]] += values[k]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from oddhop.arrays import Bools, Ints
+from oddhop.compiled import compiled
 from oddhop.purify import HUB, Side, similarity_between
 from oddhop.randomness import PURIFY, mix, word
 from oddhop.shards.meetings import meetings
@@ -169,7 +169,7 @@ def _leave_rows(work: Work, cut: Cut, number: int) -> Left:
     return Left(int(degrees.sum()), int((degrees * degrees).sum()))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(
     indptr: Ints,
     indices: Ints,
@@ -193,7 +193,7 @@ def _count(
                 counts[(bits >> np.uint64(shift)) & np.uint64(0xFFFF)] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _kept(
     indptr: Ints,
     indices: Ints,
@@ -219,7 +219,7 @@ def _kept(
     return keep
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_among(hubs: Ints, node: int) -> bool:
     place = np.searchsorted(hubs, node)
     return bool(place < hubs.size and hubs[place] == node)

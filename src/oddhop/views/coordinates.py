@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.special import ndtri
 
 from oddhop.arrays import Floats
 from oddhop.attributes import Preparation, learn_preparation
 from oddhop.boundary import is_sparse
+from oddhop.compiled import compiled
 from oddhop.errors import GraphError
 from oddhop.graph import Graph
 
@@ -105,7 +105,7 @@ def _weighted(graph: Graph, weights: Floats) -> Graph:
     return graph.with_attributes(rows)
 
 
-@njit(cache=True)
+@compiled
 def _to_length_one(indptr: Floats, data: Floats) -> None:
     for i in range(indptr.size - 1):
         row = data[indptr[i] : indptr[i + 1]]

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from oddhop.adjacency import both_ways
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
 from oddhop.randomness import generator
@@ -153,7 +153,7 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     [0.21, 0.21]
     """
     found = _surprises(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, node)
-    return np.maximum(found, 0.0)
+    return np.asarray(np.maximum(found, 0.0))
 
 
 def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
@@ -233,7 +233,7 @@ def communities(graph: Graph) -> tuple[Floats, Floats]:
     return values[many], np.ascontiguousarray(vectors[:, many])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _unexplained(indptr: Ints, indices: Ints, values: Floats, vectors: Floats, start: int, stop: int) -> Floats:
     out = np.empty(indptr[stop] - indptr[start])
     for u in range(start, stop):
@@ -245,7 +245,7 @@ def _unexplained(indptr: Ints, indices: Ints, values: Floats, vectors: Floats, s
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _knots(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, start: int, stop: int) -> Floats:
     out = np.zeros(stop - start)
     largest = np.zeros(LARGEST)
@@ -266,7 +266,7 @@ def _knots(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: floa
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, u: int) -> Floats:
     out = np.zeros(indptr[u + 1] - indptr[u])
     for e in range(indptr[u], indptr[u + 1]):
@@ -277,7 +277,7 @@ def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: 
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, Ints, Ints]:
     """Give what is left of the edges among the neighbours of a node, as the parts of a sparse square."""
     row = indices[indptr[u] : indptr[u + 1]]
@@ -304,7 +304,7 @@ def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, 
     return values[:count], places[:count], starts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _in_common(indptr: Ints, indices: Ints, left: Floats, u: int, v: int) -> float:
     # Walk the shorter row and look its nodes up in the longer one: a hub costs its neighbours little.
     if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:

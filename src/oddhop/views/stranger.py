@@ -25,12 +25,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import optimize
 from scipy.special import expit
 
 from oddhop.adjacency import upper_edges
 from oddhop.arrays import Floats, Ints
+from oddhop.compiled import compiled
 from oddhop.engine.local import map_blocks, single_threaded
 from oddhop.graph import Graph
 
@@ -238,7 +238,7 @@ def _ends(graph: Graph, start: int) -> tuple[Ints, Ints]:
     return ends
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to_ends(left: Ints, right: Ints, values: Floats, sums: Floats, squares: Floats) -> None:
     for k in range(values.size):
         for node in (left[k], right[k]):

@@ -1,0 +1,72 @@
+"""Kernels: compiled by numba, kept on the disk, and safe to be compiled by many processes at once.
+
+numba's own cache is not. Two processes that compile one function for different types at the same moment may both take
+the same file name for it; a third is then handed a kernel for other types than it asked for, and computes nonsense. So
+do processes on both sides of a change of the source. A lock on the folder keeps writers apart, and readers from them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+LOCK = "oddhop.lock"
+
+
+def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Compile a function when it is first called, without the interpreter's lock, and keep what was compiled.
+
+    Examples
+    --------
+    >>> from oddhop.compiled import compiled
+    >>> @compiled
+    ... def twice(number):
+    ...     return number + number
+    >>> twice(3)
+    6
+    """
+    kernel = njit(nogil=True)(function)
+    if isinstance(kernel, CPUDispatcher):  # not where compiling is switched off
+        with suppress(RuntimeError):  # a function of no file has no place for its cache
+            # What njit(cache=True) does with numba's own.
+            kernel._cache = SharedCache(function)  # type: ignore[attr-defined,no-untyped-call]
+    return kernel
+
+
+class SharedCache(FunctionCache):
+    """numba's cache, one process at a time; what is read is what was asked for."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Give the kernel for these types, or None."""
+        with self._alone(fcntl.LOCK_SH):
+            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        return found if found is None or tuple(found.signature.args) == tuple(sig) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the kernel for these types."""
+        with self._alone(fcntl.LOCK_EX):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def _alone(self, how: int) -> Iterator[None]:
+        try:
+            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
+            file = os.open(Path(self.cache_path) / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:  # a folder that cannot be written is not changed by others either
+            yield
+            return
+        try:
+            fcntl.flock(file, how)
+            yield
+        finally:
+            os.close(file)

@@ -1,0 +1,73 @@
+"""Kernels that several processes compile at once are kept apart; numba alone mixes them up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+import sys, time
+import numpy as np
+from numba.core import caching
+from oddhop.compiled import compiled
+
+# As if the processor were busy: seconds before the index is written, and before what it tells of is.
+pauses = dict(zip(("_save_index", "_save_data"), map(float, sys.argv[2:])))
+for name, pause in pauses.items():
+    def write(*given, function=getattr(caching.IndexDataCacheFile, name), pause=pause):
+        time.sleep(pause)
+        function(*given)
+    setattr(caching.IndexDataCacheFile, name, write)
+
+@compiled
+def bytes_of_one(x):
+    return x.itemsize
+
+for name in sys.argv[1].split(","):
+    assert bytes_of_one(np.zeros(3, dtype=name)) == np.dtype(name).itemsize
+print(sum(bytes_of_one.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_that_compile_at_once_leave_a_right_kernel_each(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text(MODULE)
+    # One is the last to write the index, the other the last to write what it tells of.
+    together = [
+        subprocess.Popen([sys.executable, file, *given], stdout=subprocess.DEVNULL)
+        for given in (("float32", "1", "6"), ("float64", "3", "0"))
+    ]
+    assert [process.wait() for process in together] == [0, 0]
+    after = subprocess.run([sys.executable, file, "float32,float64"], capture_output=True, text=True, check=True)
+    assert after.stdout.strip() == "2"  # both from the disk, and both right
+
+
+def test_a_kernel_of_other_types_than_were_asked_for_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import float32, float64
+    from numba.core.caching import FunctionCache
+
+    from oddhop.compiled import SharedCache
+
+    class Found:
+        signature = float64(float64)
+
+    monkeypatch.setattr(FunctionCache, "load_overload", lambda *_: Found)
+    cache = SharedCache(test_a_kernel_of_other_types_than_were_asked_for_is_not_taken)
+    assert cache.load_overload((float64,), None) is Found
+    assert cache.load_overload((float32,), None) is None
+
+
+def test_a_folder_that_cannot_be_written_is_read_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    import oddhop.compiled
+
+    def refuse(*_: object) -> int:
+        raise PermissionError
+
+    cache = oddhop.compiled.SharedCache(test_a_folder_that_cannot_be_written_is_read_without_a_lock)
+    monkeypatch.setattr(oddhop.compiled.os, "open", refuse)
+    with cache._alone(1):
+        pass
