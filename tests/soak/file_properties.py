@@ -26,7 +26,7 @@ from oddhop.randomness import HOPS, NOISE, STEP, generator, torch_generator
 from oddhop.results import NUMBER, RUNS, write_csv
 from oddhop.runs import pack_arrays, unpack_arrays, write_atomically
 from oddhop.sampler import Rule, start, update
-from oddhop.scoring import _add_to_ends, _welford
+from oddhop.scoring import _add_to_ends, welford
 from tests.soak.properties import FILE, FIT, edges_of, graph_of, holds
 
 ARRAYS = st.dictionaries(st.text("abc_.", min_size=1, max_size=5), st.integers(0, 2**32 - 1), max_size=3)
@@ -114,7 +114,7 @@ def _(data: Any) -> None:
     )
     mean, square = np.zeros(4), np.zeros(4)
     for count, row in enumerate(values, start=1):
-        _welford(row, count, mean, square)
+        welford(row, count, mean, square)
     np.testing.assert_allclose(mean, values.mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(square / len(values), values.var(axis=0), rtol=1e-6, atol=1e-9 * values.max() ** 2)
 
