@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 
 from oddhop.arrays import Ints
 from oddhop.compiled import compiled
-from oddhop.stored import Partition
 
 
 @dataclass(frozen=True)
@@ -34,25 +35,30 @@ class Meeting:
     places: Ints
 
 
-def meetings(part: Partition, bounds: Ints, at_once: int) -> Iterator[Meeting]:
-    """Give all entries of a partition, so many at once at most.
+def by_peer(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterator[tuple[int, Iterator[Meeting]]]:
+    """Give every peer that the rows of a partition lead to, with the entries that do, so many at once at most.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.shards.meetings import meetings
-    >>> from oddhop.stored import Partition
-    >>> part = Partition(0, 2, np.array([0, 2, 4]), np.array([1, 3, 0, 2]), np.zeros((2, 1)))
-    >>> [(m.peer, m.rows.tolist(), m.columns.tolist()) for m in meetings(part, np.array([0, 2, 4]), 10)]
-    [(0, [0, 1], [1, 0]), (1, [0, 1], [1, 0])]
+    >>> from oddhop.shards.meetings import by_peer
+    >>> rows = np.array([0, 2, 4]), np.array([1, 3, 0, 2])
+    >>> for peer, entries in by_peer(*rows, np.array([0, 2, 4]), 10):
+    ...     print(peer, [(some.rows.tolist(), some.columns.tolist()) for some in entries])
+    0 [([0, 1], [1, 0])]
+    1 [([0, 1], [1, 0])]
     """
-    cursor = part.indptr[:-1].astype(np.int64)
+    return groupby(_meetings(indptr, indices, bounds, at_once), key=attrgetter("peer"))
+
+
+def _meetings(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterator[Meeting]:
+    cursor = indptr[:-1].astype(np.int64)
     rows, columns, places = (np.empty(at_once, dtype=np.int64) for _ in range(3))
     for peer in range(bounds.size - 1):
         row, found = 0, 0
         while row < cursor.size:
             row, found = _next_entries(
-                part.indptr, part.indices, cursor, row, bounds[peer], bounds[peer + 1], rows, columns, places
+                indptr, indices, cursor, row, bounds[peer], bounds[peer + 1], rows, columns, places
             )
             if found:
                 yield Meeting(peer, rows[:found], columns[:found], places[:found])

@@ -31,6 +31,7 @@ from oddhop.hops import (
     pool_pairs,
 )
 from oddhop.randomness import mix
+from oddhop.shards.meetings import by_peer
 from oddhop.shards.rows import LeftRows
 from oddhop.shards.similar import Purge
 from oddhop.shards.work import Crew, Work
@@ -84,7 +85,7 @@ def _pilot(work: Work, pilot: Ints, crew: Crew) -> dict[str, object]:
 def _reach(work: Work, pilot: Ints, level: int, number: int) -> tuple[int, int]:
     """Say which sources reach a node within so many hops; count these, and the edges of the newly reached."""
     name, before = f"reach_{level}", f"reach_{level - 1}"
-    start, stop = work.bounds[number : number + 2].tolist()
+    start, stop = work.span(number)
     indptr = work.read("left_indptr", number)
     old = work.read(before, number) if level else np.zeros((stop - start, -(-pilot.size // 64)), dtype=np.uint64)
     if not work.has(name, number):
@@ -94,10 +95,10 @@ def _reach(work: Work, pilot: Ints, level: int, number: int) -> tuple[int, int]:
             _set_bits(new, pilot[here] - start, here)
         else:
             indices = work.read("left_indices", number)
-            cursor = indptr[:-1].copy()
-            for peer in work.partitions:
-                first, last = work.bounds[peer : peer + 2].tolist()
-                _take_bits(indptr, indices, cursor, first, last, work.read(before, peer), new)
+            for peer, entries in by_peer(indptr, indices, work.bounds, ENTRIES_AT_ONCE):
+                theirs = work.read(before, peer)
+                for some in entries:
+                    _take_bits(theirs, some.rows, some.columns, new)
         work.write(name, number, new)
     new = work.read(name, number)
     total, edges = _count_bits(new, old, indptr)
@@ -260,12 +261,10 @@ def _set_bits(reach: Ints, rows: Ints, bits: Ints) -> None:
 
 
 @compiled
-def _take_bits(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, theirs: Ints, ours: Ints) -> None:
-    for r in range(cursor.size):
-        while cursor[r] < indptr[r + 1] and indices[cursor[r]] < stop:
-            for w in range(ours.shape[1]):
-                ours[r, w] |= theirs[indices[cursor[r]] - start, w]
-            cursor[r] += 1
+def _take_bits(theirs: Ints, rows: Ints, columns: Ints, ours: Ints) -> None:
+    for k in range(rows.size):
+        for w in range(ours.shape[1]):
+            ours[rows[k], w] |= theirs[columns[k], w]
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import Any
 from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, is_binary, learn_from_rows
 from oddhop.compiled import compiled
-from oddhop.shards.meetings import meetings
+from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work, node_weights
 from oddhop.stored import Stored
 
@@ -59,7 +59,7 @@ def _learned(work: Work) -> tuple[dict[str, Any], dict[str, Any]]:
 def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, bool]:
     """Prepare the rows of a partition; tell whether all are 0 or 1, and whether there is a 1."""
     if not work.has("prepared", number):
-        start, stop = work.bounds[number : number + 2].tolist()
+        start, stop = work.span(number)
         work.write("prepared", number, preparation.some(StoredRows(work.stored), start, stop, work.settings.dtype))
     rows = work.read("prepared", number)
     return is_binary(rows) or not rows.any(), bool((rows == 1).any())
@@ -72,12 +72,10 @@ def _convolved(work: Work, number: int) -> None:
     part, own = stored.partition(number), work.read("prepared", number)
     weights = node_weights(stored, number, dtype)
     out = own * weights[:, None]
-    peer, other, other_weights = -1, own, weights
-    for meeting in meetings(part, work.bounds, ENTRIES_AT_ONCE):
-        if meeting.peer != peer:
-            peer = meeting.peer
-            other, other_weights = work.read("prepared", peer), node_weights(stored, peer, dtype)
-        add_rows(other, other_weights, meeting.rows, meeting.columns, out)
+    for peer, entries in by_peer(part.indptr, part.indices, work.bounds, ENTRIES_AT_ONCE):
+        other, other_weights = work.read("prepared", peer), node_weights(stored, peer, dtype)
+        for some in entries:
+            add_rows(other, other_weights, some.rows, some.columns, out)
     out *= weights[:, None]
     work.write("convolved", number, out)
 

@@ -17,7 +17,7 @@ from oddhop.chains import Posterior
 from oddhop.compiled import compiled
 from oddhop.model import Shape, expected_hops
 from oddhop.scoring import Scores, from_the_mean, welford
-from oddhop.shards.meetings import meetings
+from oddhop.shards.meetings import by_peer
 from oddhop.shards.prepare import add_rows
 from oddhop.shards.work import Crew, Work, node_weights
 
@@ -47,7 +47,7 @@ def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
     crew.each(STAGE, partial(_vary, work, chains), work.partitions, done, steps)
     draws = work.run.array("draws", (chains, samples, work.stored.manifest.nodes), posterior.weights.dtype, fresh=True)
     for number in work.partitions:
-        start, stop = work.bounds[number : number + 2].tolist()
+        start, stop = work.span(number)
         for chain in range(chains):
             draws[chain, :, start:stop] = work.read(f"draws_{chain}", number)
     told = np.concatenate([work.read("told", number) for number in work.partitions], axis=2)
@@ -62,7 +62,7 @@ def _embed(work: Work, shape: Shape, weights: Floats, chain: int, layer: int, nu
     if work.has(name, number) or work.has(f"told_{chain}", number):
         return
     last = layer >= shape.layers - 1
-    start, stop = work.bounds[number : number + 2].tolist()
+    start, stop = work.span(number)
     coarse = work.settings.coarse and last
     out = np.empty((len(weights), stop - start, shape.hidden), dtype=np.uint16 if coarse else weights.dtype)
     for sample, flat in enumerate(weights):
@@ -94,13 +94,12 @@ def _convolved(work: Work, number: int, below: str | None, sample: int, first_la
     out = np.concatenate([hidden(np.array(own[k : k + ROWS_AT_ONCE])) for k in range(0, len(own), ROWS_AT_ONCE)])
     out *= weights[:, None]
     every = np.arange(HIDDEN_AT_ONCE)
-    peer, other, other_weights = -1, own, weights
-    for meeting in meetings(stored.partition(number), work.bounds, HIDDEN_AT_ONCE):
-        if meeting.peer != peer:
-            peer = meeting.peer
-            other, other_weights = vectors(peer), node_weights(stored, peer, dtype)
-        seen = hidden(other[meeting.columns])
-        add_rows(seen, other_weights[meeting.columns], meeting.rows, every[: len(seen)], out)
+    part = stored.partition(number)
+    for peer, entries in by_peer(part.indptr, part.indices, work.bounds, HIDDEN_AT_ONCE):
+        other, other_weights = vectors(peer), node_weights(stored, peer, dtype)
+        for some in entries:
+            seen = hidden(other[some.columns])
+            add_rows(seen, other_weights[some.columns], some.rows, every[: len(seen)], out)
     out *= weights[:, None]
     return out
 
@@ -115,20 +114,18 @@ def _judge(work: Work, shape: Shape, weights: Floats, chain: int, layer: int, nu
     own = _embeddings(work, chain, layer, number)
     means = np.empty(part.indices.size, dtype=weights.dtype)
     sums, ahp, within = np.zeros((samples, nodes)), np.zeros(nodes), np.zeros(nodes)
-    peer, other = -1, own
-    for meeting in meetings(part, work.bounds, ENTRIES_AT_ONCE):
-        if meeting.peer != peer:
-            peer = meeting.peer
-            other = _embeddings(work, chain, layer, peer)
-        mean, square = (np.zeros(meeting.rows.size, dtype=weights.dtype) for _ in range(2))
-        left, right = torch.from_numpy(meeting.rows), torch.from_numpy(meeting.columns)
-        for sample in range(samples):
-            hops = expected_hops(flat[sample], shape, own[sample], left, right, other[sample]).numpy()
-            welford(hops, sample + 1, mean, square)
-            _add_to(meeting.rows, hops, sums[sample])
-        means[meeting.places] = mean
-        _add_to(meeting.rows, mean, ahp)
-        _add_to(meeting.rows, square / samples, within)
+    for peer, entries in by_peer(part.indptr, part.indices, work.bounds, ENTRIES_AT_ONCE):
+        other = _embeddings(work, chain, layer, peer)
+        for some in entries:
+            mean, square = (np.zeros(some.rows.size, dtype=weights.dtype) for _ in range(2))
+            left, right = torch.from_numpy(some.rows), torch.from_numpy(some.columns)
+            for sample in range(samples):
+                hops = expected_hops(flat[sample], shape, own[sample], left, right, other[sample]).numpy()
+                welford(hops, sample + 1, mean, square)
+                _add_to(some.rows, hops, sums[sample])
+            means[some.places] = mean
+            _add_to(some.rows, mean, ahp)
+            _add_to(some.rows, square / samples, within)
     degrees = np.maximum(np.diff(part.indptr), 1)
     work.write(f"means_{chain}", number, means)
     work.write(f"draws_{chain}", number, (sums / degrees).astype(weights.dtype))

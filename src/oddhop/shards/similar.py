@@ -16,7 +16,7 @@ from oddhop.arrays import Bools, Ints
 from oddhop.compiled import compiled
 from oddhop.purify import HUB, Side, similarity_between
 from oddhop.randomness import PURIFY, mix, word
-from oddhop.shards.meetings import meetings
+from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work
 
 ENTRIES_AT_ONCE = 262_144
@@ -89,7 +89,7 @@ def _leave(work: Work, cut: Cut, crew: Crew) -> list[Left]:
 
 
 def _hubs(work: Work, number: int) -> Ints:
-    start, stop = work.bounds[number : number + 2].tolist()
+    start, stop = work.span(number)
     return np.asarray(np.flatnonzero(np.diff(work.stored.rows("indptr", start, stop + 1)) > HUB) + start)
 
 
@@ -113,12 +113,10 @@ def _similarity(work: Work, measure: str, number: int) -> None:
         return
     part, own = work.stored.partition(number), Side.of(work.read("prepared", number))
     out = np.empty(part.indices.size, dtype=np.float32)
-    peer, other = -1, own
-    for meeting in meetings(part, work.bounds, ENTRIES_AT_ONCE):
-        if meeting.peer != peer:
-            peer = meeting.peer
-            other = Side.of(work.read("prepared", peer))
-        out[meeting.places] = similarity_between(own, meeting.rows, other, meeting.columns, measure)
+    for peer, entries in by_peer(part.indptr, part.indices, work.bounds, ENTRIES_AT_ONCE):
+        other = Side.of(work.read("prepared", peer))
+        for some in entries:
+            out[some.places] = similarity_between(own, some.rows, other, some.columns, measure)
     work.write("similarity", number, _sortable(out + np.float32(0)))  # no -0, which is no less than 0
 
 

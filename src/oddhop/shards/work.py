@@ -51,6 +51,11 @@ class Work:
         """Where partitions begin."""
         return np.array(self.stored.manifest.bounds)
 
+    def span(self, number: int) -> tuple[int, int]:
+        """Give where a partition begins and ends."""
+        start, stop = self.stored.manifest.bounds[number : number + 2]
+        return start, stop
+
     @property
     def partitions(self) -> range:
         """The numbers of the partitions."""
