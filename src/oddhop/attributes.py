@@ -121,13 +121,18 @@ def learn_from_rows(x: Rows, *, scale: str, pca_components: int | None, pca_abov
 
 def is_binary(attributes: Rows) -> bool:
     """Tell whether the attributes are all 0 or 1, with at least one 1."""
+    return all(zeros_and_ones(attributes))
+
+
+def zeros_and_ones(attributes: Rows) -> tuple[bool, bool]:
+    """Tell whether the attributes are all 0 or 1, and whether there is a 1 before the first that is neither."""
     some = False
     for rows in _blocks(attributes):
         zero_or_one, any_one = _zeros_and_ones(np.asarray(rows.data if is_sparse(rows) else rows).reshape(-1))
         some = some or any_one
         if not zero_or_one:
-            return False
-    return some
+            return False, some
+    return True, some
 
 
 @compiled

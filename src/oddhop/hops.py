@@ -173,7 +173,8 @@ def sample_pairs(
         )
         return drawn
 
-    return grouped(_from_all(draw_some, choice.sources, workers, progress), draw)
+    drawn = _from_all(draw_some, choice.sources, workers, progress)
+    return grouped(drawn, draw.class_sizes, exact=draw.exact)
 
 
 def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
@@ -198,7 +199,7 @@ def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: P
     sizes = np.zeros(classes)
     for _, _, labels in parts:
         sizes += np.bincount(labels, minlength=classes)
-    return _grouped(parts, sizes, exact=True)
+    return grouped(parts, sizes, exact=True)
 
 
 def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
@@ -269,12 +270,8 @@ def _blocks(sources: Ints) -> list[Ints]:
     return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
 
 
-def grouped(parts: Iterable[Drawn], draw: Draw) -> HopPairs:
+def grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
     """Put the pairs of all blocks together, class by class."""
-    return _grouped(parts, draw.class_sizes, exact=draw.exact)
-
-
-def _grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
     left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(labels, kind="stable")
     starts = np.zeros(sizes.size + 1, dtype=np.int64)

@@ -127,8 +127,7 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
     ['a', 'b', 'c']
     """
     known = describe(open_stored(folder))
-    graph = Graph.open(folder)
-    return Network(graph, known.ids, known.encoding, known.roles, known.counts, known.differences, known.originals)
+    return Network(Graph.open(folder), **vars(known))
 
 
 def describe(stored: Stored) -> Description:

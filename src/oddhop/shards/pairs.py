@@ -59,7 +59,8 @@ def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
     tasks = [(number, choice.sources[start : start + SOURCES_AT_ONCE]) for number, start in enumerate(blocks)]
     crew.each(STAGE, partial(_draw_block, work, draw, classes), tasks, 2, 3)
     drawn = (work.read("pairs", number) for number, _ in tasks)
-    return grouped(((pairs[0], pairs[1], pairs[2]) for pairs in drawn), draw)
+    parts = ((pairs[0], pairs[1], pairs[2]) for pairs in drawn)
+    return grouped(parts, draw.class_sizes, exact=draw.exact)
 
 
 def _wired(work: Work, number: int) -> tuple[Ints, int]:

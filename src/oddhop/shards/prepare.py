@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from oddhop.arrays import Floats, Ints
-from oddhop.attributes import Preparation, is_binary, learn_from_rows
+from oddhop.attributes import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.compiled import compiled
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work, node_weights
@@ -61,8 +61,7 @@ def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, 
     if not work.has("prepared", number):
         start, stop = work.span(number)
         work.write("prepared", number, preparation.some(StoredRows(work.stored), start, stop, work.settings.dtype))
-    rows = work.read("prepared", number)
-    return is_binary(rows) or not rows.any(), bool((rows == 1).any())
+    return zeros_and_ones(work.read("prepared", number))
 
 
 def _convolved(work: Work, number: int) -> None:
