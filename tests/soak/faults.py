@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,33 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from tests.soak.kills import CHANGES, calls_of, gone_on, last_call, log_of, straight_run
-from tests.soak.warm import COMMANDS, OUTPUT, begun, digest, ended, traced, warm_up
+from tests.soak.warm import COMMANDS, OUTPUT, Tally, begun, digest, ended, traced, warm_home
 
 READS = "read,pread64,?readv,?preadv"
 OLD = b"the model of last week"
+RIGHT = ("refused, and gone on with", "no harm done")
 REFUSED = range(2, 9)  # the codes of docs/commands.md but 1, which is a defect
 
 
 def fail_calls(label: str, error: str = "ENOSPC", every: int = 1, calls: str = CHANGES) -> dict[str, Any]:
     """Let every n-th call of a command fail once; it must say so, leave the old file, and go on afterwards."""
-    counts: Counter[str] = Counter()
-    wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    tally = Tally(RIGHT)
+    with warm_home() as home:
         expected, _ = straight_run(home, label)
         for call, when in calls_of(home, label, calls)[::every]:
             folder = _with_an_old_file(home / "failed", label)
             code = traced(COMMANDS[label], folder, ["-e", f"inject={call}:error={error}:when={when}"])
-            outcome = judged(label, folder, code, expected)
-            counts[outcome if outcome in RIGHT else "wrong"] += 1
-            if outcome not in RIGHT:
-                wrong.append(f"{call} {when}: {outcome}: {failed_call(home)}")
+            failed = failed_call(home)
+            tally.add(judged(label, folder, code, expected), f"{call} {when}: {failed}")
             shutil.rmtree(folder)
-    return {"test": f"{error} at calls", "command": label, **counts, "errors": wrong}
-
-
-RIGHT = ("refused, and gone on with", "no harm done")
+    return tally.told(f"{error} at calls", command=label)
 
 
 def judged(label: str, folder: Path, code: int, expected: dict[str, str]) -> str:
@@ -77,11 +69,8 @@ def _with_an_old_file(folder: Path, label: str) -> Path:
 
 def fill_disk(label: str, rounds: int) -> dict[str, Any]:
     """Run on a file system of 4 MB with less and less room on it; root alone may mount one."""
-    counts: Counter[str] = Counter()
-    wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    tally = Tally(RIGHT)
+    with warm_home() as home:
         disk = home / "disk"
         disk.mkdir()
         with mounted(disk):
@@ -95,12 +84,9 @@ def fill_disk(label: str, rounds: int) -> dict[str, Any]:
                 _fill(disk / "filler", left)
                 code = ended(begun(COMMANDS[label], folder))
                 (disk / "filler").unlink()
-                outcome = judged(label, folder, code, expected)
-                counts[outcome if outcome in RIGHT else "wrong"] += 1
-                if outcome not in RIGHT:
-                    wrong.append(f"{left} bytes left: {outcome}")
+                tally.add(judged(label, folder, code, expected), f"{left} bytes left")
                 shutil.rmtree(folder)
-    return {"test": "a file system of 4 MB", "command": label, "rounds": rounds, **counts, "errors": wrong}
+    return tally.told("a file system of 4 MB", command=label, rounds=rounds)
 
 
 def _fill(file: Path, left: int) -> None:
@@ -110,9 +96,7 @@ def _fill(file: Path, left: int) -> None:
 
 def forbid_writing(label: str) -> dict[str, Any]:
     """Run in a folder that cannot be written: of a file system that is mounted so, for root may write to any other."""
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    with warm_home() as home:
         folder = home / "closed"
         folder.mkdir()
         with mounted(folder):
@@ -145,9 +129,7 @@ def run_twice(label: str, rounds: int) -> dict[str, Any]:
     """Begin a command again in the folder of one under way, at several moments: only one may write."""
     counts: Counter[str] = Counter()
     wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    with warm_home() as home:
         expected, seconds = straight_run(home, label)
         for turn in range(rounds):
             folder = home / "shared"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from tests.soak import hostile_folders  # noqa: F401 - it adds its own to ALL
 from tests.soak.hostile_files import ALL, EDGES, NODES, Hostile
-from tests.soak.warm import ALIKE, OUTPUT, begun, digest, ended, warm_up
+from tests.soak.warm import ALIKE, OUTPUT, begun, digest, ended, warm_home
 
 REFUSED = {2, 3, 4, 5, 6, 7, 8}  # the codes of docs/commands.md but 1, which is a defect
 ROOM = 1 << 30
@@ -25,9 +24,7 @@ def hand_over(every: int = 1, only: Sequence[str] | None = None) -> dict[str, An
     """Hand over the files, every n-th, or those named; count what came of the commands."""
     counts: Counter[str] = Counter()
     wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    with warm_home() as home:
         shutil.rmtree(home / "warm", ignore_errors=True)
         _good_files(home)
         for file in [file for file in ALL if only is None or file.name in only][::every]:

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.soak.warm import COMMANDS, OUTPUT, begun, digest, ended, traced, warm_up
+from tests.soak.warm import COMMANDS, OUTPUT, Tally, begun, digest, ended, traced, warm_home
 
 CHANGES = (
     "write,pwrite64,?writev,?pwritev,fsync,fdatasync,?rename,renameat,?renameat2,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,"
@@ -25,11 +24,8 @@ CHANGES = (
 def kill_at_random(kills: int, seed: int = 0) -> dict[str, Any]:
     """Kill every command so often in all, now and then twice in a row; count the outcomes."""
     rng = np.random.default_rng(seed)
-    counts: Counter[str] = Counter()
-    wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    tally = Tally(("the same bytes",))
+    with warm_home() as home:
         straight = {label: straight_run(home, label) for label in COMMANDS}
         for number in range(kills):
             label = list(COMMANDS)[number % len(COMMANDS)]
@@ -40,34 +36,26 @@ def kill_at_random(kills: int, seed: int = 0) -> dict[str, Any]:
                 process = begun(COMMANDS[label], folder)
                 time.sleep(rng.uniform(0, seconds))
                 os.kill(process, signal.SIGKILL)
-                counts["killed" if ended(process) == -signal.SIGKILL else "was done before"] += 1
-            outcome = gone_on(label, folder, expected)
-            counts[outcome if outcome == "the same bytes" else "wrong"] += 1
-            if outcome != "the same bytes":
-                wrong.append(f"run {number}, {label}: {outcome}")
+                tally.counts["killed" if ended(process) == -signal.SIGKILL else "was done before"] += 1
+            tally.add(gone_on(label, folder, expected), f"run {number}, {label}")
             shutil.rmtree(folder)
-    return {"test": "kill -9 at random", "runs": kills, **counts, "errors": wrong}
+    return tally.told("kill -9 at random", runs=kills)
 
 
 def kill_at_calls(label: str, every: int = 1) -> dict[str, Any]:
     """Kill one command at its every n-th call that changes the disk: before the first write, the second, and so on."""
-    counts: Counter[str] = Counter()
-    wrong = []
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        home = Path(name)
-        warm_up(home)
+    tally = Tally(("the same bytes",))
+    with warm_home() as home:
         expected, _ = straight_run(home, label)
         for call, when in calls_of(home, label, CHANGES)[::every]:
             folder = home / "killed"
             folder.mkdir()
             code = traced(COMMANDS[label], folder, ["-e", f"inject={call}:signal=KILL:when={when}"])
-            counts["killed" if code == -signal.SIGKILL else f"exit {code}"] += 1
-            outcome = gone_on(label, folder, expected)
-            counts[outcome if outcome == "the same bytes" else "wrong"] += 1
-            if outcome != "the same bytes":
-                wrong.append(f"{call} {when}: {outcome}: {last_call(home)}")
+            tally.counts["killed" if code == -signal.SIGKILL else f"exit {code}"] += 1
+            struck = last_call(home)
+            tally.add(gone_on(label, folder, expected), f"{call} {when}: {struck}")
             shutil.rmtree(folder)
-    return {"test": "kill -9 at calls", "command": label, **counts, "errors": wrong}
+    return tally.told("kill -9 at calls", command=label)
 
 
 def straight_run(home: Path, label: str) -> tuple[dict[str, str], float]:

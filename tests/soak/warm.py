@@ -8,9 +8,14 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +41,33 @@ def write_tables(home: Path, nodes: int = 40, edges: int = 90) -> None:
     (home / "edges.csv").write_text("from,to\n" + "".join(f"{u},{v}\n" for u, v in ends))
     rows = (f"{k},{rng.normal():.4f},{rng.normal():.4f},{'ab'[k % 2]}\n" for k in range(nodes))
     (home / "nodes.csv").write_text("name,age,size,town\n" + "".join(rows))
+
+
+@dataclass
+class Tally:
+    """What came of many tries: how often what, and what was wrong."""
+
+    right: tuple[str, ...]
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, outcome: str, where: str) -> None:
+        """Count an outcome; of a wrong one, keep where it was."""
+        self.counts[outcome if outcome in self.right else "wrong"] += 1
+        if outcome not in self.right:
+            self.errors.append(f"{where}: {outcome}")
+
+    def told(self, test: str, **figures: Any) -> dict[str, Any]:
+        """Give the line of it."""
+        return {"test": test, **figures, **self.counts, "errors": self.errors}
+
+
+@contextmanager
+def warm_home() -> Iterator[Path]:
+    """Give a folder of its own, with the tables, once all is imported and compiled."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        warm_up(Path(name))
+        yield Path(name)
 
 
 def warm_up(home: Path) -> None:
