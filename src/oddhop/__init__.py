@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from oddhop.version import __version__
 
 if TYPE_CHECKING:
-    from oddhop.detectors.hcm import HCM, Diagnostics
+    from oddhop.detectors.hcm import HCM
+    from oddhop.detectors.learned import Diagnostics
     from oddhop.detectors.odd import Odd
     from oddhop.graph import Graph
 
@@ -16,7 +17,7 @@ __all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
 
 _HOMES = {
     "HCM": "oddhop.detectors.hcm",
-    "Diagnostics": "oddhop.detectors.hcm",
+    "Diagnostics": "oddhop.detectors.learned",
     "Graph": "oddhop.graph",
     "Odd": "oddhop.detectors.odd",
 }

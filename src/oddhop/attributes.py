@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +50,15 @@ class Preparation:
     def width(self) -> int:
         """The number of attributes that the model sees."""
         return int(self.spread.size)
+
+    def arrays(self) -> dict[str, Floats]:
+        """Give its parts by name, for a file."""
+        return {name: part for name, part in vars(self).items() if part is not None}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Floats]) -> Preparation:
+        """Put it together again from its parts by name."""
+        return cls(arrays["unit"], arrays["centre"], arrays.get("components"), arrays["spread"])
 
     def apply(self, graph: Graph, dtype: type[np.floating] = np.float64) -> Graph:
         """Give the graph with prepared attributes, one dense row a node."""

@@ -49,17 +49,13 @@ class Model:
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model file, atomically."""
-    prepare, posterior = model.preparation, model.posterior
+    posterior = model.posterior
     arrays = {
-        "unit": prepare.unit,
-        "centre": prepare.centre,
-        "spread": prepare.spread,
+        **model.preparation.arrays(),
         "weights": posterior.weights,
         "losses": posterior.losses,
         "figures": np.array([*model.maxima, model.threshold]),
     }
-    if prepare.components is not None:
-        arrays["components"] = prepare.components
     info = {
         "kind": KIND,
         "schema": SCHEMA,
@@ -118,7 +114,7 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
     return Model(
         settings=settings,
         seed=int(info["seed"]),
-        preparation=Preparation(arrays["unit"], arrays["centre"], components, arrays["spread"]),
+        preparation=Preparation.of(arrays),
         posterior=Posterior(weights, shape, arrays["losses"]),
         maxima=(max_ahp, max_iv),
         threshold=threshold,

@@ -54,16 +54,17 @@ def test_attributes_are_prepared_and_convolved_to_the_same_bits(tmp_path: Path, 
     folder = stored_network(tmp_path, kind=kind)
     work = work_on(folder, tmp_path / "run")
     assert len(work.partitions) > 2
-    learned, measure = prepare(work, CREW)
+    found = prepare(work, CREW)
     graph = Graph.open(folder)
+    assert found.fingerprint == graph.fingerprint
     expected = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100)
     prepared = expected.apply(graph, np.float32)
     for name in ("unit", "centre", "spread"):
-        assert getattr(learned, name).tobytes() == getattr(expected, name).tobytes()
+        assert getattr(found.preparation, name).tobytes() == getattr(expected, name).tobytes()
     for name, whole in (("prepared", prepared.attributes), ("convolved", Inputs.of(prepared, np.float32).convolved)):
         parts = np.concatenate([work.read(name, number) for number in work.partitions])
         assert parts.tobytes() == np.asarray(whole).tobytes()
-    assert measure == ("jaccard" if kind == "zeros and ones" else "cosine")
+    assert found.similarity == ("jaccard" if kind == "zeros and ones" else "cosine")
 
 
 @pytest.mark.parametrize("hub", [2**17, 30, 1])
@@ -76,10 +77,10 @@ def test_the_same_edges_are_left(
     monkeypatch.setattr(similar, "HUB", hub)
     folder = stored_network(tmp_path, kind=kind)
     work = work_on(folder, tmp_path / "run", drop_ratio=drop_ratio)
-    preparation, measure = prepare(work, CREW)
-    purge = similar.purify(work, measure, CREW)
+    prepared = prepare(work, CREW)
+    purge = similar.purify(work, prepared.similarity, CREW)
     graph = Graph.open(folder)
-    expected = purify.purify(preparation.apply(graph, np.float32), drop_ratio, seed=3)
+    expected = purify.purify(prepared.preparation.apply(graph, np.float32), drop_ratio, seed=3)
     indices = np.concatenate([work.read("left_indices", number) for number in work.partitions])
     assert indices.tolist() == expected.indices.tolist()
     assert (purge.dropped, purge.tied, purge.hubs) == (expected.dropped, expected.tied, expected.hubs)
@@ -96,9 +97,9 @@ def test_the_same_pairs_are_drawn(
     monkeypatch.setattr(shard_pairs, "ENTRIES_AT_ONCE", 50)  # rows come in many pieces
     folder = stored_network(tmp_path, nodes=200, edges=260, entries=100)
     work = work_on(folder, tmp_path / "run", hops=classes)
-    preparation, measure = prepare(work, CREW)
-    drawn = sample_pairs(work, similar.purify(work, measure, CREW), CREW)
-    purified = purify.purify(preparation.apply(Graph.open(folder), np.float32), 0.2, seed=3)
+    prepared = prepare(work, CREW)
+    drawn = sample_pairs(work, similar.purify(work, prepared.similarity, CREW), CREW)
+    purified = purify.purify(prepared.preparation.apply(Graph.open(folder), np.float32), 0.2, seed=3)
     expected = labelled_pairs(purified, work.settings, 3, 1, silent)
     for name in ("left", "right", "starts", "class_sizes"):
         assert getattr(drawn, name).tolist() == getattr(expected, name).tolist()
@@ -115,9 +116,9 @@ def test_where_hardly_a_node_has_an_edge_those_are_drawn_from(tmp_path: Path, mo
         tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "few", partition_entries=20
     ).folder
     work = work_on(folder, tmp_path / "run")
-    preparation, measure = prepare(work, CREW)
-    drawn = sample_pairs(work, similar.purify(work, measure, CREW), CREW)
-    purified = purify.purify(preparation.apply(Graph.open(folder), np.float32), 0.2, seed=3)
+    prepared = prepare(work, CREW)
+    drawn = sample_pairs(work, similar.purify(work, prepared.similarity, CREW), CREW)
+    purified = purify.purify(prepared.preparation.apply(Graph.open(folder), np.float32), 0.2, seed=3)
     expected = labelled_pairs(purified, work.settings, 3, 1, silent)
     assert drawn.left.tolist() == expected.left.tolist()
     assert drawn.right.tolist() == expected.right.tolist()

@@ -85,13 +85,6 @@ def find_on_cluster(
         fitted = fit_stored(
             detector, graph, mapper=mapper, run_folder=checkpoints, resume=resume, progress=console.progress
         )
-    data = {
-        "fingerprint": fitted.model_.fingerprint,
-        "nodes": manifest.nodes,
-        "edges": manifest.edges,
-        "attributes": len(manifest.attribute_names),
-        "mended": manifest.mended,
-        **outcome.tables_part(known),
-    }
+    data = outcome.stored_part(stored, known, fitted.model_.fingerprint)
     audit = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
     return Finding(fitted, known.ids, known.encoding, data, audit)

@@ -22,6 +22,7 @@ from oddhop.errors import RunFolderError
 from oddhop.network import Description, Network
 from oddhop.results import write_csv, write_parquet, write_shards
 from oddhop.runs import write_atomically
+from oddhop.stored import Stored
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
@@ -115,19 +116,27 @@ def sealed_again(folder: Path, name: str) -> None:
 def data_part(network: Network) -> dict[str, Any]:
     """Tell what was read and what was mended, for the manifest."""
     graph = network.graph
-    return {
-        "fingerprint": graph.fingerprint,
-        "nodes": graph.node_count,
-        "edges": graph.edge_count,
-        "attributes": graph.attribute_count,
-        "mended": asdict(graph.mended),
-        **tables_part(network),
-    }
+    sizes = graph.node_count, graph.edge_count, graph.attribute_count
+    return _data_part(graph.fingerprint, sizes, asdict(graph.mended), network)
 
 
-def tables_part(network: Network | Description) -> dict[str, Any]:
-    """Tell the part of it that is known without the graph."""
+def stored_part(stored: Stored, known: Description, fingerprint: str) -> dict[str, Any]:
+    """Tell the same of a network on disk, without the graph."""
+    manifest = stored.manifest
+    sizes = manifest.nodes, manifest.edges, len(manifest.attribute_names)
+    return _data_part(fingerprint, sizes, manifest.mended, known)
+
+
+def _data_part(
+    fingerprint: str, sizes: tuple[int, int, int], mended: Mapping[Any, int], network: Network | Description
+) -> dict[str, Any]:
+    nodes, edges, attributes = sizes
     return {
+        "fingerprint": fingerprint,
+        "nodes": nodes,
+        "edges": edges,
+        "attributes": attributes,
+        "mended": mended,
         "roles": asdict(network.roles),
         "counts": asdict(network.counts),
         "columns": [asdict(entry) for entry in network.encoding.report],

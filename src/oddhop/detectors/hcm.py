@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.arrays import Floats, Ints
-from oddhop.attributes import Preparation, learn_preparation
-from oddhop.chains import Posterior, run_chains
+from oddhop.arrays import Floats
+from oddhop.attributes import learn_preparation
+from oddhop.chains import run_chains
 from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
+from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import plan_chains, take_lesson
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
@@ -25,59 +25,11 @@ from oddhop.graph import Graph
 from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
-from oddhop.ranks import Mixing, mixing, rank_nodes
+from oddhop.ranks import rank_nodes
 from oddhop.runs import RunFolder
 from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
 from oddhop.version import __version__
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """What a careful reader asks of a run.
-
-    Attributes
-    ----------
-    mixing : R-hat and effective sample size of every node.
-    losses : the training loss of every chain at its end.
-    class_sizes, classes_counted : pairs of every hop class, and whether counted or estimated.
-    dropped, tied, similarity : edges dropped before labelling, how many of them by a tie, and
-        by which similarity.
-    temperature : of the posterior.
-    hubs : nodes of so many neighbours that no hop was counted over them.
-    """
-
-    mixing: Mixing
-    losses: Floats
-    class_sizes: Floats
-    classes_counted: bool
-    dropped: int
-    tied: int
-    similarity: str
-    temperature: float
-    hubs: int
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What a fit comes to, wherever it ran.
-
-    Attributes
-    ----------
-    settings, seed, preparation, posterior : what scores another network.
-    scores, diagnostics : of the network that was learned from.
-    node_ids, degrees, fingerprint : its nodes, and what it is known by.
-    """
-
-    settings: HCMSettings
-    seed: int
-    preparation: Preparation
-    posterior: Posterior
-    scores: Scores
-    diagnostics: Diagnostics
-    node_ids: npt.NDArray[Any] | None
-    degrees: Ints
-    fingerprint: str
 
 
 class HCM(GraphDetector):
@@ -253,17 +205,7 @@ class HCM(GraphDetector):
         scores = score_nodes(
             posterior, lesson.inputs, graph, coarse=settings.coarse, folder=folder, workers=workers, progress=progress
         )
-        diagnostics = Diagnostics(
-            mixing=mixing(scores.draws),
-            losses=posterior.losses,
-            class_sizes=lesson.pairs.class_sizes,
-            classes_counted=lesson.pairs.exact,
-            dropped=lesson.dropped,
-            tied=lesson.tied,
-            similarity=lesson.similarity,
-            temperature=plan.rule.temperature,
-            hubs=lesson.hubs,
-        )
+        diagnostics = Diagnostics.of(scores, posterior, plan, lesson.pairs, lesson.left_out)
         known = graph.node_ids, graph.degrees, graph.fingerprint
         self.take(Learned(settings, seed, preparation, posterior, scores, diagnostics, *known))
 

@@ -20,15 +20,22 @@ HOTTEST = 1e-4
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Which edges hop labels were made without, how many by a tie, by which similarity; and the hubs passed over."""
+
+    dropped: int
+    tied: int
+    similarity: str
+    hubs: int
+
+
+@dataclass(frozen=True)
 class Lesson:
     """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
 
     pairs: HopPairs
     inputs: Inputs
-    dropped: int
-    tied: int
-    similarity: str
-    hubs: int
+    left_out: LeftOut
 
 
 def take_lesson(
@@ -40,7 +47,7 @@ def take_lesson(
     purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
     progress("preparing", 1, 1)
     pairs = labelled_pairs(purified, settings, seed, workers, progress)
-    return Lesson(pairs, inputs, purified.dropped, purified.tied, purified.measure, purified.hubs)
+    return Lesson(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))
 
 
 def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:

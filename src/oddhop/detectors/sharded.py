@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from oddhop.detectors.base import begun_as
-from oddhop.detectors.hcm import HCM, Diagnostics, Learned
-from oddhop.detectors.lesson import plan_chains
+from oddhop.detectors.hcm import HCM
+from oddhop.detectors.learned import Diagnostics, Learned
+from oddhop.detectors.lesson import LeftOut, plan_chains
 from oddhop.engine.local import Mapper, Progress, silent
 from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.model import Shape
-from oddhop.ranks import mixing
 from oddhop.settings import checked_settings
 from oddhop.shards.gather import gather, run_chains
 from oddhop.shards.pairs import sample_pairs
@@ -21,7 +21,7 @@ from oddhop.shards.prepare import prepare
 from oddhop.shards.score import score_nodes
 from oddhop.shards.similar import purify
 from oddhop.shards.work import Crew, Work
-from oddhop.stored import fingerprint, open_stored
+from oddhop.stored import open_stored
 
 
 def fit_stored(
@@ -75,25 +75,15 @@ def fit_stored(
 
 def _learned(work: Work, crew: Crew) -> Learned:
     settings = work.settings
-    preparation, measure = prepare(work, crew)
-    purge = purify(work, measure, crew)
+    prepared = prepare(work, crew)
+    purge = purify(work, prepared.similarity, crew)
     pairs = sample_pairs(work, purge, crew)
     plan = plan_chains(pairs, settings, work.seed)
     gather(work, pairs, crew)
-    shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
+    shape = Shape(prepared.preparation.width, settings.hidden, settings.layers, settings.hops)
     posterior = run_chains(work, plan, shape, crew)
     scores = score_nodes(work, posterior, crew)
-    diagnostics = Diagnostics(
-        mixing=mixing(scores.draws),
-        losses=posterior.losses,
-        class_sizes=pairs.class_sizes,
-        classes_counted=pairs.exact,
-        dropped=purge.dropped,
-        tied=purge.tied,
-        similarity=measure,
-        temperature=plan.rule.temperature,
-        hubs=purge.hubs,
-    )
-    (known_by,) = crew.each("preparing", fingerprint, [work.graph])
-    degrees = np.diff(work.stored.rows("indptr"))
-    return Learned(settings, work.seed, preparation, posterior, scores, diagnostics, None, degrees, known_by)
+    left_out = LeftOut(purge.dropped, purge.tied, prepared.similarity, purge.hubs)
+    diagnostics = Diagnostics.of(scores, posterior, plan, pairs, left_out)
+    known = None, np.diff(work.stored.rows("indptr")), prepared.fingerprint
+    return Learned(settings, work.seed, prepared.preparation, posterior, scores, diagnostics, *known)

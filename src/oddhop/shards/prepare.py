@@ -9,9 +9,10 @@ from typing import Any
 from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.compiled import compiled
+from oddhop.runs import Arrays
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work, node_weights
-from oddhop.stored import Stored
+from oddhop.stored import Stored, fingerprint
 
 ENTRIES_AT_ONCE = 65_536
 STAGE = "preparing"
@@ -33,16 +34,26 @@ class StoredRows:
         return self.stored.attributes(rows.start or 0, min(rows.stop, self.shape[0]))
 
 
-def prepare(work: Work, crew: Crew) -> tuple[Preparation, str]:
-    """Learn how attributes are prepared, prepare and convolve those of every partition; name the similarity."""
-    parts, _ = work.remembered("preparation", lambda: crew.each(STAGE, _learned, [work], 0, 3)[0])
-    preparation = Preparation(parts["unit"], parts["centre"], parts.get("components"), parts["spread"])
+@dataclass(frozen=True)
+class Prepared:
+    """How attributes are prepared, by which similarity edges are judged, and what the network is known by."""
+
+    preparation: Preparation
+    similarity: str
+    fingerprint: str
+
+
+def prepare(work: Work, crew: Crew) -> Prepared:
+    """Learn how attributes are prepared, and prepare and convolve those of every partition."""
+    arrays, told = work.remembered("preparation", lambda: crew.each(STAGE, _learned, [work], 0, 3)[0])
+    preparation = Preparation.of(arrays)
     binary = crew.each(STAGE, partial(_prepared, work, preparation), work.partitions, 1, 3)
     crew.each(STAGE, partial(_convolved, work), work.partitions, 2, 3)
-    return preparation, "jaccard" if all(zeros for zeros, _ in binary) and any(one for _, one in binary) else "cosine"
+    words = all(zeros for zeros, _ in binary) and any(one for _, one in binary)
+    return Prepared(preparation, "jaccard" if words else "cosine", told["fingerprint"])
 
 
-def _learned(work: Work) -> tuple[dict[str, Any], dict[str, Any]]:
+def _learned(work: Work) -> tuple[Arrays, dict[str, Any]]:
     settings = work.settings
     learned = learn_from_rows(
         StoredRows(work.stored),
@@ -50,10 +61,7 @@ def _learned(work: Work) -> tuple[dict[str, Any], dict[str, Any]]:
         pca_components=settings.pca_components,
         pca_above=settings.pca_above,
     )
-    arrays = {"unit": learned.unit, "centre": learned.centre, "spread": learned.spread}
-    if learned.components is not None:
-        arrays["components"] = learned.components
-    return arrays, {}
+    return learned.arrays(), {"fingerprint": fingerprint(work.graph)}
 
 
 def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, bool]:
