@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -179,6 +180,15 @@ def test_a_run_that_failed_with_nothing_to_keep_leaves_no_folder(tmp_path: Path)
         with pytest.raises(KeyError, match="it failed"):
             failed(name, keep)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["kept", "was there"]
+
+
+def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(RunFolderError, match=r"without locks \(No locks available\)"), locked(tmp_path / "run"):
+        pass
 
 
 def test_a_folder_is_held_by_one(tmp_path: Path) -> None:

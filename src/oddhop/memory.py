@@ -61,7 +61,7 @@ def estimate_memory(
     if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
         embeddings += settings.hidden * item * nodes
     moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
-    ranking = (8 * 5 * settings.chains + 200) * nodes  # embeddings are gone by then
+    ranking = _ranking_memory(nodes, settings)  # embeddings are gone by then
     return {
         "purify": held + prepared + wiring + 3 * 4 * edges,
         "hop pairs": held + prepared + wiring + LISTED * pairs + workers * 8 * nodes,
@@ -70,8 +70,12 @@ def estimate_memory(
     }
 
 
+def _ranking_memory(nodes: int, settings: HCMSettings) -> int:
+    return (8 * 5 * settings.chains + 200) * nodes
+
+
 def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
-    from oddhop.excerpt import MOST_ENTRIES, MOST_SEEN
+    from oddhop.excerpt import FEWEST, MOST_ENTRIES, MOST_SEEN
     from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
 
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
@@ -80,9 +84,11 @@ def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: H
     spread = 2 * (2 * edges / max(nodes, 1) + 1)
     excerpt, reach, seen = 0.0, nodes, nodes
     if settings.samples_neighbours(nodes):
-        spread = min(spread, (settings.neighbours or nodes) + 1)
-        entries = min(nodes, 2 * pairs) * spread ** (settings.layers - 1)
-        if settings.neighbours is None:  # as many as keep to these, or 64, which do
+        chosen = settings.neighbours is None and settings.layers == 2  # as many as keep to a bound, or 64, which do
+        spread = min(spread, (nodes if chosen else settings.neighbours or FEWEST) + 1)
+        rows = min(nodes, min(nodes, 2 * pairs) * spread ** max(settings.layers - 2, 0))
+        entries = rows * (spread if settings.layers > 1 else 1)
+        if chosen:
             entries, seen = min(entries, MOST_ENTRIES), MOST_SEEN
         reach = int(min(nodes, entries))
         excerpt = reach * (width * item + 24) + 24 * entries
@@ -114,6 +120,23 @@ def check_memory(
         f"the {stage} stage of {graph!r} would take about {needs[stage] / 2**30:.1f} GiB and "
         f"{budget / 2**30:.1f} GiB may be used; try {leaner}, or raise max_memory"
     )
+
+
+def check_partitioned_memory(nodes: int, edges: int, attributes: int, settings: HCMSettings) -> None:
+    """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
+    budget = settings.max_memory or available_memory()
+    width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
+    pairs = min(nodes * (nodes - 1), settings.hops * pool_pairs(settings, nodes))
+    needs = {
+        "a chain": BASE + KEPT * pairs + _training_memory(nodes, edges, width, pairs, settings, 1),
+        f"ranking {nodes:,} nodes": BASE + _ranking_memory(nodes, settings),
+    }
+    what = max(needs, key=lambda name: needs[name])
+    if budget is not None and needs[what] > budget:
+        raise MemoryBudgetError(
+            f"{what} would take about {needs[what] / 2**30:.1f} GiB of one machine and {budget / 2**30:.1f} GiB may be "
+            "used; try fewer chains, neighbours or layers, or raise max_memory"
+        )
 
 
 def estimate_odd_memory(nodes: int, edges: int, attributes: int, *, values: int | None = None) -> int:

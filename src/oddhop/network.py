@@ -130,13 +130,16 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
     return Network(Graph.open(folder), **vars(known))
 
 
-def describe(stored: Stored) -> Description:
-    """Read the ids, the encoding and the texts of a network on disk; nothing of its wiring is touched."""
+def describe(stored: Stored, *, texts: bool = True) -> Description:
+    """Read the ids, the encoding and, if asked, the texts of a network on disk; nothing of its wiring is touched."""
     manifest, folder = stored.manifest, stored.folder
     try:
         encoding = Encoding.from_json(json.loads((stored.folder / ENCODING).read_bytes()))
-        ids = pq.read_table(stored.folder / IDS).column(0).combine_chunks()
-        originals = pq.read_table(stored.folder / ORIGINALS) if ORIGINALS in manifest.files else None
+        ids = pq.read_table(stored.folder / IDS).column(0)
+        if pa.types.is_string(ids.type) and ids.nbytes >= 2**31:  # one array of that type cannot hold them
+            ids = ids.cast(pa.large_string())
+        ids = ids.combine_chunks()
+        originals = pq.read_table(stored.folder / ORIGINALS) if texts and ORIGINALS in manifest.files else None
         counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
         roles, differences = Roles(**manifest.roles), tuple(Difference(**one) for one in manifest.differences)
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:

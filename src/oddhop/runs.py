@@ -81,13 +81,13 @@ def sweep_beside(path: Path) -> None:
     for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with suppress(OSError):  # it is locked, or not ours to take away
             if left_over.is_symlink():
-                left_over.unlink()
+                left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
             elif left_over.is_dir():
                 shutil.rmtree(left_over)
             else:
                 with left_over.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    left_over.unlink()
+                    left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
 
 
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
@@ -235,12 +235,17 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise RunFolderError(
                 f"another run is writing to {folder}; wait for it to end or choose another folder"
             ) from None
+        except OSError as error:
+            raise RunFolderError(
+                f"{folder} is on a file system without locks ({error.strerror}), so two runs could write to it at "
+                "once; choose a folder on one that has them, or have it mounted with them"
+            ) from None
         for left_over in folder.glob(".*.tmp"):  # of writers that were killed: nobody else writes here now
-            left_over.unlink()
+            left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
         try:
             yield folder
         except BaseException:

@@ -120,14 +120,12 @@ class Partition:
     start, stop : the nodes.
     indptr : where the row of each begins in ``indices``; it begins with 0.
     indices : their neighbours, by number in the whole network.
-    attributes : their rows.
     """
 
     start: int
     stop: int
     indptr: Ints
     indices: Ints
-    attributes: Attributes
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +186,7 @@ class Stored:
         start, stop = self.manifest.bounds[number : number + 2]
         indptr = self.rows("indptr", start, stop + 1)
         indices = self.rows("indices", *self.manifest.entries[number : number + 2])
-        return Partition(start, stop, indptr - indptr[0], indices, self.attributes(start, stop))
+        return Partition(start, stop, indptr - indptr[0], indices)
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:

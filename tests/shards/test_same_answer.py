@@ -1,5 +1,8 @@
 """A network in partitions is judged as the same network is on one machine: stage by stage, and in the end."""
 
+import shutil
+import socket
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +14,8 @@ from oddhop import HCM, Graph, hops, purify
 from oddhop.attributes import learn_preparation
 from oddhop.detectors.lesson import labelled_pairs
 from oddhop.detectors.sharded import fit_stored
-from oddhop.engine.local import silent, threads
-from oddhop.errors import NothingToLearnError, RunFolderError, SettingsError
+from oddhop.engine.local import Mapper, silent, threads
+from oddhop.errors import MemoryBudgetError, NothingToLearnError, RunFolderError, SettingsError
 from oddhop.ingest import ingest
 from oddhop.model import Inputs
 from oddhop.settings import HCMSettings
@@ -164,14 +167,33 @@ def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
         fit_stored(HCM(), folder, mapper=threads(1), run_folder=tmp_path / "run")
 
 
+def test_what_no_machine_could_hold_is_refused(tmp_path: Path) -> None:
+    folder = stored_network(tmp_path)
+    with pytest.raises(MemoryBudgetError, match="of one machine and"):
+        fit_stored(HCM(max_memory=2**20), folder, mapper=threads(1), run_folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_network_may_come_to_the_same_path(tmp_path: Path) -> None:
+    for nodes, edges in ((60, 200), (90, 300)):
+        shutil.rmtree(tmp_path / "graph", ignore_errors=True)
+        folder = stored_network(tmp_path, nodes=nodes, edges=edges)
+        fitted = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / f"run{nodes}")
+        assert fitted.model_.fingerprint == Graph.open(folder).fingerprint
+        assert fitted.result_.num_rows == nodes
+
+
+def test_a_machine_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{socket.gethostname()} has no folder"):
+        _ = Work(tmp_path / "not mounted", tmp_path, HCMSettings(), seed=0).stored
+
+
 class KilledError(Exception):
     """What ends a run in the middle."""
 
 
-@pytest.mark.parametrize("calls", range(1, 16, 2))
-def test_a_run_that_was_ended_anywhere_goes_on_to_the_same_bits(tmp_path: Path, calls: int) -> None:
-    folder = stored_network(tmp_path)
-    straight = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "straight")
+def ended_at(calls: int) -> Mapper:
+    """Give a mapper that does half the blocks of its n-th call, and fails."""
     count = 0
 
     def failing(function, blocks, report):
@@ -183,8 +205,32 @@ def test_a_run_that_was_ended_anywhere_goes_on_to_the_same_bits(tmp_path: Path, 
             function(block)
         raise KilledError
 
+    return failing
+
+
+@pytest.mark.parametrize("calls", range(1, 9))
+def test_a_star_is_left_whole_whenever_its_run_was_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    monkeypatch.setattr(similar, "HUB", 8)
+    rng = np.random.default_rng(1)
+    pq.write_table(pa.table({"source": [0] * 40, "target": range(1, 41)}), tmp_path / "edges.parquet")
+    pq.write_table(pa.table({"id": np.arange(41), "a": rng.normal(size=41)}), tmp_path / "nodes.parquet")
+    ingest(tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "graph", partition_entries=12)
+    work = work_on(tmp_path / "graph", tmp_path / "run")
+    similarity = prepare(work, CREW).similarity
+    with suppress(KilledError):
+        similar.purify(work, similarity, Crew(ended_at(calls), silent))
+    purge = similar.purify(work, similarity, CREW)
+    assert (purge.dropped, purge.hubs, purge.entries) == (8, 0, 64)
+
+
+@pytest.mark.parametrize("calls", range(1, 16, 2))
+def test_a_run_that_was_ended_anywhere_goes_on_to_the_same_bits(tmp_path: Path, calls: int) -> None:
+    folder = stored_network(tmp_path)
+    straight = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "straight")
     with pytest.raises(KilledError):
-        fit_stored(HCM(**QUICK), folder, mapper=failing, run_folder=tmp_path / "run")
+        fit_stored(HCM(**QUICK), folder, mapper=ended_at(calls), run_folder=tmp_path / "run")
     with pytest.raises(RunFolderError, match="already holds a run"):
         fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "run")
     resumed = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "run", resume=True)

@@ -59,7 +59,7 @@ def find_here(
 def find_on_cluster(
     console: Console, settings: HCMSettings, graph: str, address: str | None, checkpoints: Path, *, resume: bool
 ) -> Finding:
-    """Fit HCM on the partitions of a network on disk; this process sees no more of it than any other."""
+    """Fit HCM on the partitions of a network on disk; this process reads its ids, and nothing of its wiring."""
     from oddhop.detectors.hcm import HCM
     from oddhop.detectors.sharded import fit_stored
     from oddhop.engine.ray import cluster
@@ -69,7 +69,7 @@ def find_on_cluster(
             f"a cluster works on a network in partitions, and {graph} is none; make one: oddhop ingest EDGES ... --out"
         )
     stored = open_stored(graph)
-    manifest, known = stored.manifest, describe(stored)
+    manifest, known = stored.manifest, describe(stored, texts=False)
     console.say(
         "read",
         f"{manifest.nodes:,} nodes, {manifest.edges:,} edges, {len(manifest.attribute_names):,} attributes in "

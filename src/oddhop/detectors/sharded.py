@@ -13,6 +13,7 @@ from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import LeftOut, plan_chains
 from oddhop.engine.local import Mapper, Progress, silent
 from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.memory import check_partitioned_memory
 from oddhop.model import Shape
 from oddhop.settings import checked_settings
 from oddhop.shards.gather import gather, run_chains
@@ -62,13 +63,14 @@ def fit_stored(
             "sample, for no process holds the whole; leave both out, or fit on one machine"
         )
     settings = settings.model_copy(update={"training": "sampled"})
-    stored = open_stored(graph)
-    if stored.manifest.edges == 0:
+    manifest = open_stored(graph).manifest
+    if manifest.edges == 0:
         raise NothingToLearnError(f"{graph} has no edges, and hop counts are learned from edges; give at least one")
-    files = {name: entry.sha256 for name, entry in sorted(stored.manifest.files.items())}
+    check_partitioned_memory(manifest.nodes, manifest.edges, len(manifest.attribute_names), settings)
+    files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
     with begun_as(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
         assert folder is not None  # noqa: S101 - there is one where one was asked for
-        work = Work(Path(graph).resolve(), folder.path.resolve(), settings, seed, folder.run)
+        work = Work(Path(graph).absolute(), folder.path.absolute(), settings, seed, folder.run)
         detector.take(_learned(work, Crew(mapper, progress)))
     return detector
 

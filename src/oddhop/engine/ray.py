@@ -76,8 +76,8 @@ def cluster(address: str | None = None, *, without_token: bool = False) -> Itera
     if _has_token():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     ray = _import_ray()
+    _connect(ray, address)
     try:
-        _connect(ray, address)
         yield _mapper(ray)
     finally:
         ray.shutdown()
@@ -130,6 +130,8 @@ def _has_token() -> bool:
 
 
 def _connect(ray: Any, address: str) -> None:
+    if ray.is_initialized():
+        raise ClusterError("this process uses a cluster already; end that first: ray.shutdown()")
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:

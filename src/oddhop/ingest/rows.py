@@ -21,6 +21,7 @@ from oddhop.runs import atomic_file
 
 PAIRS_AT_ONCE = 1 << 21
 BITS = 63
+MOST_NODES = 1 << 20  # of a partition: whoever scores it holds a vector of each
 SCATTERING, SORTING = "scattering edges", "sorting edges"
 
 
@@ -62,7 +63,7 @@ def _pairs(file: Path, nodes: int) -> Iterator[Ints]:
 
 
 def choose_bounds(degrees: Ints, most: int) -> tuple[int, ...]:
-    """Cut the nodes into ranges of at most ``most`` entries, or of one node that has more.
+    """Cut the nodes into ranges of at most ``most`` entries, or of one node that has more; none has too many nodes.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def choose_bounds(degrees: Ints, most: int) -> tuple[int, ...]:
     """
     nodes = int(degrees.size)
     ends = np.cumsum(degrees)
-    longest = 1 << (BITS - _shift(nodes))
+    longest = min(1 << (BITS - _shift(nodes)), MOST_NODES)
     bounds = [0]
     while bounds[-1] < nodes:
         start = bounds[-1]

@@ -16,7 +16,7 @@ from oddhop.convolution import Convolution
 from oddhop.excerpt import Excerpt, Neighbours, drawn_neighbours, enough_neighbours, gather_excerpt
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs, Shape
-from oddhop.shards.work import Crew, Work, node_weights
+from oddhop.shards.work import Crew, Work
 
 STAGE, TRAINING = "gathering", "training"
 WIRING = ("indptr", "indices", "weights", "stand_for")
@@ -30,12 +30,14 @@ def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
 
     def draw(rows: Ints, most: int) -> Neighbours:
         name = f"drawn_{next(rounds)}"
-        crew.each(STAGE, partial(_draw, work, name, most), _split(work, rows), 0, 2)
+        _ask(work, f"{name}_rows", rows)
+        crew.each(STAGE, partial(_draw, work, name, most), work.partitions, 0, 2)
         degrees, drawn = _joined(work, f"{name}_degrees"), _joined(work, f"{name}_nodes")
         return Neighbours(degrees, np.minimum(degrees, most), drawn)
 
     def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
-        crew.each(STAGE, partial(_look, work), _split(work, nodes), 1, 2)
+        _ask(work, "seen", nodes)
+        crew.each(STAGE, partial(_look, work), work.partitions, 1, 2)
         return _joined(work, "seen_weights"), torch.from_numpy(_joined(work, "seen_convolved"))
 
     if work.run.load("excerpt") is None:
@@ -44,7 +46,7 @@ def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
             nodes, at_once = work.stored.manifest.nodes, settings.pairs_per_step
             most = enough_neighbours(pairs, draw, nodes, layers=settings.layers, at_once=at_once)
         _write(work, gather_excerpt(pairs, draw, look, layers=settings.layers, neighbours=most))
-        work.run.save("excerpt", {}, {"exact": pairs.exact})
+        work.run.save("excerpt", {}, {})
 
 
 def run_chains(work: Work, plan: Plan, shape: Shape, crew: Crew) -> Posterior:
@@ -61,7 +63,7 @@ def _run_chain(work: Work, plan: Plan, shape: Shape, number: int) -> tuple[Float
     excerpt = {name: work.read(f"excerpt_{name}", 0) for name in (*WIRING, *PAIRS, "convolved")}
     left, right, starts, sizes = (excerpt[name] for name in PAIRS)
     pairs = HopPairs(left, right, starts, sizes, exact=True)
-    # Read into memory: a chain goes over it again and again, and torch wants what it may write to.
+    # Read into memory: a chain goes over it again and again.
     inputs = Inputs(Convolution(*(excerpt[name] for name in WIRING)), torch.from_numpy(excerpt["convolved"].copy()))
     chain = run_chain(number, plan, shape, inputs, pairs, work.run, lambda _: None)
     return chain.kept.numpy(), chain.loss
@@ -75,29 +77,28 @@ def _write(work: Work, excerpt: Excerpt) -> None:
     work.write("excerpt_convolved", 0, excerpt.inputs.convolved.numpy())
 
 
-def _split(work: Work, nodes: Ints) -> list[tuple[int, Ints]]:
-    """Cut nodes in ascending order by the partitions that they are in."""
-    return list(enumerate(np.split(nodes, np.searchsorted(nodes, work.bounds[1:-1]))))
+def _ask(work: Work, name: str, nodes: Ints) -> None:
+    """Write nodes, which ascend, for the partitions that they are in: too many to travel with the tasks."""
+    for number, some in enumerate(np.split(nodes, np.searchsorted(nodes, work.bounds[1:-1]))):
+        work.write(name, number, some)
 
 
 def _joined(work: Work, name: str) -> npt.NDArray[Any]:
     return np.concatenate([work.read(name, number) for number in work.partitions])
 
 
-def _draw(work: Work, name: str, count: int, task: tuple[int, Ints]) -> None:
-    number, nodes = task
+def _draw(work: Work, name: str, count: int, number: int) -> None:
     if work.has(f"{name}_nodes", number):
         return
-    part = work.stored.partition(number)
+    part, nodes = work.stored.partition(number), work.read(f"{name}_rows", number)
     found = drawn_neighbours(part.indptr, part.indices, nodes - part.start, nodes, count, work.seed)
     work.write(f"{name}_degrees", number, found.degrees)
     work.write(f"{name}_nodes", number, found.drawn)
 
 
-def _look(work: Work, task: tuple[int, Ints]) -> None:
-    number, nodes = task
+def _look(work: Work, number: int) -> None:
     if work.has("seen_convolved", number):
         return
-    local = nodes - work.bounds[number]
-    work.write("seen_weights", number, node_weights(work.stored, number, work.settings.dtype)[local])
+    local = work.read("seen", number) - work.bounds[number]
+    work.write("seen_weights", number, work.read("weights", number)[local])
     work.write("seen_convolved", number, work.read("convolved", number)[local])

@@ -13,13 +13,14 @@ from operator import attrgetter
 
 import numpy as np
 
+from oddhop.adjacency import index_dtype
 from oddhop.arrays import Ints
 from oddhop.compiled import compiled
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Some entries that lead to one peer. The arrays are overwritten by the next.
+    """Some entries that lead to one peer.
 
     Attributes
     ----------
@@ -52,31 +53,40 @@ def by_peer(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterator
 
 
 def _meetings(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterator[Meeting]:
-    cursor = indptr[:-1].astype(np.int64)
-    rows, columns, places = (np.empty(at_once, dtype=np.int64) for _ in range(3))
+    starts, rows, places = _sorted_by_peer(indptr, indices, bounds)
     for peer in range(bounds.size - 1):
-        row, found = 0, 0
-        while row < cursor.size:
-            row, found = _next_entries(
-                indptr, indices, cursor, row, bounds[peer], bounds[peer + 1], rows, columns, places
-            )
-            if found:
-                yield Meeting(peer, rows[:found], columns[:found], places[:found])
+        for first in range(starts[peer], starts[peer + 1], at_once):
+            some = slice(first, min(first + at_once, starts[peer + 1]))
+            here = places[some].astype(np.int64)
+            yield Meeting(peer, rows[some].astype(np.int64), indices[here] - bounds[peer], here)
+
+
+def _sorted_by_peer(indptr: Ints, indices: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
+    """Give where the entries to each peer begin, and the row and the place of every entry in that order."""
+    rows, places = (np.empty(indices.size, dtype=index_dtype(indices.size)) for _ in range(2))
+    starts = np.zeros(bounds.size, dtype=np.int64)
+    _sort(indptr, indices, bounds, starts, rows, places)
+    return starts, rows, places
 
 
 @compiled
-def _next_entries(
-    indptr: Ints, indices: Ints, cursor: Ints, row: int, start: int, stop: int, rows: Ints, columns: Ints, places: Ints
-) -> tuple[int, int]:
-    end = 0
-    while row < cursor.size:
-        while cursor[row] < indptr[row + 1] and indices[cursor[row]] < stop:
-            if end == rows.size:
-                return row, end
-            rows[end] = row
-            columns[end] = indices[cursor[row]] - start
-            places[end] = cursor[row]
-            cursor[row] += 1
-            end += 1
-        row += 1
-    return row, end
+def _sort(indptr: Ints, indices: Ints, bounds: Ints, starts: Ints, rows: Ints, places: Ints) -> None:
+    """Sort by counting; a row ascends, so its peers do."""
+    for count in (True, False):
+        for row in range(indptr.size - 1):
+            peer = -1
+            for place in range(indptr[row], indptr[row + 1]):
+                if peer < 0 or indices[place] >= bounds[peer + 1]:
+                    peer = np.searchsorted(bounds, indices[place], side="right") - 1
+                if count:
+                    starts[peer + 1] += 1
+                else:
+                    rows[starts[peer]] = row
+                    places[starts[peer]] = place
+                    starts[peer] += 1
+        if count:
+            for peer in range(1, starts.size):
+                starts[peer] += starts[peer - 1]
+    for peer in range(starts.size - 1, 0, -1):  # each was moved to the beginning of the next
+        starts[peer] = starts[peer - 1]
+    starts[0] = 0

@@ -37,7 +37,7 @@ from oddhop.shards.similar import Purge
 from oddhop.shards.work import Crew, Work
 
 STAGE = "hop pairs"
-IN_STEP = 16
+IN_STEP, LISTED_AT_ONCE = 16, 2**22  # searches that go on in step, and nodes that they may list together
 ENTRIES_AT_ONCE = 2**22
 
 
@@ -48,7 +48,7 @@ def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
     nodes, classes = work.stored.manifest.nodes, work.settings.hops
     choice = Choice.of_all(nodes, MAX_SOURCES, work.seed)
     if not LeftRows(work).degrees(choice.pilot).any():
-        found = crew.each(STAGE, partial(_wired, work), work.partitions, 0, 3)
+        found = crew.each(STAGE, partial(_wired, work), work.partitions, 0, 2 * classes)
         wired = np.concatenate([some for some, _ in found])
         choice = Choice.of_wired(wired, sum(count for _, count in found), MAX_SOURCES)
     _, seen = work.remembered("pilot", lambda: ({}, _pilot(work, choice.pilot, crew)))
@@ -57,7 +57,9 @@ def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
     draw = plan_draw(wiring, choice, pilot, pool_pairs(work.settings, nodes), work.seed)
     blocks = range(0, choice.sources.size, SOURCES_AT_ONCE)
     tasks = [(number, choice.sources[start : start + SOURCES_AT_ONCE]) for number, start in enumerate(blocks)]
-    crew.each(STAGE, partial(_draw_block, work, draw, classes), tasks, 2, 3)
+    listed = pilot.counts[:-1].sum() / choice.pilot.size + draw.rates[-1] * nodes  # around a source, on average
+    in_step = int(np.clip(LISTED_AT_ONCE / listed, 1, IN_STEP))
+    crew.each(STAGE, partial(_draw_block, work, draw, classes, in_step), tasks, 1, 2)
     drawn = (work.read("pairs", number) for number, _ in tasks)
     parts = ((pairs[0], pairs[1], pairs[2]) for pairs in drawn)
     return grouped(parts, draw.class_sizes, exact=draw.exact)
@@ -73,7 +75,7 @@ def _pilot(work: Work, pilot: Ints, crew: Crew) -> dict[str, object]:
     classes, nodes = work.settings.hops, work.stored.manifest.nodes
     reached, rim_edges = [], 0
     for level in range(classes):
-        told = crew.each(STAGE, partial(_reach, work, pilot, level), work.partitions, level, 3 * classes)
+        told = crew.each(STAGE, partial(_reach, work, pilot, level), work.partitions, level, 2 * classes)
         reached.append(sum(one for one, _ in told))
         if level == max(classes - 2, 0):
             rim_edges = sum(edges for _, edges in told)
@@ -119,14 +121,14 @@ class Search:
         return self.nodes[self.ends[distance - 1] if distance else 0 : self.ends[distance]]
 
 
-def _draw_block(work: Work, draw: Draw, classes: int, task: tuple[int, Ints]) -> None:
+def _draw_block(work: Work, draw: Draw, classes: int, in_step: int, task: tuple[int, Ints]) -> None:
     number, sources = task
     if work.has("pairs", number):
         return
     rows, nodes = LeftRows(work), work.stored.manifest.nodes
     mark = np.zeros(nodes, dtype=np.uint8)  # one byte a node, and of those the ones that are touched
     parts = [
-        _draw_some(rows, sources[k : k + IN_STEP], draw, classes, nodes, mark) for k in range(0, sources.size, IN_STEP)
+        _draw_some(rows, sources[k : k + in_step], draw, classes, nodes, mark) for k in range(0, sources.size, in_step)
     ]
     work.write("pairs", number, np.stack([np.concatenate(column) for column in zip(*parts, strict=True)]))
 

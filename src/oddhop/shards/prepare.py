@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.compiled import compiled
+from oddhop.purify import Side
 from oddhop.runs import Arrays
 from oddhop.shards.meetings import by_peer
-from oddhop.shards.work import Crew, Work, node_weights
+from oddhop.shards.work import Crew, Work
 from oddhop.stored import Stored, fingerprint
 
 ENTRIES_AT_ONCE = 65_536
@@ -68,19 +71,28 @@ def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, 
     """Prepare the rows of a partition; tell whether all are 0 or 1, and whether there is a 1."""
     if not work.has("prepared", number):
         start, stop = work.span(number)
-        work.write("prepared", number, preparation.some(StoredRows(work.stored), start, stop, work.settings.dtype))
+        degrees = np.diff(work.stored.rows("indptr", start, stop + 1))
+        rows = preparation.some(StoredRows(work.stored), start, stop, work.settings.dtype)
+        side = Side.of(rows)
+        work.write("weights", number, (1.0 / np.sqrt(degrees + 1.0)).astype(rows.dtype))
+        work.write("norms", number, np.stack([side.shrink, side.norms]))
+        work.write("prepared", number, rows)
     return zeros_and_ones(work.read("prepared", number))
+
+
+def side_of(work: Work, number: int) -> Side:
+    """Give the prepared rows of a partition with what a similarity asks of them, as they were written."""
+    shrink, norms = work.read("norms", number)
+    return Side(work.read("prepared", number), shrink, norms)
 
 
 def _convolved(work: Work, number: int) -> None:
     if work.has("convolved", number):
         return
-    stored, dtype = work.stored, work.settings.dtype
-    part, own = stored.partition(number), work.read("prepared", number)
-    weights = node_weights(stored, number, dtype)
+    part, own, weights = work.stored.partition(number), work.read("prepared", number), work.read("weights", number)
     out = own * weights[:, None]
     for peer, entries in by_peer(part.indptr, part.indices, work.bounds, ENTRIES_AT_ONCE):
-        other, other_weights = work.read("prepared", peer), node_weights(stored, peer, dtype)
+        other, other_weights = work.read("prepared", peer), work.read("weights", peer)
         for some in entries:
             add_rows(other, other_weights, some.rows, some.columns, out)
     out *= weights[:, None]

@@ -7,6 +7,7 @@ owners work it out: that is twice the work of the head, and no figure of an edge
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -19,7 +20,7 @@ from oddhop.model import Shape, expected_hops
 from oddhop.scoring import Scores, from_the_mean, welford
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.prepare import add_rows
-from oddhop.shards.work import Crew, Work, node_weights
+from oddhop.shards.work import Crew, Work
 
 STAGE = "scoring"
 HIDDEN_AT_ONCE = 2_048  # entries whose hidden vectors are made anew; they stay in the cache
@@ -33,14 +34,14 @@ def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
     layers = max(posterior.shape.layers - 1, 1)
     steps, done = chains * (layers + 1) + 1, 0
     for chain in range(chains):
-        weights = posterior.weights[chain]
+        work.write("posterior", chain, posterior.weights[chain])  # for the tasks: too large to travel with each
         if not all(work.has(f"told_{chain}", number) for number in work.partitions):
             for layer in range(1, layers + 1):
-                embed = partial(_embed, work, posterior.shape, weights, chain, layer)
+                embed = partial(_embed, work, posterior.shape, chain, layer)
                 crew.each(STAGE, embed, work.partitions, done + layer - 1, steps)
                 if layer > 1:
                     work.forget(f"hidden_{chain}_{layer - 1}")
-            judge = partial(_judge, work, posterior.shape, weights, chain, layers)
+            judge = partial(_judge, work, posterior.shape, chain, layers)
             crew.each(STAGE, judge, work.partitions, done + layers, steps)
         work.forget(f"hidden_{chain}_{layers}")
         done += layers + 1
@@ -56,32 +57,34 @@ def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
     return Scores(told[0], told[1], draws, degrees > 0, float(means[0].max()), float(means[1].max()))
 
 
-def _embed(work: Work, shape: Shape, weights: Floats, chain: int, layer: int, number: int) -> None:
-    """Write the vectors of a partition after some convolutions (the first was done before), for every sample."""
+def _embed(work: Work, shape: Shape, chain: int, layer: int, number: int) -> None:
+    """Write the vectors of a partition after some convolutions (the first was done before), sample by sample."""
     name, below = f"hidden_{chain}_{layer}", f"hidden_{chain}_{layer - 1}"
     if work.has(name, number) or work.has(f"told_{chain}", number):
         return
     last = layer >= shape.layers - 1
     start, stop = work.span(number)
     coarse = work.settings.coarse and last
-    out = np.empty((len(weights), stop - start, shape.hidden), dtype=np.uint16 if coarse else weights.dtype)
-    for sample, flat in enumerate(weights):
-        parts = shape.read(torch.from_numpy(flat))[: shape.layers]
-        if shape.layers == 1:
-            seen, matrix = work.read("convolved", number), parts[0]
-        else:
-            seen, matrix = _convolved(work, number, below if layer > 1 else None, sample, parts[0]), parts[layer]
-        for first in range(0, stop - start, ROWS_AT_ONCE):
-            block = torch.from_numpy(np.array(seen[first : first + ROWS_AT_ONCE])) @ matrix
-            block = block if last else torch.relu_(block)
-            here = block.to(torch.bfloat16).view(torch.uint16) if coarse else block
-            out[sample, first : first + ROWS_AT_ONCE] = here.numpy()
-    work.write(name, number, out)
+    weights = work.read("posterior", chain)
+
+    def blocks() -> Iterator[Floats]:
+        for sample, flat in enumerate(weights):
+            parts = shape.read(torch.from_numpy(flat))[: shape.layers]
+            if shape.layers == 1:
+                seen, matrix = work.read("convolved", number), parts[0]
+            else:
+                seen, matrix = _convolved(work, number, below if layer > 1 else None, sample, parts[0]), parts[layer]
+            for first in range(0, stop - start, ROWS_AT_ONCE):
+                block = torch.from_numpy(np.array(seen[first : first + ROWS_AT_ONCE])) @ matrix
+                block = block if last else torch.relu_(block)
+                yield (block.to(torch.bfloat16).view(torch.uint16) if coarse else block).numpy()
+
+    shape_of_all = len(weights), stop - start, shape.hidden
+    work.write_parts(name, number, shape_of_all, np.uint16 if coarse else weights.dtype, blocks())
 
 
 def _convolved(work: Work, number: int, below: str | None, sample: int, first_layer: torch.Tensor) -> Floats:
     """Convolve the vectors below; those of the first layer are made anew from the attributes convolved once."""
-    stored, dtype = work.stored, work.settings.dtype
 
     def vectors(of: int) -> Floats:
         return work.read("convolved", of) if below is None else work.read(below, of)[sample]
@@ -89,14 +92,13 @@ def _convolved(work: Work, number: int, below: str | None, sample: int, first_la
     def hidden(rows: Floats) -> Floats:
         return torch.relu_(torch.from_numpy(rows) @ first_layer).numpy() if below is None else rows
 
-    weights = node_weights(stored, number, dtype)
-    own = vectors(number)
+    weights, own = work.read("weights", number), vectors(number)
     out = np.concatenate([hidden(np.array(own[k : k + ROWS_AT_ONCE])) for k in range(0, len(own), ROWS_AT_ONCE)])
     out *= weights[:, None]
     every = np.arange(HIDDEN_AT_ONCE)
-    part = stored.partition(number)
+    part = work.stored.partition(number)
     for peer, entries in by_peer(part.indptr, part.indices, work.bounds, HIDDEN_AT_ONCE):
-        other, other_weights = vectors(peer), node_weights(stored, peer, dtype)
+        other, other_weights = vectors(peer), work.read("weights", peer)
         for some in entries:
             seen = hidden(other[some.columns])
             add_rows(seen, other_weights[some.columns], some.rows, every[: len(seen)], out)
@@ -104,11 +106,11 @@ def _convolved(work: Work, number: int, below: str | None, sample: int, first_la
     return out
 
 
-def _judge(work: Work, shape: Shape, weights: Floats, chain: int, layer: int, number: int) -> None:
+def _judge(work: Work, shape: Shape, chain: int, layer: int, number: int) -> None:
     """Work out what a chain says of the nodes of a partition."""
     if work.has(f"told_{chain}", number):
         return
-    part = work.stored.partition(number)
+    part, weights = work.stored.partition(number), work.read("posterior", chain)
     samples, nodes = len(weights), part.stop - part.start
     flat = [torch.from_numpy(one) for one in weights]
     own = _embeddings(work, chain, layer, number)

@@ -14,14 +14,17 @@ import numpy as np
 
 from oddhop.arrays import Bools, Ints
 from oddhop.compiled import compiled
-from oddhop.purify import HUB, Side, similarity_between
+from oddhop.purify import HUB, similarity_between
 from oddhop.randomness import PURIFY, mix, word
 from oddhop.shards.meetings import by_peer
+from oddhop.shards.prepare import side_of
 from oddhop.shards.work import Crew, Work
+from oddhop.stored import Partition
 
 ENTRIES_AT_ONCE = 262_144
 STAGE = "purifying"
 BINS = 2**16
+STEPS = 9  # similarities, two counts of them, four of hashes, whether anything stays, and what does
 
 
 @dataclass(frozen=True)
@@ -64,28 +67,20 @@ def purify(work: Work, measure: str, crew: Crew) -> Purge:
 
 def _purify(work: Work, measure: str, crew: Crew) -> dict[str, int]:
     drop = int(np.floor(work.settings.drop_ratio * work.stored.manifest.edges + 1e-9))
-    cut, tied = Cut(-1, None, ()), 0
+    threshold, tie, tied = -1, None, 0
     if drop:
-        crew.each(STAGE, partial(_similarity, work, measure), work.partitions, 0, 4)
-        threshold, below, equal = _smallest(work, crew, drop, None, bits=32)
-        tie = None
+        crew.each(STAGE, partial(_similarity, work, measure), work.partitions, 0, STEPS)
+        threshold, below, equal = _smallest(work, crew, drop, None, step=1)
         if below + equal > drop:
             tied = drop - below
-            tie, _, _ = _smallest(work, crew, tied, threshold, bits=64)
-        cut = Cut(threshold, tie, ())
+            tie, _, _ = _smallest(work, crew, tied, threshold, step=3)
     hubs = tuple(int(node) for node in np.concatenate([_hubs(work, number) for number in work.partitions]))
-    left = _leave(work, Cut(cut.similarity, cut.tie, hubs), crew)
-    if hubs and not any(one.entries for one in left):  # of a star nothing would be left
-        for name in ("left_indptr", "left_indices"):
-            work.forget(name)
-        hubs = ()
-        left = _leave(work, cut, crew)
+    cut = Cut(threshold, tie, hubs)
+    if hubs and not any(crew.each(STAGE, partial(_leaves_any, work, cut), work.partitions, STEPS - 2, STEPS)):
+        cut = Cut(threshold, tie, ())  # of a star nothing would be left
+    left = crew.each(STAGE, partial(_leave_rows, work, cut), work.partitions, STEPS - 1, STEPS)
     entries, squares = sum(one.entries for one in left), sum(one.squares for one in left)
-    return {"dropped": drop, "tied": tied, "hubs": len(hubs), "entries": entries, "squares": squares}
-
-
-def _leave(work: Work, cut: Cut, crew: Crew) -> list[Left]:
-    return crew.each(STAGE, partial(_leave_rows, work, cut), work.partitions, 3, 4)
+    return {"dropped": drop, "tied": tied, "hubs": len(cut.hubs), "entries": entries, "squares": squares}
 
 
 def _hubs(work: Work, number: int) -> Ints:
@@ -93,13 +88,17 @@ def _hubs(work: Work, number: int) -> Ints:
     return np.asarray(np.flatnonzero(np.diff(work.stored.rows("indptr", start, stop + 1)) > HUB) + start)
 
 
-def _smallest(work: Work, crew: Crew, rank: int, tie: int | None, bits: int) -> tuple[int, int, int]:
-    """Give the key of that rank, counted from 1, how many keys are smaller, and how many are the same."""
+def _smallest(work: Work, crew: Crew, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
+    """Give the key of that rank, counted from 1, how many keys are smaller, and how many are the same.
+
+    Keys are similarities, of 32 bits, or the hashes of edges that are as similar as ``tie``, of 64.
+    """
     key, below, equal = 0, 0, 0
-    for shift in range(bits - 16, -1, -16):
+    bits = 32 if tie is None else 64
+    for passes, shift in enumerate(range(bits - 16, -1, -16)):
         top = shift == bits - 16
         count = partial(_counts, work, tie, shift, None if top else key)
-        counts = np.sum(crew.each(STAGE, count, work.partitions, 2, 4), axis=0)
+        counts = np.sum(crew.each(STAGE, count, work.partitions, step + passes, STEPS), axis=0)
         upto = np.cumsum(counts)
         digit = int(np.searchsorted(upto, rank - below))
         equal = int(counts[digit])
@@ -111,10 +110,10 @@ def _smallest(work: Work, crew: Crew, rank: int, tie: int | None, bits: int) -> 
 def _similarity(work: Work, measure: str, number: int) -> None:
     if work.has("similarity", number):
         return
-    part, own = work.stored.partition(number), Side.of(work.read("prepared", number))
+    part, own = work.stored.partition(number), side_of(work, number)
     out = np.empty(part.indices.size, dtype=np.float32)
     for peer, entries in by_peer(part.indptr, part.indices, work.bounds, ENTRIES_AT_ONCE):
-        other = Side.of(work.read("prepared", peer))
+        other = side_of(work, peer)
         for some in entries:
             out[some.places] = similarity_between(own, some.rows, other, some.columns, measure)
     work.write("similarity", number, _sortable(out + np.float32(0)))  # no -0, which is no less than 0
@@ -145,21 +144,31 @@ def _counts(work: Work, tie: int | None, shift: int, prefix: int | None, number:
     return counts
 
 
+def _leaves_any(work: Work, cut: Cut, number: int) -> bool:
+    return bool(_staying(work, cut, number, work.stored.partition(number)).any())
+
+
+def _staying(work: Work, cut: Cut, number: int, part: Partition) -> Bools:
+    """Tell which entries of a partition stay."""
+    bits = work.read("similarity", number) if cut.similarity >= 0 else np.zeros(part.indices.size, dtype=np.uint32)
+    stays: Bools = _kept(
+        part.indptr,
+        part.indices,
+        part.start,
+        bits,
+        cut.similarity,
+        cut.tie is not None,
+        np.uint64(cut.tie or 0),
+        word(work.seed, PURIFY),
+        np.array(cut.hubs, dtype=np.int64),
+    )
+    return stays
+
+
 def _leave_rows(work: Work, cut: Cut, number: int) -> Left:
     if not work.has("left_indices", number):
         part = work.stored.partition(number)
-        bits = work.read("similarity", number) if cut.similarity >= 0 else np.zeros(part.indices.size, dtype=np.uint32)
-        keep = _kept(
-            part.indptr,
-            part.indices,
-            part.start,
-            bits,
-            cut.similarity,
-            cut.tie is not None,
-            np.uint64(cut.tie or 0),
-            word(work.seed, PURIFY),
-            np.array(cut.hubs, dtype=np.int64),
-        )
+        keep = _staying(work, cut, number, part)
         before = np.concatenate([[0], np.cumsum(keep)])
         work.write("left_indptr", number, before[part.indptr])
         work.write("left_indices", number, part.indices[keep])

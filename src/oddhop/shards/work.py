@@ -7,7 +7,8 @@ order, twice, and again after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from oddhop.arrays import Floats, Ints
+from oddhop.arrays import Ints
 from oddhop.engine.local import Mapper, Progress
 from oddhop.runs import Arrays, RunFolder, atomic_file
 from oddhop.settings import HCMSettings
@@ -39,7 +40,7 @@ class Work:
     @property
     def stored(self) -> Stored:
         """The network on disk."""
-        return _opened(self.graph)
+        return _opened(self.graph, self.digest)
 
     @property
     def run(self) -> RunFolder:
@@ -69,6 +70,16 @@ class Work:
         """Write an array of a partition, whole or not at all."""
         with atomic_file(self._file(name, number)) as file:
             np.save(file, array, allow_pickle=False)
+
+    def write_parts(
+        self, name: str, number: int, shape: tuple[int, ...], dtype: npt.DTypeLike, parts: Iterable[npt.NDArray[Any]]
+    ) -> None:
+        """Write an array of a partition that is made part by part, each the next of its rows."""
+        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+        with atomic_file(self._file(name, number)) as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for part in parts:
+                file.write(np.ascontiguousarray(part).data)
 
     def read(self, name: str, number: int) -> npt.NDArray[Any]:
         """Map an array of a partition; what is written to it stays with the process, for torch takes nothing else."""
@@ -114,12 +125,8 @@ class Crew:
         return self.mapper(function, blocks, report)
 
 
-def node_weights(stored: Stored, number: int, dtype: type[np.floating]) -> Floats:
-    """Give 1 / sqrt(degree + 1) of the nodes of a partition."""
-    start, stop = stored.manifest.bounds[number : number + 2]
-    return np.asarray((1.0 / np.sqrt(np.diff(stored.rows("indptr", start, stop + 1)) + 1.0)).astype(dtype))
-
-
 @cache
-def _opened(graph: Path) -> Stored:
+def _opened(graph: Path, digest: str) -> Stored:  # noqa: ARG001 - another run may be on another network at that path
+    if not graph.exists():
+        raise FileNotFoundError(f"{socket.gethostname()} has no folder {graph}")
     return open_stored(graph)
