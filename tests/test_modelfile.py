@@ -42,6 +42,14 @@ def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
     fitted = HCM(**QUICK).fit(graph)
     fitted.save(tmp_path / "wide.oddhop")
     assert sha256(-HCM.load(tmp_path / "wide.oddhop").score_samples(graph)) == sha256(fitted.anomaly_scores_)
+    turned = _rewritten(tmp_path / "wide.oddhop", tmp_path, lambda a, i: a.update(components=a["components"].T))
+    with pytest.raises(ModelFileError, match=r"components is float64 of shape \(20, 120\)"):
+        HCM.load(turned)
+
+
+def test_the_files_of_this_version_stay_readable(saved: Path) -> None:
+    _, info = unpack_arrays(saved.read_bytes(), "the model")
+    assert (info["kind"], info["schema"]) == ("oddhop.HCM", 1)  # a new number needs a reader for the old
 
 
 def test_saving_twice_gives_the_same_file_and_replaces_whole(fitted: HCM, saved: Path, tmp_path: Path) -> None:
@@ -110,6 +118,7 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: i["shape"].update(hidden=2**63), "not a usable model"),
         (lambda a, i: i.update(shape=None), "not a usable model"),
         (lambda a, i: a["unit"].fill(0), "divides by numbers that are not above 0"),
+        (lambda a, i: a["spread"].fill(0), "divides by numbers that are not above 0"),
         (lambda a, i: a["spread"].fill(-1), "divides by numbers that are not above 0"),
     ],
 )

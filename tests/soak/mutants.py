@@ -24,13 +24,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 240
 LOADED = ("numba", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "sklearn.metrics", "torch")
+FROZEN = "tests/contract/test_frozen.py"
+GOLDEN = "tests/contract/test_golden.py"
 MODULES = {
-    "hops": ["tests/statistical/test_hop_pairs.py", "tests/contract/test_golden.py"],
-    "purify": ["tests/test_purify.py", "tests/contract/test_golden.py"],
-    "sampler": ["tests/statistical/test_sampler.py", "tests/test_chains.py"],
-    "scoring": ["tests/test_scoring.py", "tests/contract/test_golden.py", "tests/test_resume.py"],
-    "runs": ["tests/test_runs.py", "tests/test_resume.py", "tests/test_modelfile.py"],
-    "modelfile": ["tests/test_modelfile.py"],
+    "hops": [FROZEN, "tests/statistical/test_hop_pairs.py", GOLDEN],
+    "purify": [FROZEN, "tests/test_purify.py", GOLDEN],
+    "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/test_chains.py", GOLDEN],
+    "scoring": [FROZEN, "tests/test_scoring.py", GOLDEN, "tests/test_resume.py"],
+    "runs": [FROZEN, "tests/test_runs.py", "tests/test_resume.py", "tests/test_modelfile.py"],
+    "modelfile": [FROZEN, "tests/test_modelfile.py"],
 }
 SWAPPED: dict[type[Any], type[Any]] = {
     ast.Add: ast.Sub,
