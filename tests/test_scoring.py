@@ -67,6 +67,23 @@ def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_
         score_nodes(model.posterior, inputs, small, folder=folder)
 
 
+def test_a_checkpoint_of_no_chain_is_a_beginning(small: Graph, tmp_path: Path) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    RunFolder(tmp_path).save("scoring", {"within": np.zeros((0, small.node_count))}, {"sha256": []})
+    begun = score_nodes(model.posterior, inputs, small, folder=RunFolder(tmp_path))
+    assert np.array_equal(begun.chain_iv, score_nodes(model.posterior, inputs, small).chain_iv)
+
+
+def test_a_node_with_one_neighbour_is_judged_and_one_with_none_is_not(small: Graph) -> None:
+    model = HCM(**QUICK).fit(small).model_
+    path = Graph.from_arrays([[0, 1], [1, 2]], np.random.default_rng(0).normal(size=(4, small.attribute_count)))
+    scores = score_nodes(model.posterior, Inputs.of(model.preparation.apply(path, np.float32), np.float32), path)
+    assert scores.judged.tolist() == [True, True, True, False]
+    assert scores.ahp[:3].min() >= 1
+    assert scores.ahp[3] == 0
+
+
 def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: Graph, tmp_path: Path) -> None:
     model = HCM(**QUICK).fit(small).model_
     lone = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), small.attributes)
