@@ -187,10 +187,8 @@ class Run:
 
 def scores(out: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read the nodes and their scores, in the order of the nodes."""
-    files = sorted(out.rglob("*.parquet"))
-    tables = [table for table in map(pq.read_table, files) if {"id", "score"} <= set(table.column_names)]
-    nodes = np.concatenate([np.asarray(table["id"].to_pylist()) for table in tables])
-    values = np.concatenate([table["score"].to_numpy() for table in tables])
+    table = pq.read_table(out / "results.parquet")  # a file, or a folder of files
+    nodes, values = np.asarray(table["id"].to_pylist()), table["score"].to_numpy()
     order = np.argsort(nodes, kind="stable")
     return nodes[order], values[order]
 
