@@ -182,6 +182,17 @@ def test_a_run_that_failed_with_nothing_to_keep_leaves_no_folder(tmp_path: Path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["kept", "was there"]
 
 
+def test_the_order_in_which_things_are_told_makes_no_other_file_and_no_other_run(tmp_path: Path) -> None:
+    one, other = {"a": 1, "b": 2}, {"b": 2, "a": 1}
+    assert pack_arrays({}, one) == pack_arrays({}, other)
+    with open_run(tmp_path / "new" / "run", one, resume=False) as first:  # the folder above is made too
+        written = (first.path / "manifest.json").read_bytes()
+    with open_run(tmp_path / "new" / "run", other, resume=True) as second:
+        assert second.run == first.run
+    with open_run(tmp_path / "other", other, resume=False) as third:
+        assert (third.path / "manifest.json").read_bytes() == written
+
+
 def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")

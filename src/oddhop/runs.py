@@ -81,13 +81,13 @@ def sweep_beside(path: Path) -> None:
     for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with suppress(OSError):  # it is locked, or not ours to take away
             if left_over.is_symlink():
-                left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
+                left_over.unlink()
             elif left_over.is_dir():
                 shutil.rmtree(left_over)
             else:
                 with left_over.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
+                    left_over.unlink()
 
 
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:

@@ -1,11 +1,12 @@
 r"""One network on three machines, two and one, and without a cluster: the scores must be the same.
 
     python -m tests.cluster.alike GRAPH --machines 3 2 1
-    python -m tests.cluster.alike WORK/graph --make 5e6 1e7 64 --memory 1.1
+    python -m tests.cluster.alike WORK/graph --make 5e6 1e7 64 --memory 1.25 --set hops=2 neighbours=1
 
 The first takes a network that ``oddhop ingest`` made. The second makes one of so many nodes, edges and attributes where
 there is none, and gives Ray and its tasks no more than MEMORY GiB on each machine, what is cached of files among it;
-the network must be larger than that. The exit code is 1 if scores differ, or if a task was killed for memory.
+the network must be larger than that. What a chain learns from takes the same at any size of the network: these settings
+make it small enough. The exit code is 1 if scores differ, or if a task was killed for memory.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def main() -> int:
     parser.add_argument("--machines", type=int, nargs="+", choices=(1, 2, 3), default=[3])
     parser.add_argument("--make", type=float, nargs=3, metavar=("NODES", "EDGES", "ATTRIBUTES"))
     parser.add_argument("--memory", type=float, help="GiB on each machine")
+    parser.add_argument("--set", nargs="+", default=[], help="settings of HCM")
     asked = parser.parse_args()
+    FEW.update(setting.split("=", 1) for setting in asked.set)
     if asked.make and not asked.graph.exists():
         make(asked.graph, *map(int, asked.make))
     size = sum(file.stat().st_size for file in asked.graph.iterdir())

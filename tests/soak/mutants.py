@@ -27,7 +27,7 @@ LOADED = ("numba", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "skle
 FROZEN = "tests/contract/test_frozen.py"
 GOLDEN = "tests/contract/test_golden.py"
 MODULES = {
-    "hops": [FROZEN, "tests/statistical/test_hop_pairs.py", GOLDEN],
+    "hops": [FROZEN, "tests/test_hops.py", "tests/statistical/test_hop_pairs.py", GOLDEN],
     "purify": [FROZEN, "tests/test_purify.py", GOLDEN],
     "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/test_chains.py", GOLDEN],
     "scoring": [FROZEN, "tests/test_scoring.py", GOLDEN, "tests/test_resume.py"],
