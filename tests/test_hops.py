@@ -66,6 +66,11 @@ def test_a_whole_run_draws_from_half_a_million_pairs_and_an_excerpt_from_fewer()
     assert pool_pairs(HCMSettings(training="sampled"), 1_000) == 131_072
 
 
+def test_of_a_large_network_so_many_nodes_are_searched_from() -> None:
+    choice = Choice.of_all(100_000, hops.MAX_SOURCES, seed=0)
+    assert (choice.sources.size, choice.pilot.size, choice.population) == (16_384, 256, 100_000)
+
+
 def test_of_very_many_nodes_no_order_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hops, "PILOT_SOURCES", 3)
     ordered = Choice.of_all(100, 5, seed=0)

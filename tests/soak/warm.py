@@ -156,7 +156,8 @@ def traced(command: Sequence[str], folder: Path, strace: Sequence[str], *, secon
     process = begun(command, folder, stopped=True)
     os.waitpid(process, os.WUNTRACED)
     log = folder.parent / "strace.txt"
-    tracer = subprocess.Popen(["strace", "-f", "-q", "-o", log, *strace, "-p", str(process)], stderr=subprocess.DEVNULL)
+    tracing = ["strace", "-f", "-q", "-y", "-o", log, *strace, "-p", str(process)]
+    tracer = subprocess.Popen(tracing, stderr=subprocess.DEVNULL)
     status = Path(f"/proc/{process}/status")
     while "TracerPid:\t0" in status.read_text() and tracer.poll() is None:
         time.sleep(0.001)
