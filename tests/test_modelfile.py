@@ -112,6 +112,7 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: i["settings"].update(precision="float64"), "precision"),
         (lambda a, i: i["shape"].update(layers=-1), "not a usable model"),
         (lambda a, i: i["shape"].update(more=1), "not a usable model"),
+        (lambda a, i: i["shape"].update(layers=10**12), "does not fit the settings"),
         (lambda a, i: a.update(unit=np.ones(9), centre=np.ones(9)), "do not fit the attributes"),
         (lambda a, i: i.update(seed="many"), "not a usable model"),
         (lambda a, i: i.update(settings=3), "settings must be names and values"),

@@ -82,6 +82,9 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
     settings = checked_settings(info["settings"])
     shape = Shape(**info["shape"])
+    # First of all: a shape of a billion layers would take all memory to be worked out.
+    if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hops):
+        raise ValueError(f"the shape {shape} does not fit the settings")
     weights = arrays["weights"]
     components = arrays.get("components")
     columns = arrays["unit"].size
@@ -103,8 +106,6 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
             raise ValueError(f"{name} holds values that are not finite")
     if not (arrays["unit"] > 0).all() or not (arrays["spread"] > 0).all():
         raise ValueError("it divides by numbers that are not above 0")
-    if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hops):
-        raise ValueError(f"the shape {shape} does not fit the settings")
     if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
         raise ValueError("the weights do not fit the attributes or the precision")
     encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])

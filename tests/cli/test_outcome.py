@@ -42,6 +42,7 @@ def test_a_manifest_is_read_and_none_is_none(tmp_path: Path) -> None:
         {"files": {"..": "0" * 64}},
         {"files": {"results.parquet/../../secret": "0" * 64}},
         {"files": {"results.csv": 7}},
+        {"files": {"é" * 200: "0" * 64}},  # longer than a name may be
         {"files": [1]},
         {"settings": 1},
         {"tables": {"edges": 3}},

@@ -98,7 +98,7 @@ def _makes_sense(manifest: Any) -> bool:
     return (
         all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
         and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
-        and all(isinstance(sha256, str) and OURS.fullmatch(name) for name, sha256 in names.items())
+        and all(isinstance(sha256, str) and len(name) < 60 and OURS.fullmatch(name) for name, sha256 in names.items())
         and all(one is None or isinstance(one, str) for one in manifest.get("tables", {}).values())
         and all(type(count) is int for count in manifest.get("audit", {}).values())
         and isinstance(manifest["settings"], dict)
