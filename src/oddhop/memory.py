@@ -46,7 +46,7 @@ def estimate_memory(
     from oddhop.model import LEAN_ABOVE, Shape  # with torch, which Odd does without
 
     item = 8 if settings.precision == "float64" else 4
-    width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
+    width = _width(attributes, settings)
     wiring, prepared = 8 * nodes + 2 * 4 * edges, item * nodes * width
     held = BASE + (0 if values is None else TABLES_BASE + TABLES_VALUE * values) + 8 * nodes + prepared
     if not mapped:
@@ -68,6 +68,11 @@ def estimate_memory(
         "training": held + KEPT * pairs + training + snapshots,
         "scoring": held + KEPT * pairs + max(embeddings, ranking) + (0 if in_folder else moments) + snapshots,
     }
+
+
+def _width(attributes: int, settings: HCMSettings) -> int:
+    """Give how many attributes the model sees."""
+    return min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
 
 
 def _ranking_memory(nodes: int, settings: HCMSettings) -> int:
@@ -125,7 +130,7 @@ def check_memory(
 def check_partitioned_memory(nodes: int, edges: int, attributes: int, settings: HCMSettings) -> None:
     """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
     budget = settings.max_memory or available_memory()
-    width = min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
+    width = _width(attributes, settings)
     pairs = min(nodes * (nodes - 1), settings.hops * pool_pairs(settings, nodes))
     needs = {
         "a chain": BASE + KEPT * pairs + _training_memory(nodes, edges, width, pairs, settings, 1),

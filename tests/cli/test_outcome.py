@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from oddhop import results
 from oddhop.cli import app
-from oddhop.cli.outcome import digest, read_manifest, read_results, write_manifest, write_results
+from oddhop.cli.outcome import read_manifest, read_results, write_manifest, write_results
 from oddhop.errors import RunFolderError
+from oddhop.stored import file_entry
 
 GOOD = {
     "command": "detect",
@@ -69,7 +70,7 @@ def test_results_that_were_changed_are_not_reported_on(folder: Path) -> None:
     )
     assert run.exit_code == 0, run.output
     file = folder / "run" / "results.parquet"
-    assert read_manifest(folder / "run")["files"]["results.parquet"] == digest(file)
+    assert read_manifest(folder / "run")["files"]["results.parquet"] == file_entry(file).sha256
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)

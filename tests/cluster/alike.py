@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--memory", type=float, help="GiB on each machine")
     parser.add_argument("--set", nargs="+", default=[], help="settings of HCM")
     asked = parser.parse_args()
-    FEW.update(setting.split("=", 1) for setting in asked.set)
+    settings = {**FEW, **dict(setting.split("=", 1) for setting in asked.set)}
     if asked.make and not asked.graph.exists():
         make(asked.graph, *map(int, asked.make))
     size = sum(file.stat().st_size for file in asked.graph.iterdir())
@@ -54,13 +54,13 @@ def main() -> int:
         told["errors"] += ["the network is no larger than the limit"] if size <= told["limit"] else []
     with tempfile.TemporaryDirectory(dir=asked.graph.parent) as home:
         out = Path(home, "run")
-        told["without a cluster"] = {"seconds": run(asked.graph, out, None)}
+        told["without a cluster"] = {"seconds": run(asked.graph, out, settings, None)}
         expected = scores(out)
         with brought_up() as machines:
             for count in sorted(asked.machines, reverse=True):
                 for machine in range(count + 1, 4):
                     kill_node(machines, machine)
-                seconds = run(asked.graph, out, machines)
+                seconds = run(asked.graph, out, settings, machines)
                 difference, same_top = compare(expected, scores(out))
                 memory = {f"machine {one}": memory_of(machines, one) for one in range(1, count + 1) if asked.memory}
                 told[f"machines: {count}"] = {
@@ -83,12 +83,12 @@ def make(graph: Path, nodes: int, edges: int, attributes: int) -> None:
     ingest(graph.parent / "edges", graph.parent / "nodes", graph, partition_entries=2 * edges // 24)
 
 
-def run(network: Path, out: Path, machines: Machines | None) -> int:
+def run(network: Path, out: Path, settings: dict[str, object], machines: Machines | None) -> int:
     """Judge the network on the machines, or on this one; give the seconds."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(network), "--out", str(out)]
     command += ["--detector", "hcm", "--seed", "0", "--no-report", "--log-format", "plain"]
-    command += [part for name, value in FEW.items() for part in ("--set", f"hcm.{name}={value}")]
+    command += [part for name, value in settings.items() for part in ("--set", f"hcm.{name}={value}")]
     begun = time.monotonic()
     if machines is None:
         subprocess.run(command, check=True)

@@ -59,7 +59,7 @@ def find_here(
 def find_on_cluster(
     console: Console, settings: HCMSettings, graph: str, address: str | None, checkpoints: Path, *, resume: bool
 ) -> Finding:
-    """Fit HCM on the partitions of a network on disk; this process reads its ids, and nothing of its wiring."""
+    """Fit HCM on the partitions of a network on disk; of it this process reads ids and degrees."""
     from oddhop.detectors.hcm import HCM
     from oddhop.detectors.sharded import fit_stored
     from oddhop.engine.ray import cluster

@@ -90,6 +90,7 @@ def score(
     from oddhop.errors import ModelFileError, RunFolderError
     from oddhop.network import with_ids
     from oddhop.runs import locked
+    from oddhop.stored import file_entry
 
     chosen = gathered(None, [], read={"source": source, "target": target, "id": id, "strict": strict or None})
     o.check_database(write_to, database)
@@ -110,7 +111,7 @@ def score(
         figures = outcome.write_results(folder, result)
         o.put_back(result, write_to, write_mode, database)
         parts = {
-            "model": outcome.digest(model),
+            "model": file_entry(model).sha256,
             "settings": {
                 "read": chosen.read.model_dump(),
                 type(fitted).__name__.lower(): fitted.model_.settings.model_dump(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import re
@@ -22,7 +21,7 @@ from oddhop.errors import RunFolderError
 from oddhop.network import Description, Network
 from oddhop.results import write_csv, write_parquet, write_shards
 from oddhop.runs import write_atomically
-from oddhop.stored import Stored
+from oddhop.stored import Stored, file_entry
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
@@ -54,7 +53,7 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
     """Read the table of a run, one file or several, and refuse what was changed since."""
     names = sorted(name for name in manifest["files"] if Path(name).parts[0] == PARQUET)
     for name in names:
-        if not (folder / name).is_file() or digest(folder / name) != manifest["files"][name]:
+        if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
             raise RunFolderError(f"{folder / name} is gone or was changed after the run; take a copy or run again")
     if not names:
         raise RunFolderError(f"the manifest of {folder} names no results; take it from a copy or run again")
@@ -72,7 +71,7 @@ def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None
         "oddhop": __version__,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PARTS}},
         **parts,
-        "files": {name: digest(folder / name) for name in names if name != MANIFEST},
+        "files": {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST},
     }
     write_atomically(folder / MANIFEST, json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode())
 
@@ -109,7 +108,7 @@ def sealed_again(folder: Path, name: str) -> None:
     """Put the sha256 of a file that was written anew into the manifest."""
     manifest = read_manifest(folder)
     if manifest is not None:
-        manifest["files"][name] = digest(folder / name)
+        manifest["files"][name] = file_entry(folder / name).sha256
         write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
 
 
@@ -142,12 +141,6 @@ def _data_part(
         "columns": [asdict(entry) for entry in network.encoding.report],
         "differences": [asdict(one) for one in network.differences],
     }
-
-
-def digest(file: Path) -> str:
-    """Give the sha256 of a file, read in pieces."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def show_top(result: pa.Table, top: int | None) -> None:

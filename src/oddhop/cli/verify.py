@@ -58,8 +58,9 @@ def _verify_network(folder: Path) -> None:
 
 
 def _verify_run(folder: Path) -> None:
-    from oddhop.cli.outcome import digest, read_manifest
+    from oddhop.cli.outcome import read_manifest
     from oddhop.errors import RunFolderError
+    from oddhop.stored import file_entry
 
     manifest = read_manifest(folder)
     if manifest is None:
@@ -68,7 +69,7 @@ def _verify_run(folder: Path) -> None:
         file = folder / name
         if not file.is_file():
             raise RunFolderError(f"{file} is gone; take it from a copy or run again")
-        if digest(file) != expected:
+        if file_entry(file).sha256 != expected:
             raise RunFolderError(f"{file} was changed after the run; take it from a copy or run again")
         echo(f"{file} is whole")
     data = manifest["data"]

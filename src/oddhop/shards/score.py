@@ -34,8 +34,8 @@ def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
     layers = max(posterior.shape.layers - 1, 1)
     steps, done = chains * (layers + 1) + 1, 0
     for chain in range(chains):
-        work.write("posterior", chain, posterior.weights[chain])  # for the tasks: too large to travel with each
         if not all(work.has(f"told_{chain}", number) for number in work.partitions):
+            work.write("posterior", chain, posterior.weights[chain])  # for the tasks: too large to travel with each
             for layer in range(1, layers + 1):
                 embed = partial(_embed, work, posterior.shape, chain, layer)
                 crew.each(STAGE, embed, work.partitions, done + layer - 1, steps)
