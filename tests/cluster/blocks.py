@@ -36,8 +36,8 @@ def machine(block: int) -> str:
     return ray.util.get_node_ip_address()
 
 
-def where(block: int) -> tuple[str, int]:
-    time.sleep(0.1)
+def where(seconds: float, block: int) -> tuple[str, int]:
+    time.sleep(seconds)
     return machine(block), os.getpid()
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from oddhop.engine.local import Mapper
@@ -98,12 +99,19 @@ def entered(machines: Machines, machine: int = HEAD) -> Iterator[None]:
             library.setns(home.fileno(), NEW_NETWORK)
 
 
-def warm_up(run: Mapper) -> None:
-    """Run blocks until every machine has a process that does some: Ray begins them late."""
-    for _ in range(30):
-        if len({address for address, _ in run(where, range(12), lambda done: None)}) == 3:
-            return
-    raise TimeoutError("not all machines take part")
+def warm_up(run: Mapper, *, within: float = 120.0) -> list[tuple[str, int]]:
+    """Run blocks until every machine does some, and tell which address and process did each of the last.
+
+    Ray begins a process when a block waits for it, and lets it go when others were done with the block before it was
+    up. On a busy machine that takes seconds, so the blocks become longer until all take part.
+    """
+    until, seconds = time.monotonic() + within, 0.1
+    while time.monotonic() < until:
+        places = run(partial(where, seconds), range(12), lambda done: None)
+        if len({address for address, _ in places}) == 3:
+            return places
+        seconds = min(2 * seconds, 3.0)
+    raise TimeoutError(f"not all machines take part, only {set(places)}")
 
 
 def alive(ray: object) -> set[str]:
