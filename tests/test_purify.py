@@ -171,3 +171,13 @@ def test_no_hop_is_counted_over_a_hub(monkeypatch):
     star = Graph.from_arrays([edges[0][:5], edges[1][:5]], graph.attributes)
     assert purify(star, 0.0, seed=0).hubs == 0  # nothing would be left to learn from
     assert purify(star, 0.0, seed=0).indices.size == 10
+
+
+@pytest.mark.parametrize(("neighbours", "hubs"), [(2**17, 0), (2**17 + 1, 1)])
+def test_a_hub_has_more_than_131072_neighbours(neighbours, hubs):
+    nodes = np.arange(neighbours + 1)
+    edges = np.column_stack([[np.zeros(neighbours, dtype=int), nodes[1:]], [[1], [2]]])
+    graph = Graph.from_arrays(edges, np.ones((nodes.size, 1)))
+    left = purify(graph, 0.0, seed=0)
+    assert left.hubs == hubs
+    assert left.indices.size == (2 if hubs else graph.indices.size)

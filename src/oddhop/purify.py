@@ -213,13 +213,13 @@ def _sparse_similarity(
             dot = 0.0
             a, b = indptr[u], indptr[v]
             while a < indptr[u + 1] and b < indptr[v + 1]:
-                if columns[a] == columns[b]:
+                if columns[a] < columns[b]:
+                    a += 1
+                elif columns[a] > columns[b]:
+                    b += 1
+                else:
                     dot += (data[a] * shrink[u]) * (data[b] * shrink[v])
                     a += 1
-                    b += 1
-                elif columns[a] < columns[b]:
-                    a += 1
-                else:
                     b += 1
             out[e] = _measure(dot, norms[u], norms[v], jaccard)
     return out
