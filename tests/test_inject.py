@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from oddhop import Graph
 from oddhop.bench.networks import load_network
-from oddhop.errors import SettingsError
+from oddhop.errors import GraphError, SettingsError
 from oddhop.inject import Injected, inject
 
 DATA = os.environ.get("ODDHOP_DATA", "")
@@ -93,6 +93,26 @@ def test_what_cannot_be_put_in_is_refused() -> None:
         inject(network(), seed=0, clique_size=50, cliques=5)
     with pytest.raises(SettingsError, match="must be one of"):
         inject(network(), seed=0, reading="ours")  # type: ignore[arg-type]
+
+
+def test_targets_alike_in_length_and_fullness_do_not_take_from_the_same_few() -> None:
+    rng = np.random.default_rng(0)
+    x = np.zeros((600, 40))
+    for row in x:
+        row[rng.choice(40, 3, replace=False)] = 1.0  # all rows are as long and as full
+    graph = Graph.from_arrays(rng.integers(0, 600, (2, 3000)), x)
+    made = inject(graph, seed=0, clique_size=10, cliques=6, reading="leak-controlled")
+    donors = made.takes_from[made.contextual]
+    assert np.unique(donors).size >= 50  # of 60
+    assert np.bincount(donors).max() <= 3
+
+
+def test_where_many_nodes_have_no_edge_the_degree_would_tell() -> None:
+    edges = np.random.default_rng(0).integers(0, 75, (2, 400))
+    graph = Graph.from_arrays(edges, np.random.default_rng(1).normal(size=(100, 3)))
+    with pytest.raises(GraphError, match="25 of 100 nodes have no edge"):
+        inject(graph, seed=0, clique_size=4, cliques=2, reading="leak-controlled")
+    assert inject(graph, seed=0, clique_size=4, cliques=2).structural.sum() == 8
 
 
 @pytest.mark.data

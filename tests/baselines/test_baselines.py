@@ -15,7 +15,7 @@ from oddhop import Graph
 from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.baselines.amen import amen
 from oddhop.baselines.madan import SCALE, _weights, madan
-from oddhop.baselines.resgcn import WiringLoss, resgcn
+from oddhop.baselines.resgcn import WiringLoss, resgcn, trained
 
 BORROWED = {"DOMINANT", "CoLA", "Radar", "ANOMALOUS"}
 HAVE = all(importlib.util.find_spec(name) for name in ("pyod", "pygod", "torch_geometric"))
@@ -42,12 +42,24 @@ def test_every_baseline_gives_one_finite_score_a_node_the_same_for_the_same_seed
 @pytest.mark.skipif(not HAVE, reason="the extra [baselines] is not installed")
 def test_borrowed_baselines_follow_the_protocol_and_change_no_input(name: str) -> None:
     graph = two_circles()
-    before = graph.fingerprint
+    before = graph.attributes.copy(), graph.indptr.copy(), graph.indices.copy()
     scores = BASELINES[name](graph, seed=0)
     assert scores.shape == (60,)
     assert np.array_equal(scores, BASELINES[name](graph, seed=0))
-    assert Graph.from_arrays(np.stack([np.repeat(np.arange(60), graph.degrees), graph.indices]), graph.attributes)
-    assert graph.fingerprint == before
+    for old, new in zip(before, (graph.attributes, graph.indptr, graph.indices), strict=True):
+        assert np.array_equal(old, new)
+
+
+@pytest.mark.parametrize("name", sorted(BORROWED))
+@pytest.mark.skipif(not HAVE, reason="the extra [baselines] is not installed")
+def test_borrowed_baselines_score_nodes_without_edges_wherever_they_stand(name: str) -> None:
+    graph = two_circles()
+    rows = np.repeat(np.arange(60), graph.degrees)
+    alone = np.ones((2, 3))
+    last = Graph.from_arrays(np.stack([rows, graph.indices]), np.concatenate([graph.attributes, alone]))
+    scores = BASELINES[name](last, seed=0)
+    assert scores.shape == (62,)
+    assert np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if name not in BORROWED | {"degree", "ResGCN"}])
@@ -70,11 +82,17 @@ def test_amen_of_a_triangle_with_a_tail_is_worked_out_by_hand() -> None:
     Node 0: inside 6 - (2 + 2 + 3)^2 / 8 = -1/8; outside, the edge 2-3: -(1 - 3/8) = -5/8. N = -3/4.
     Node 3: C = {3, 2}: 2 - (1 + 3)^2 / 8 = 0; outside, 2-0 and 2-1: -2 (1 - 6/8) = -1/2. N = -1/2.
     """
-    graph = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], np.ones((4, 1)))
-    # A column that does not vary would be brought to 0: a fifth node without edges lets it vary.
-    lone = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], [[1.0], [1.0], [1.0], [1.0], [0.0]])
-    assert amen(lone)[[0, 3]].tolist() == pytest.approx([0.75, 0.5])
-    assert (amen(graph) == 0).all()
+    graph = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], np.full((4, 1), 3.0))  # by its largest entry all are 1
+    assert amen(graph)[[0, 3]].tolist() == pytest.approx([0.75, 0.5])
+
+
+@pytest.mark.parametrize("low", [0.0, 0.5, -0.5], ids=["from 0", "above 0", "negative"])
+def test_amen_brings_columns_to_the_unit_range_dense_or_sparse(low: float) -> None:
+    graph = two_circles()
+    x = np.abs(graph.attributes) + low
+    dense, sparse = graph.with_attributes(x), graph.with_attributes(sp.csr_array(x))
+    assert np.allclose(amen(dense), amen(sparse))
+    assert np.allclose(amen(dense), amen(graph.with_attributes(8.0 * x)))
 
 
 def test_amen_takes_the_norm_of_the_attributes_that_speak_for_the_neighbourhood() -> None:
@@ -99,11 +117,22 @@ def test_madan_finds_the_node_that_its_neighbours_are_unlike() -> None:
     assert madan(Graph.from_arrays(np.stack(whole), x)).argmax() == 5
 
 
-def test_resgcn_leaves_the_largest_residual_on_the_row_that_nothing_explains() -> None:
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_resgcn_leaves_the_largest_residual_on_the_row_that_nothing_explains(seed: int, unit: float) -> None:
     x = np.repeat([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]], 30, axis=0)
-    x[11] = [0.0, 0.0, 4.0, -4.0]
-    graph = two_circles().with_attributes(x)
-    assert resgcn(graph, seed=0).argmax() == 11
+    x[11] = [0.0, 0.0, 0.6, -0.8]  # no longer than the others
+    graph = two_circles().with_attributes(unit * x)
+    assert resgcn(graph, seed=seed).argmax() == 11
+
+
+def test_resgcn_learns_the_wiring() -> None:
+    graph = two_circles()
+    _, z = trained(graph, 0)
+    assert WiringLoss.apply(z, graph).item() < 0.24 * 60  # where Z is 0 it is a quarter of the nodes
+    assert (z[:30] @ z[:30].t()).mean() > 0.3
+    assert (z[30:] @ z[30:].t()).mean() > 0.3
+    assert (z[:30] @ z[30:].t()).mean() < -0.3
 
 
 def test_the_wiring_loss_has_the_gradient_of_its_plain_form() -> None:

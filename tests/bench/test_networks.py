@@ -101,3 +101,11 @@ def test_a_file_that_is_no_mat_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.mat").write_bytes(b"\x80\x04\x95" + bytes(range(200)))
     with pytest.raises(DataFolderError, match="cannot be read as a MATLAB file"):
         read_mat(tmp_path / "x.mat")
+
+
+def test_classes_of_nodes_are_not_taken_for_anomalies(tmp_path: Path) -> None:
+    parts = {"homo": sp.csc_array(np.eye(3)[::-1]), "features": np.eye(3)}
+    scipy.io.savemat(tmp_path / "classes.mat", parts | {"label": [[1], [2], [3]]})
+    assert read_mat(tmp_path / "classes.mat").anomalous is None
+    scipy.io.savemat(tmp_path / "known.mat", parts | {"label": [[0], [1], [0]]})
+    assert read_mat(tmp_path / "known.mat").anomalous.tolist() == [False, True, False]

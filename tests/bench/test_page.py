@@ -63,8 +63,34 @@ def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:
 def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
     text = written([Cell("hcm_amazon", "LOF")], tmp_path)
     assert "| HCM ahp | .791 / not run |" in text
+    assert "0 of 48 cells have been run." in text
     assert "Flickr: not run." in text
     assert "*ROC-AUC of AHP during training, mean and standard deviation of ten runs: not run.*" in text
+
+
+def test_a_run_over_its_budget_is_told_and_keeps_its_row_from_a_rank(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cells = [cell for cell in suite("held-out") if cell.detector in ("LOF", "degree", "DOMINANT")]
+    told = [line(cell, rng) for cell in cells]
+    late = next(one for one in told if one["detector"] == "DOMINANT" and one["network"] == "amazon_photo")
+    late |= {"status": "over time", "figures": {}}
+    lines = tmp_path / "cells.jsonl"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in told))
+    write_page(lines, tmp_path / "benchmark.md")
+    text = (tmp_path / "benchmark.md").read_text()
+    ranked = text[text.index("mean rank among 2 |") :].splitlines()
+    row = next(one for one in ranked if one.startswith("| DOMINANT |"))
+    assert "(4 of 5 runs, 1 over time)" in row
+    assert row.endswith("| - |")
+
+
+def test_versions_that_differ_are_all_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    told = [line(Cell("hcm_amazon", name), rng) for name in ("LOF", "degree")]
+    told[1]["versions"] = {"python": "3.12"}
+    (tmp_path / "cells.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    write_page(tmp_path / "cells.jsonl", tmp_path / "benchmark.md")
+    assert "python 3.11 and 3.12" in (tmp_path / "benchmark.md").read_text()
 
 
 def test_without_lines_there_is_no_page(tmp_path: Path) -> None:

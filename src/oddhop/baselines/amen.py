@@ -7,7 +7,8 @@ With C a node and its neighbours, B the nodes next to C, k degrees, m edges, and
     N = norm of the positive part of x_I + x_E; where nothing is positive, its largest entry
 
 The score is -N. N grows with the neighbourhood, so a high degree looks normal: the paper ranks so, and so do we. The
-method is meant for zeros and ones; other columns are brought to [0, 1] by their range.
+method is meant for zeros and ones; other columns are divided by their largest entry, and those with negative entries
+are brought to [0, 1] by their range.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def _unit_range(x: Attributes) -> sp.csr_array:
             scale = sp.diags_array(1.0 / np.where(high > 0, high, 1.0))
             return sp.csr_array(x.astype(np.float64) @ scale)
         x = x.toarray()
-    low, high = x.min(axis=0), x.max(axis=0)
+    low = np.minimum(x.min(axis=0), 0.0)  # what has no negative entry keeps its 0
+    high = x.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
     return sp.csr_array((np.asarray(x, dtype=np.float64) - low) / spread)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.arrays import Floats, Ints
 from oddhop.attributes import learn_preparation
 from oddhop.boundary import is_sparse
 from oddhop.errors import SettingsError
@@ -43,7 +43,7 @@ def anomalous(graph: Graph, *, seed: int = 0) -> Floats:
 
 
 def _pyod(module: str, name: str, graph: Graph, seed: int) -> Floats:
-    fitted = _fit(module, name, _dense(graph), graph, seed)
+    fitted = _fit(module, name, _dense(graph), _edges(graph), seed)
     return np.asarray(fitted.decision_scores_, dtype=np.float64)
 
 
@@ -51,11 +51,15 @@ def _pygod(name: str, graph: Graph, seed: int) -> Floats:
     prepared = graph
     if graph.attribute_count > WIDEST:
         prepared = learn_preparation(graph, scale="none", pca_components=20, pca_above=WIDEST).apply(graph)
-    fitted = _fit("pygod.detector", name, _dense(prepared), graph, seed)
-    return np.asarray(fitted.decision_score_.numpy(), dtype=np.float64)
+    # PyGOD takes the last node that has an edge for the last of all: let it change places with the last.
+    place = np.arange(graph.node_count)
+    last = int(np.flatnonzero(graph.degrees)[-1]) if graph.edge_count else -1
+    place[[last, -1]] = place[[-1, last]]
+    fitted = _fit("pygod.detector", name, _dense(prepared)[place], place[_edges(graph)], seed)
+    return np.asarray(fitted.decision_score_.numpy()[place], dtype=np.float64)
 
 
-def _fit(module: str, name: str, x: Floats, graph: Graph, seed: int) -> Any:
+def _fit(module: str, name: str, x: Floats, edges: Ints, seed: int) -> Any:
     # Imported here: they are large, optional, and full of warnings that are not ours to mend.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -65,11 +69,14 @@ def _fit(module: str, name: str, x: Floats, graph: Graph, seed: int) -> Any:
             data = import_module("torch_geometric.data").Data
         except ImportError as error:
             raise SettingsError(f"{name} comes from elsewhere: pip install 'oddhop[baselines]' ({error})") from None
-        rows = np.repeat(np.arange(graph.node_count), graph.degrees)
-        edges = np.stack([rows, graph.indices]).astype(np.int64)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return detector().fit(data(x=torch.from_numpy(x), edge_index=torch.from_numpy(edges)))
+
+
+def _edges(graph: Graph) -> Ints:
+    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+    return np.stack([rows, graph.indices]).astype(np.int64)
 
 
 def _dense(graph: Graph) -> Floats:

@@ -2,10 +2,12 @@
 
     R = relu(X V0) V1                                     the residual, one row a node, as wide as the attributes
     R_l = relu(R_(l-1) U_l),  R_0 = R                     its attention for layer l
-    H_1 = relu(S X W1),  H_(l+1) = relu(S (H_l o exp(-g R_l)) W_(l+1)),  Z = H_3
+    H_1 = relu(S X W1),  H_2 = relu(S (H_1 o exp(-g R_1)) W2),  Z = S (H_2 o exp(-g R_2)) W3
     loss = a mean_i ||a_i - sigmoid(Z z_i)||^2 + (1 - a) mean_i ||x_i - decoder(z_i) - b r_i||^2
 
-with S the normalised adjacency, a = .5, g = .1, b = .1, and 100 steps of Adam. The score is ||r_i||.
+with S the normalised adjacency, a = .5, g = .1, b = .1, and 100 steps of Adam. The score is ||r_i||. X is divided by
+its root mean square: in other units one of the two losses would drown the other. Nothing is rectified after the last
+layer: where Z cannot be negative no pair is less likely joined than not, and all of Z dies at 0.
 """
 
 from __future__ import annotations
@@ -37,13 +39,23 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
     >>> from oddhop import Graph
     >>> from oddhop.baselines.resgcn import resgcn
     >>> x = np.tile([1.0, 0.0, 0.0], (20, 1))
-    >>> x[7] = [0.0, 0.0, 5.0]
+    >>> x[7] = [0.0, 0.0, 1.0]
     >>> ring = Graph.from_arrays([np.arange(20), (np.arange(20) + 1) % 20], x)
     >>> int(resgcn(ring, seed=0).argmax())
     7
     """
-    x = torch.from_numpy(np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes))
-    x = x.float()
+    residual, _ = trained(graph, seed)
+    return np.asarray(residual.norm(dim=1).double().numpy())
+
+
+def trained(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Give R and Z after training."""
+    x = np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes, dtype=np.float32)
+    unit = float(np.sqrt(np.mean(x.astype(np.float64) ** 2)))
+    return _trained(torch.from_numpy(x / unit if unit > 0 else x), graph, seed)
+
+
+def _trained(x: torch.Tensor, graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     convolution = Convolution.of(graph, np.float32)
     everywhere, rows = convolution.everywhere, np.arange(graph.node_count)
     with torch.random.fork_rng(devices=[]), single_threaded():
@@ -59,10 +71,10 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
             r = residual(x)
             focus = r
             # (S X) W = S (X W), and X W is the narrower one.
-            z = torch.relu(convolve(encoder[0](x), convolution, everywhere, rows))
+            z = convolve(encoder[0](x), convolution, everywhere, rows)
             for weaken, layer in zip(attention, encoder[1:], strict=True):
                 focus = torch.relu(weaken(focus))
-                z = torch.relu(convolve(layer(z * torch.exp(-ATTENTION * focus)), convolution, everywhere, rows))
+                z = convolve(layer(torch.relu(z) * torch.exp(-ATTENTION * focus)), convolution, everywhere, rows)
             wiring: torch.Tensor = WiringLoss.apply(z, graph)  # type: ignore[no-untyped-call]
             attributes = (x - decoder(z) - RESIDUAL * r).square().sum() / x.shape[0]
             loss = WIRING * wiring + (1 - WIRING) * attributes
@@ -70,7 +82,7 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
             loss.backward()
             optimizer.step()
         with torch.no_grad():
-            return np.asarray(residual(x).norm(dim=1).double().numpy())
+            return residual(x), z.detach()
 
 
 def _layers(first: int, middle: int, last: int) -> nn.Sequential:

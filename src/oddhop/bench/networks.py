@@ -19,8 +19,9 @@ from oddhop.errors import DataFolderError
 from oddhop.graph import Graph
 
 VARIABLE = "ODDHOP_DATA"
-# What DOMINANT, CoLA and those after them call the parts of their files.
-ADJACENCY, ATTRIBUTES, LABELS = ("Network", "A", "network"), ("Attributes", "X", "attrb"), ("Label", "gnd", "label")
+# What DOMINANT, CoLA, CARE-GNN and those after them call the parts of their files.
+ADJACENCY, ATTRIBUTES = ("Network", "A", "network", "homo"), ("Attributes", "X", "attrb", "features")
+LABELS = ("Label", "gnd", "label")
 STRUCTURAL, CONTEXTUAL = ("str_anomaly_label",), ("attr_anomaly_label",)
 
 
@@ -101,7 +102,9 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
 
 def read_mat(path: str | os.PathLike[str]) -> Network:
-    """Read a MATLAB file as DOMINANT and CoLA publish theirs: adjacency, attributes, labels, and their kinds.
+    """Read a MATLAB file as DOMINANT, CoLA and CARE-GNN publish theirs: adjacency, attributes, labels, their kinds.
+
+    Labels other than 0 and 1 are classes, and then no node is known to be anomalous.
 
     Examples
     --------
@@ -140,4 +143,6 @@ def _truth(values: Any) -> Bools | None:
     if values is None:
         return None
     dense = values.toarray() if sp.issparse(values) else np.asarray(values)
+    if not np.isin(dense, (0, 1)).all():  # classes of nodes, as the clean networks have them, are no anomalies
+        return None
     return np.asarray(dense.ravel() == 1)

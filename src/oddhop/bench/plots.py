@@ -39,6 +39,12 @@ def draw(lines: Lines, folder: Path) -> dict[str, Path]:
     return drawn
 
 
+def swept(lines: Lines) -> tuple[int, int]:
+    """Tell how many cells of the sweeps have been run, and of how many."""
+    keys = {cell.key for cell in suites.sweeps()}
+    return sum(lines.get(key, {}).get("status") == "done" for key in keys), len(keys)
+
+
 def _sweeps(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 7)
     axes = figure.subplots(3, len(suites.INJECTED), sharey=True)
@@ -65,6 +71,8 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
                     any_drawn = True
                     x, y, half = np.array(points).T
                     axis.errorbar(x, y, half, marker=marker, markersize=4, capsize=2, label=score.upper())
+            if not axis.has_data():
+                axis.text(0.5, 0.5, "not run", transform=axis.transAxes, ha="center", color="gray")
     for row in range(3):
         axes[row, 0].set_ylabel("ROC-AUC")
     handles, labels = axes[1, 0].get_legend_handles_labels()
@@ -110,7 +118,7 @@ def _growth(lines: Lines, figure: Any) -> bool:
                 x, y = np.array(points).T
                 look = {"color": "black", "linewidth": 2.5} if name == HCM_NAME else {"color": f"C{number % 10}"}
                 axis.loglog(x, y, marker=".", linestyle="-" if number <= 10 else "--", label=name, **look)
-    for axis, title in zip(axes, ("seconds of one core", "MiB above the bare imports"), strict=True):
+    for axis, title in zip(axes, ("seconds of one core", "MiB above a warm-up, the network included"), strict=True):
         axis.set_xlabel("edges")
         axis.set_title(title)
     if any_drawn:

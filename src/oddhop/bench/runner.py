@@ -104,7 +104,7 @@ def run_cell(cell: Cell, folder: str | None = None, stop: threading.Event | None
             command, stdin=subprocess.PIPE, stdout=out, stderr=err, env=environment, text=True
         )
         try:
-            over = _watched(process, cell, begin, stop or threading.Event())
+            over, spent = _watched(process, cell, begin, stop or threading.Event())
         finally:
             if process.poll() is None:
                 process.kill()
@@ -113,7 +113,7 @@ def run_cell(cell: Cell, folder: str | None = None, stop: threading.Event | None
                 process.stdin.close()
         line["wall"] = round(time.monotonic() - begin, 2)
         if over:
-            return {**line, "status": over, "budget": {"seconds": cell.seconds, "bytes": cell.bytes}}
+            return {**line, "status": over, "budget": {"seconds": cell.seconds, "bytes": cell.bytes}, "spent": spent}
         out.seek(0)
         err.seek(0)
         said, complaint = out.read().strip().splitlines(), err.read()
@@ -126,16 +126,24 @@ def run_cell(cell: Cell, folder: str | None = None, stop: threading.Event | None
     return {**line, **record}
 
 
-def _watched(process: subprocess.Popen[str], cell: Cell, begin: float, stop: threading.Event) -> str | None:
-    """Wait for a process; say what it is over, or None when it ended by itself."""
-    while process.poll() is None:
-        if stop.wait(LOOK_EVERY):
-            return "stopped"
-        if _computed(process.pid) > cell.seconds or time.monotonic() - begin > PATIENCE * cell.seconds:
-            return "over time"
-        if (_resident(process.pid) or 0) > cell.bytes:
-            return "over memory"
-    return None
+def _watched(
+    process: subprocess.Popen[str], cell: Cell, begin: float, stop: threading.Event
+) -> tuple[str | None, dict[str, float]]:
+    """Wait for a process; say what it is over, or None when it ended by itself, and what it has had of a core."""
+    most, computed = 0, 0.0
+    over = None
+    while over is None and process.poll() is None:
+        stopped = stop.wait(LOOK_EVERY)
+        most, computed = max(most, _resident(process.pid) or 0), max(computed, _computed(process.pid))
+        if stopped:
+            over = "stopped"
+        elif computed > cell.seconds:
+            over = "over time"
+        elif time.monotonic() - begin > PATIENCE * cell.seconds:
+            over = "over time by the clock"
+        elif most > cell.bytes:
+            over = "over memory"
+    return over, {"seconds": round(computed, 1), "bytes": most}
 
 
 def _resident(pid: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench.cells import (
@@ -19,6 +20,7 @@ from oddhop.bench.cells import (
 )
 from oddhop.errors import SettingsError
 from oddhop.inject import Reading
+from oddhop.settings import HCMSettings
 
 INJECTED = {"flickr_raw": 15, "blogcatalog_raw": 10, "acmv9": 20}
 """The paper's clean networks and how many cliques of 15 it puts in; acmv9 stands in for ACM, which is not to be had."""
@@ -52,7 +54,7 @@ MORE = (
     "bond_disney",
     "amazon_fraud_tam",
 )
-DEFAULTS: dict[str, float | bool] = {"hops": 4, "drop_ratio": 0.2, "sampling_ratio": 0.3, "raw_similarity": False}
+DEFAULTS: dict[str, Any] = {**HCMSettings().model_dump(), "raw_similarity": False}
 HELD_OUT = ("bond_inj_amazon", "citation_injected", "dblp_injected", "tolokers", "ctu13_botnet_20110815")
 HELD_OUT_CLEAN = ("amazon_photo", "coauthor_cs", "coauthor_physics")
 """Networks that nobody looked at while a detector was made (docs/protocol.md); the clean ones get 10 cliques of 15."""

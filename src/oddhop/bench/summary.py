@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ class Summary:
     ----------
     mean, low, high : None where no run has ended well.
     runs, asked : the runs that ended well, and all that belong to the group.
-    note : why there is no figure: "not run", "over time", "over memory", "failed".
+    note : what came of the runs that have no figure: "not run", "over time", "over memory", "failed".
     """
 
     mean: float | None
@@ -38,7 +39,8 @@ class Summary:
     def __str__(self) -> str:
         if self.mean is None or self.low is None or self.high is None:
             return self.note
-        some = "" if self.runs == self.asked else f" ({self.runs} of {self.asked} runs)"
+        rest = f", {self.note}" if self.note else ""
+        some = "" if self.runs == self.asked else f" ({self.runs} of {self.asked} runs{rest})"
         return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{some}"
 
 
@@ -59,6 +61,9 @@ def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "ro
     .800 [.761, .839]
     >>> print(summarise({}, [cell], "ahp"))
     not run
+    >>> longer = Cell("cora", "HCM", seed=1)
+    >>> print(summarise({cell.key: line, longer.key: {"status": "over time"}}, [cell, longer], "ahp"))
+    .800 [.761, .839] (1 of 2 runs, 1 over time)
     """
     found = [(cell, lines[cell.key]) for cell in cells if cell.key in lines]
     values, errors, groups = [], [], []
@@ -69,13 +74,14 @@ def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "ro
             values.append(parts[figure])
             errors.append(parts.get(f"{figure}_error", 0.0))
             groups.append(cell.injection.seed if cell.injection else -1)
+    ended = Counter(line["status"] for _, line in found if line["status"] != "done")
     if not values:
-        notes = sorted({line["status"] for _, line in found if line["status"] != "done"})
-        note = ", ".join(notes) if notes else ("" if found else NOT_RUN)
+        note = ", ".join(sorted(ended)) if ended else ("" if found else NOT_RUN)
         return Summary(None, None, None, 0, len(cells), note)
+    note = ", ".join(f"{count} {status}" for status, count in sorted(ended.items()))
     half = _half_width(np.array(values), np.array(errors), np.array(groups))
     mean = float(np.mean(values))
-    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells))
+    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells), note)
 
 
 def _half_width(values: np.ndarray, errors: np.ndarray, groups: np.ndarray) -> float:

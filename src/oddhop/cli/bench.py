@@ -23,7 +23,7 @@ Data = Annotated[
 @app.command()
 @o.guarded
 def run(
-    suite: Annotated[str, typer.Option("--suite", help="paper, more, growth or ci.", show_default=False)],
+    suite: Annotated[str, typer.Option("--suite", help="paper, more, held-out, growth or ci.", show_default=False)],
     lines: Lines = LINES,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Cells at a time, one core each.")] = 1,
     match: Annotated[
