@@ -80,7 +80,8 @@ def paper() -> list[Cell]:
     again = [injected(name, k, HCM_NAME) for k in range(1, INJECTIONS) for name in INJECTED]
     descent = [injected(name, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(INJECTIONS) for name in INJECTED]
     seeds = [_labelled(name, HCM_NAME, seed) for seed in range(1, LABELLED_SEEDS) for name in LABELLED]
-    others = [injected(name, k, detector) for k in range(1, INJECTIONS) for detector in BASELINES for name in INJECTED]
+    beside = (ODD_NAME, *BASELINES)
+    others = [injected(name, k, detector) for k in range(1, INJECTIONS) for detector in beside for name in INJECTED]
     second = [injected(name, k, HCM_NAME, seed=1) for k in range(INJECTIONS) for name in INJECTED]
     tried = [injected(name, 0, HCM_NAME, settings=setting) for setting in TRIED for name in INJECTED]
     curves = [
