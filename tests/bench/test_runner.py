@@ -94,8 +94,10 @@ def test_cells_run_apart_budgets_hold_and_lines_are_kept(tmp_path: Path) -> None
     status = {(line["detector"], line["network"]): line["status"] for line in read_lines(file)}
     assert list(status.values()).count("done") == 1
     assert status["oracle", "synthetic 300"] == "failed"
-    assert status["degree", "synthetic 3000"] == "over time"
+    assert status["degree", "synthetic 3000"].startswith("over time")  # by the clock, where the machine is busy
     assert status["LOF", "synthetic 3000"] == "over memory"
+    spent = next(line["spent"] for line in read_lines(file) if line["status"] == "over memory")
+    assert spent["bytes"] > 2**20
     # A run that was killed while it wrote leaves half a line; the next one goes on after it.
     with file.open("a") as lines:
         lines.write('{"key": "torn')
