@@ -50,14 +50,11 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
 
 def trained(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Give R and Z after training."""
-    x = np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes, dtype=np.float32)
-    unit = float(np.sqrt(np.mean(x.astype(np.float64) ** 2)))
-    return _trained(torch.from_numpy(x / unit if unit > 0 else x), graph, seed)
-
-
-def _trained(x: torch.Tensor, graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes, dtype=np.float32)
+    unit = float(np.sqrt(np.mean(rows.astype(np.float64) ** 2)))
+    x = torch.from_numpy(rows / unit if unit > 0 else rows)
     convolution = Convolution.of(graph, np.float32)
-    everywhere, rows = convolution.everywhere, np.arange(graph.node_count)
+    everywhere, nodes = convolution.everywhere, np.arange(graph.node_count)
     with torch.random.fork_rng(devices=[]), single_threaded():
         torch.manual_seed(seed)
         wide = x.shape[1]
@@ -71,10 +68,10 @@ def _trained(x: torch.Tensor, graph: Graph, seed: int) -> tuple[torch.Tensor, to
             r = residual(x)
             focus = r
             # (S X) W = S (X W), and X W is the narrower one.
-            z = convolve(encoder[0](x), convolution, everywhere, rows)
+            z = convolve(encoder[0](x), convolution, everywhere, nodes)
             for weaken, layer in zip(attention, encoder[1:], strict=True):
                 focus = torch.relu(weaken(focus))
-                z = convolve(layer(torch.relu(z) * torch.exp(-ATTENTION * focus)), convolution, everywhere, rows)
+                z = convolve(layer(torch.relu(z) * torch.exp(-ATTENTION * focus)), convolution, everywhere, nodes)
             wiring: torch.Tensor = WiringLoss.apply(z, graph)  # type: ignore[no-untyped-call]
             attributes = (x - decoder(z) - RESIDUAL * r).square().sum() / x.shape[0]
             loss = WIRING * wiring + (1 - WIRING) * attributes
