@@ -153,11 +153,19 @@ def _gather(
         own, share = place[i], weights[i] / stand_for[i]
         for c in range(width):
             out[k, c] = share * hidden[own, c]
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            other = place[j]
+        # Four neighbours at a time: the row is written a quarter as often, and the sum has the same order.
+        p, end = indptr[i], indptr[i + 1]
+        while p + 4 <= end:
+            a, b, d, e = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
+            a, b, d, e = place[a], place[b], place[d], place[e]
             for c in range(width):
-                out[k, c] += weights[j] * hidden[other, c]
+                out[k, c] = out[k, c] + wa * hidden[a, c] + wb * hidden[b, c] + wd * hidden[d, c] + we * hidden[e, c]
+            p += 4
+        for q in range(p, end):
+            share, other = weights[indices[q]], place[indices[q]]
+            for c in range(width):
+                out[k, c] += share * hidden[other, c]
         for c in range(width):
             out[k, c] *= weights[i] * stand_for[i]
 

@@ -237,8 +237,9 @@ def pair_gaps(
 @compiled
 def _gaps(z: Floats, left: Ints, far: Floats, right: Ints, out: Floats) -> None:
     for k in range(left.size):
+        m, n = left[k], right[k]  # outside of the loop, or it cannot be done eight numbers at a time
         for c in range(z.shape[1]):
-            out[k, c] = z[left[k], c] - far[right[k], c]
+            out[k, c] = z[m, c] - far[n, c]
 
 
 @compiled
