@@ -28,8 +28,9 @@ def line(cell: Cell, rng: np.random.Generator) -> dict[str, object]:
         for name in scores
     }
     edges = int(cell.network.split()[1]) if cell.network.startswith("synthetic") else 5000
-    told: dict[str, object] = {"key": cell.key, **cell.identity, "status": "done", "wall": 3.0, "commit": "abc"}
-    told |= {"seconds": edges / 1e3, "memory": edges * 100, "edges": edges, "versions": {"python": "3.11"}}
+    told: dict[str, object] = {"key": cell.key, **cell.identity, "status": "done", "commit": "abc"}
+    told |= {"seconds": edges / 1e3, "wall_seconds": edges / 1e3, "wall": 3.0 + edges / 1e3}
+    told |= {"memory": edges * 100, "edges": edges, "versions": {"python": "3.11"}}
     curve = {"steps": [25.0, 50.0], "roc_auc": [0.5, 0.7], "loss": [1.0, 0.9]}
     return told | ({"curve": curve} if cell.detector == TRAINING else {"figures": figures})
 

@@ -12,6 +12,7 @@ from string import Template
 from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench import plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
+from oddhop.bench.pace import CORES, hours_of
 from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
 from oddhop.bench.runner import read_lines
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
@@ -82,10 +83,12 @@ def _opening(lines: Lines) -> dict[str, str]:
         kept = [lines[cell.key] for cell in cells if cell.key in lines]
         count = Counter(line["status"] for line in kept)
         over = sum(number for status, number in count.items() if status.startswith("over"))
-        hours = sum(line["wall"] for line in kept) / 3600
         missing = len(cells) - len(kept)
-        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, f"{hours:.2f}"])
-    header = ["suite", "cells", "done", "over budget", "failed", "not run yet", "hours of wall time, cells added up"]
+        taken, expected = hours_of(cells, lines)
+        hours = [f"{taken:.1f}", f"{expected:.1f}", f"{(taken + expected) / CORES:.1f}"]
+        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
+    header = ["suite", "cells", "done", "over budget", "failed", "not run yet"]
+    header += ["core hours of those run", "of the rest, expected", f"hours on {CORES} cores"]
     told: dict[str, set[str]] = {}
     for line in lines.values():
         for name, number in line.get("versions", {}).items():
