@@ -13,7 +13,7 @@ CORES = 2  # of the machine that the page speaks of
 def core_seconds(line: Mapping[str, Any]) -> float:
     """Give the seconds of a core that a cell took, its start and its network included.
 
-    What a detector waited for others that ran beside it is taken off; of a start that is not known.
+    What a detector waited for what ran beside it is taken off; what its start waited is not known.
 
     Examples
     --------

@@ -85,10 +85,11 @@ def _opening(lines: Lines) -> dict[str, str]:
         over = sum(number for status, number in count.items() if status.startswith("over"))
         missing = len(cells) - len(kept)
         taken, expected = hours_of(cells, lines)
-        hours = [f"{taken:.1f}", f"{expected:.1f}", f"{(taken + expected) / CORES:.1f}"]
+        wall = sum(line["wall"] for line in kept) / 3600
+        hours = [f"{number:.1f}" for number in (wall, taken, expected, (taken + expected) / CORES)]
         rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
     header = ["suite", "cells", "done", "over budget", "failed", "not run yet"]
-    header += ["core hours of those run", "of the rest, expected", f"hours on {CORES} cores"]
+    header += ["wall hours, cells added up", "core hours", "of the rest, expected", f"all, on {CORES} cores"]
     told: dict[str, set[str]] = {}
     for line in lines.values():
         for name, number in line.get("versions", {}).items():
