@@ -272,6 +272,11 @@ class Graph:
         return np.diff(self.indptr)
 
     @property
+    def entry_nodes(self) -> Ints:
+        """The node whose neighbour each entry of ``indices`` is."""
+        return np.repeat(np.arange(self.node_count), self.degrees)
+
+    @property
     def value_count(self) -> int:
         """How many values of the attributes are stored."""
         return int(self.attributes.nnz if is_sparse(self.attributes) else self.attributes.size)

@@ -75,8 +75,7 @@ def _fit(module: str, name: str, x: Floats, edges: Ints, seed: int) -> Any:
 
 
 def _edges(graph: Graph) -> Ints:
-    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
-    return np.stack([rows, graph.indices]).astype(np.int64)
+    return np.stack([graph.entry_nodes, graph.indices]).astype(np.int64)
 
 
 def _dense(graph: Graph) -> Floats:

@@ -50,8 +50,7 @@ def neighbour_distance(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG00
     [1.0, 2.0, 3.0]
     """
     sums = np.zeros(graph.node_count)
-    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
-    np.add.at(sums, rows, edge_distances(graph))
+    np.add.at(sums, graph.entry_nodes, edge_distances(graph))
     return np.asarray(sums / np.maximum(graph.degrees, 1))
 
 
@@ -71,7 +70,7 @@ def degree_and_distance(graph: Graph, *, seed: int = 0) -> Floats:
 def edge_distances(graph: Graph) -> Floats:
     """Give the Euclidean distance between the ends of every adjacency entry, in the order of ``indices``."""
     x, squares = graph.attributes, attribute_norm(graph) ** 2
-    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
+    rows = graph.entry_nodes
     out = np.empty(graph.indices.size)
     wide = max(1, int(np.diff(x.indptr).mean())) if is_sparse(x) else graph.attribute_count
     step = max(1, EDGES_AT_ONCE * 16 // wide)

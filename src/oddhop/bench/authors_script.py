@@ -61,7 +61,7 @@ def authors_script(
     rng = np.random.default_rng(seed)
     prepared = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph, np.float32)
     plain = learn_preparation(graph, scale="none", pca_components=20, pca_above=100).apply(graph)
-    rows, columns = _entries(graph) if directed_edges is None else (directed_edges[0], directed_edges[1])
+    rows, columns = directed_edges if directed_edges is not None else (graph.entry_nodes, graph.indices)
     nodes = graph.node_count
     kept = _purified(np.asarray(plain.attributes), rows, columns, drop_ratio, one_way=directed_edges is not None)
     wiring = sp.csr_array((np.ones(int(kept.sum())), (rows[kept], columns[kept])), shape=(nodes, nodes))
@@ -117,10 +117,6 @@ class _Model(nn.Module):
         gap = (z[torch.from_numpy(left.astype(np.int64))] - z[torch.from_numpy(right.astype(np.int64))]).abs()
         out: torch.Tensor = self.last(dropout(torch.relu(self.first(gap)), 0.5, training=True))
         return out
-
-
-def _entries(graph: Graph) -> tuple[Ints, Ints]:
-    return np.repeat(np.arange(graph.node_count), graph.degrees), graph.indices
 
 
 def _purified(x: Floats, rows: Ints, columns: Ints, drop_ratio: float, *, one_way: bool) -> np.ndarray:

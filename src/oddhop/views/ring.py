@@ -129,8 +129,7 @@ def folded(graph: Graph, apart: Floats) -> Floats:
     >>> apart.size == 2 * kept.size, bool(np.allclose(unfolded(graph, kept), apart, atol=1e-7))
     (True, True)
     """
-    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
-    return np.asarray(apart[rows < graph.indices], dtype=np.float32)
+    return np.asarray(apart[graph.entry_nodes < graph.indices], dtype=np.float32)
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:
