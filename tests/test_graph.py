@@ -174,6 +174,11 @@ def test_a_network_may_have_no_edges(edges):
     assert repr(graph) == "Graph(3 nodes, 0 edges, 1 attribute)"
 
 
+def test_every_entry_knows_its_node():
+    graph = Graph.from_arrays([[0, 1, 3], [1, 3, 4]], np.ones((5, 1)))  # node 2 has no neighbour
+    assert list(zip(graph.entry_nodes, graph.indices, strict=True)) == [(0, 1), (1, 0), (1, 3), (3, 1), (3, 4), (4, 3)]
+
+
 def test_other_attributes_keep_the_wiring_and_the_ids():
     graph = Graph.from_arrays(PATH, COLUMN, ["a", "b", "c"], attribute_names=["age"])
     other = graph.with_attributes(np.ones((3, 2)), ["x", "y"])
