@@ -32,7 +32,6 @@ PICTURES = {
     "growth": "Seconds and memory of every detector as the network grows",
 }
 BOTH = ("ahp", "hav")
-DECLARED = suites.DEFAULTS["hops"]
 AIMS = 5.0, 10.0
 """How many times the seconds and the memory of HCM its peers should take."""
 
@@ -162,7 +161,7 @@ def _figures(lines: Lines) -> dict[str, str]:
             descent.append([*title, summarise(lines, noisy, score), summarise(lines, plain, score)])
     run, asked = plots.swept(lines)
     return {
-        "sweeps_run": f"{run} of {asked} cells were run.",
+        "sweeps_run": f"{run} of {asked} cells have been run.",
         "means": table(["network", "score", "mean of anomalous nodes", "mean of normal nodes"], means),
         "descent": table(["network", "score", "SGLD", "SGD"], descent),
     }
@@ -287,7 +286,7 @@ def _differences(lines: Lines) -> dict[str, str]:
     for network in suites.LABELLED:
         cells = [Cell(network, READINGS, settings=suites.DEEP)]
         hops.append([PAPER_NETWORKS[network], *told(cells, "ahp", "argmax ahp", "hav", "argmax hav")])
-    for setting in ({}, *suites.TRIED, *({"hops": classes} for classes in suites.CLASSES if classes != DECLARED)):
+    for setting in ({}, *suites.TRIED):
         name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one, `HCM()`"
         own = [suites.injected(network, 0, HCM_NAME, settings=setting) for network in suites.INJECTED]
         tried.append([name, *(summary for cell in own for summary in told([cell], *BOTH))])

@@ -42,6 +42,7 @@ TRIED: tuple[dict[str, int | float | str], ...] = (
     {"pca_components": 10},
     {"pca_components": 50},
     {"layers": 1},
+    *({"hops": classes} for classes in CLASSES if classes != HCMSettings().hops),
 )
 """Settings other than the declared one, each on the first injection only: shown, and never used for the table."""
 MORE = (
