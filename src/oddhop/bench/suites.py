@@ -35,7 +35,7 @@ SWEEP_CLASSES = 5  # the paper's for the sweeps of R and S
 # The cap on the pairs of a step hides S. Without it a step takes seconds, so there are fewer of them.
 UNCAPPED = {"pairs_per_step": 2**22, "burn_in": 150, "samples": 10, "thin": 5, "chains": 1, "hops": SWEEP_CLASSES}
 CURVE = {"chains": 1, "samples": 10, "thin": 10}
-TRIED: tuple[dict[str, int | float | str], ...] = (
+TRIED: tuple[Mapping[str, int | float | str], ...] = (
     {"burn_in": 300},
     {"step_size": 0.01},
     {"scale": "none"},
