@@ -60,6 +60,8 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
         for row, (label, values, settings) in enumerate(kinds):
             axis = axes[row, column]
             axis.set_xlabel(label)
+            beside = 0.05 * (values[-1] - values[0])
+            axis.set_xlim(values[0] - beside, values[-1] + beside)  # where some are not run, it shows
             for score, marker in (("ahp", "o"), ("hav", "s")):
                 points = []
                 for value in values:
