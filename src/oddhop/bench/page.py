@@ -153,15 +153,16 @@ def _figures(lines: Lines) -> dict[str, str]:
     for network in suites.INJECTED:
         cells = group(network, HCM_NAME)
         plain = [suites.injected(network, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(suites.INJECTIONS)]
-        noisy = [cell for cell in cells if cell.seed == 0]
+        run = {cell.injection for cell in plain if cell.key in lines}  # like is compared with like
+        noisy = [cell for cell in cells if cell.seed == 0 and (cell.injection in run or not run)]
         for score in BOTH:
             title = [PAPER_NETWORKS[network], score.upper()]
             found = [summarise(lines, cells, score, figure) for figure in ("mean_anomalous", "mean_normal")]
             means.append([*title, *(f"{one.mean:.3f}" if one.mean is not None else one.note for one in found)])
             descent.append([*title, summarise(lines, noisy, score), summarise(lines, plain, score)])
-    run, asked = plots.swept(lines)
+    drawn, asked = plots.swept(lines)
     return {
-        "sweeps_run": f"{run} of {asked} cells have been run.",
+        "sweeps_run": f"{drawn} of {asked} cells have been run.",
         "means": table(["network", "score", "mean of anomalous nodes", "mean of normal nodes"], means),
         "descent": table(["network", "score", "SGLD", "SGD"], descent),
     }
