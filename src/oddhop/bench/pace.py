@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from oddhop.bench.cells import Cell
+from oddhop.bench.runner import Line
+from oddhop.bench.summary import Lines
 
 CORES = 2  # of the machine that the page speaks of
 
 
-def core_seconds(line: Mapping[str, Any]) -> float:
+def core_seconds(line: Line) -> float:
     """Give the seconds of a core that a cell took, its start and its network included.
 
     What a detector waited for what ran beside it is taken off; what its start waited is not known.
@@ -26,7 +27,7 @@ def core_seconds(line: Mapping[str, Any]) -> float:
     return float(line.get("spent", {}).get("seconds", line["wall"]))
 
 
-def hours_of(cells: Sequence[Cell], lines: Mapping[str, Mapping[str, Any]]) -> tuple[float, float]:
+def hours_of(cells: Sequence[Cell], lines: Lines) -> tuple[float, float]:
     """Give the hours of a core that the cells with a line took, and those that the others would.
 
     A cell is taken to need the mean of the cells with its detector, network and settings; where there is none, of those
@@ -37,10 +38,10 @@ def hours_of(cells: Sequence[Cell], lines: Mapping[str, Mapping[str, Any]]) -> t
     return taken / 3600, expected / 3600
 
 
-def _expected(cell: Cell, lines: Iterable[Mapping[str, Any]]) -> float:
+def _expected(cell: Cell, lines: Iterable[Line]) -> float:
     own = [line for line in lines if line["detector"] == cell.detector]
     there = [line for line in own if line["network"] == cell.network]
-    alike = [line for line in there if line["settings"] == cell.identity["settings"]]
+    alike = [line for line in there if line["settings"] == cell.settings]
     if closest := alike or there:
         return sum(map(core_seconds, closest)) / len(closest)
     return max(map(core_seconds, own), default=cell.seconds)

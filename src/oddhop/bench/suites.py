@@ -43,6 +43,7 @@ TRIED: tuple[Mapping[str, int | float | str], ...] = (
     {"pca_components": 50},
     {"layers": 1},
     *({"hops": classes} for classes in CLASSES if classes != HCMSettings().hops),
+    *({"drop_ratio": ratio, "hops": SWEEP_CLASSES} for ratio in DROP_RATIOS if ratio != HCMSettings().drop_ratio),
 )
 """Settings other than the declared one, each on the first injection only: shown, and never used for the table."""
 MORE = (
