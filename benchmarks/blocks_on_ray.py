@@ -16,8 +16,8 @@ from collections.abc import Callable
 from functools import partial
 from statistics import median
 
-from oddhop.engine.local import single_threaded
-from oddhop.engine.ray import cluster
+from oddhop.base.parallel import single_threaded
+from oddhop.base.ray import cluster
 
 ROUNDS = 5
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from oddhop import HCM
+from oddhop.base.parallel import threads
 from oddhop.detectors.sharded import fit_stored
-from oddhop.engine.local import threads
 from oddhop.hops import MAX_SOURCES
 from oddhop.stored import open_stored
 

@@ -25,13 +25,13 @@ from numba import njit
 from oddhop import HCM, Graph
 from oddhop.adjacency import upper_edges
 from oddhop.attributes import learn_preparation
+from oddhop.base.parallel import single_threaded
+from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.bench.synthetic import synthetic
-from oddhop.engine.local import single_threaded
 from oddhop.hop_kernels import forget, search
 from oddhop.hops import draw_batch, sample_pairs
 from oddhop.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss
 from oddhop.purify import purify
-from oddhop.randomness import START, STEP, generator, torch_generator
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
 

@@ -21,9 +21,9 @@ from statistics import median
 from typing import Any
 
 from oddhop import HCM
+from oddhop.base.parallel import Mapper, single_threaded
+from oddhop.base.ray import cluster
 from oddhop.detectors.sharded import fit_stored
-from oddhop.engine.local import Mapper, single_threaded
-from oddhop.engine.ray import cluster
 
 FEW = {"burn_in": 100, "samples": 4, "thin": 5, "chains": 3}
 

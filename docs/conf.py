@@ -32,10 +32,10 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 # Written out, these types fill a screen; a signature is to be read.
 autodoc_type_aliases = {
-    "Ints": "~oddhop.arrays.Ints",
-    "Floats": "~oddhop.arrays.Floats",
-    "Bools": "~oddhop.arrays.Bools",
-    "Progress": "~oddhop.engine.local.Progress",
+    "Ints": "~oddhop.base.arrays.Ints",
+    "Floats": "~oddhop.base.arrays.Floats",
+    "Bools": "~oddhop.base.arrays.Bools",
+    "Progress": "~oddhop.base.parallel.Progress",
     "npt.ArrayLike": "~numpy.typing.ArrayLike",
     "pa.Table": "~pyarrow.Table",
     "sp.csr_array": "~scipy.sparse.csr_array",

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oddhop import HCM, Graph
+from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.encode import learn_encoding
 from oddhop.errors import GraphError, ModelFileError
-from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import QUICK, sha256
 
 

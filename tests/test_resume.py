@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from oddhop import HCM, Graph
+from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.chains import Plan
 from oddhop.errors import ModelFileError, RunFolderError
-from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import QUICK, sha256
 
 SETTINGS = {"burn_in": 250, "samples": 3, "thin": 20, "chains": 3, "hidden": 8, "random_state": None, "workers": 2}

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from oddhop import HCM, Graph
+from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
 from oddhop.model import Inputs, Shape, embed, pair_gaps
-from oddhop.runs import RunFolder
 from oddhop.scoring import score_nodes
 from tests.conftest import QUICK
 

@@ -13,8 +13,8 @@ import pytest
 
 from oddhop import HCM, Graph, Odd
 from oddhop.adjacency import upper_edges
-from oddhop.arrays import lies_on_disk
 from oddhop.attributes import learn_preparation
+from oddhop.base.arrays import lies_on_disk
 from oddhop.boundary import rows_are_mirrored, rows_are_whole
 from oddhop.convolution import Convolution
 from oddhop.errors import GraphError, MemoryBudgetError

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.arrays import Bools, Floats, Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from oddhop.arrays import Bools, Floats
+from oddhop.base.arrays import Bools, Floats
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import single_threaded
 from oddhop.boundary import Attributes, is_sparse
-from oddhop.compiled import compiled
-from oddhop.engine.local import single_threaded
 from oddhop.errors import GraphError
 from oddhop.graph import Graph
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled
 from oddhop.boundary import is_sparse
-from oddhop.compiled import compiled
 from oddhop.explanation import share
 from oddhop.graph import Graph, node_numbers
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from oddhop.arrays import Floats, Ints, frozen
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Floats, Ints, frozen
+from oddhop.base.kernels import compiled
 from oddhop.errors import GraphError
 
 ROWS_AT_ONCE = 1 << 20

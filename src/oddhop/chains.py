@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from oddhop.arrays import Floats
-from oddhop.engine.local import Progress, map_blocks, silent
+from oddhop.base.arrays import Floats
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.errors import ModelFileError, TrainingDivergedError
 from oddhop.hops import HopPairs, draw_batch
 from oddhop.model import Inputs, Shape, pair_loss
-from oddhop.randomness import NOISE, START, STEP, generator, torch_generator
-from oddhop.runs import RunFolder
 from oddhop.sampler import Rule, State, start, update
 
 RETRIES = 3

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.boundary import is_sparse
 from oddhop.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
 from oddhop.traits import Columns, ColumnSpan, called

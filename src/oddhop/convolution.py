@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
 from oddhop.graph import Graph
 
 ENTRIES_AT_ONCE = 2_048  # so that their hidden vectors stay in the cache

@@ -67,7 +67,7 @@ def measured_rate() -> float:
     """Give the multiply-adds a second of one thread, from a product of a few milliseconds."""
     import torch
 
-    from oddhop.engine.local import single_threaded
+    from oddhop.base.parallel import single_threaded
 
     with single_threaded():
         a, b = torch.ones((2_048, 128)), torch.ones((128, HEAD_UNITS))

@@ -18,12 +18,12 @@ import numpy as np
 import torch
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.randomness import NEIGHBOURS, mix, unit, word
 from oddhop.convolution import Convolution
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs
-from oddhop.randomness import NEIGHBOURS, mix, unit, word
 
 FEWEST = 64
 MOST_ENTRIES, MOST_SEEN = 2**26, 2**20

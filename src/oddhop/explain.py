@@ -15,10 +15,10 @@ import pyarrow as pa
 import torch
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.boundary import checked_nodes
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.explanation import (
     MOST_CHANGES,
     SHOWN,

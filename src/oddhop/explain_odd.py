@@ -13,11 +13,11 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.boundary import checked_nodes
 from oddhop.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.explanation import (
     SHOWN,
     TRAITS_TOLD,

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 
 Id: TypeAlias = int | str
 SHOWN = 24

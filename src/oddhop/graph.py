@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.adjacency import Mended, symmetric_csr, upper_indptr
-from oddhop.arrays import Floats, Ints, frozen, lies_on_disk
+from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
 from oddhop.boundary import (
     Attributes,
     check_rows,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
-from oddhop.randomness import mix, unit
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.randomness import mix, unit
 
 
 @compiled

@@ -18,12 +18,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from oddhop.arrays import Floats, Ints
-from oddhop.engine.local import Progress, map_blocks, silent
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hop_kernels import count_block, draw_block, list_block
 from oddhop.purify import Purified
-from oddhop.randomness import HOPS, generator, word
 from oddhop.settings import HCMSettings
 
 SOURCES_AT_ONCE = 64

@@ -28,7 +28,7 @@ import numpy as np
 import scipy.stats
 
 from oddhop.adjacency import upper_edges
-from oddhop.arrays import Bools, Floats, Ints, frozen
+from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.boundary import Attributes, is_sparse
 from oddhop.errors import GraphError, SettingsError
 from oddhop.graph import Graph

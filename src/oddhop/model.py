@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import map_blocks
 from oddhop.convolution import Convolution, Field, convolve
-from oddhop.engine.local import map_blocks
 from oddhop.graph import Graph
 from oddhop.hops import Batch
 

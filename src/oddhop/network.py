@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from oddhop.base.parallel import Progress, silent
 from oddhop.encode import Difference, Encoding, learn_and_apply
-from oddhop.engine.local import Progress, silent
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph import Graph
 from oddhop.io import Counts, Roles, read_network

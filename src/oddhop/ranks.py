@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize, special, stats
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from oddhop.scoring import Scores

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from oddhop.runs import atomic_file
+from oddhop.base.files import atomic_file
 
 # A spreadsheet runs what begins with one of these, after blanks as well; a plain number such as -5 is none.
 RUNS = r"^\s*[=+\-@\t\r]"

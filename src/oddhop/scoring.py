@@ -24,14 +24,15 @@ import numpy as np
 import torch
 
 from oddhop.adjacency import upper_edges
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.files import Arrays, digest
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.chains import Posterior
-from oddhop.compiled import compiled
-from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.errors import ModelFileError
 from oddhop.graph import Graph
 from oddhop.model import Inputs, Shape, embed, expected_hops
-from oddhop.runs import Arrays, RunFolder, digest
 
 EDGES_AT_ONCE = 4_096
 CHECKPOINT = "scoring"

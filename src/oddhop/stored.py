@@ -19,10 +19,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from oddhop.arrays import Ints
+from oddhop.base.arrays import Ints
+from oddhop.base.checkpoints import MANIFEST
 from oddhop.boundary import Attributes
 from oddhop.errors import GraphError
-from oddhop.runs import MANIFEST
 
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.chains import Posterior
-from oddhop.compiled import compiled
-from oddhop.engine.local import Progress, map_blocks, silent
 from oddhop.graph import Graph
 from oddhop.model import Inputs, receptive_fields
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.boundary import is_sparse
 from oddhop.encode import Encoding
 from oddhop.encode.columns import words_of

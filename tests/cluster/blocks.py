@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
+from oddhop.base.files import write_atomically
 from oddhop.errors import GraphError
-from oddhop.runs import write_atomically
 
 
 def same(block: int) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oddhop.engine.local import Mapper
-from oddhop.engine.ray import cluster
+from oddhop.base.parallel import Mapper
+from oddhop.base.ray import cluster
 from tests.cluster.machines import ADDRESS, Machines, brought_up, entered
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from oddhop.engine.local import Mapper
+from oddhop.base.parallel import Mapper
 from tests.cluster.blocks import where
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "cluster"

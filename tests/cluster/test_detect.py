@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from oddhop import HCM, Graph
 from oddhop.adjacency import upper_edges
 from oddhop.attributes import learn_preparation
+from oddhop.base.parallel import Mapper
 from oddhop.bench.networks import load_network
 from oddhop.cli import app
 from oddhop.detectors.sharded import fit_stored
-from oddhop.engine.local import Mapper
 from oddhop.errors import OddhopError
 from oddhop.ingest import ingest
 from oddhop.stored import open_stored

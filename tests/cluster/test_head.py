@@ -16,7 +16,7 @@ WORK = f"""
 import sys
 from functools import partial
 from pathlib import Path
-from oddhop.engine.ray import cluster
+from oddhop.base.ray import cluster
 from oddhop.errors import ClusterError
 from tests.cluster import blocks
 write, count = partial(blocks.write_square, Path(sys.argv[1]), 1.0), int(sys.argv[2])

@@ -14,7 +14,7 @@ from tests.cluster.machines import ADDRESS, HEAD, warm_up
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 CONNECT = f"""
-from oddhop.engine.ray import cluster
+from oddhop.base.ray import cluster
 from oddhop.errors import ClusterError
 try:
     with cluster({ADDRESS!r}) as run:
@@ -70,13 +70,13 @@ def test_a_process_that_dies_at_its_block_is_replaced(driver, tmp_path):
 
 
 def test_a_block_that_always_dies_ends_the_run(driver, tmp_path, monkeypatch):
-    monkeypatch.setattr("oddhop.engine.ray.ATTEMPTS", 2)
+    monkeypatch.setattr("oddhop.base.ray.ATTEMPTS", 2)
     with pytest.raises(ClusterError, match="begun 2 times"):
         driver(partial(blocks.die, tmp_path, 9), [0], quiet)
 
 
 def test_another_version_is_refused(driver, monkeypatch):
-    monkeypatch.setattr("oddhop.engine.ray.__version__", "0.0.0")
+    monkeypatch.setattr("oddhop.base.ray.__version__", "0.0.0")
     with pytest.raises(ClusterError, match=r"the run has 0\.0\.0; install the same everywhere"):
         driver(blocks.same, [0], quiet)
 

@@ -29,7 +29,7 @@ FAMILIES = ("sparse", "dense", "power law", "disconnected", "tree")
 KINDS = ("continuous", "binary", "few profiles", "sparse binary", "constant")
 
 # The hash wraps around 64 bits on purpose; without the JIT, NumPy remarks on it.
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning:oddhop.randomness")
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning:oddhop.base.randomness")
 
 
 # --- Random networks -----------------------------------------------------------------------------------------------

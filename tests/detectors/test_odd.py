@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from oddhop import HCM, Graph, Odd
+from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
-from oddhop.runs import pack_arrays, unpack_arrays
 from tests.conftest import sha256
 from tests.detectors.test_zoo import SHAPES, _attributes
 from tests.views.planted import OUTLIER, RING, STRANGER, planted

@@ -19,13 +19,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oddhop.base.checkpoints import locked
 from oddhop.encode import learn_encoding
 from oddhop.errors import EncodingError, OddhopError, RunFolderError, SettingsError, TableError
 from oddhop.ingest import ingest
 from oddhop.ingest.writing import GrowingArray
 from oddhop.io.database import database
 from oddhop.network import Network, load_network, open_network
-from oddhop.runs import locked
 from oddhop.settings import EncodeSettings, ReadSettings
 
 PEOPLE = pa.table({"id": ["c", "a", "b", "d"], "age": [31, 52, 47, None], "town": ["Bonn", "Cork", "Bonn", None]})

@@ -12,9 +12,9 @@ import pytest
 
 from oddhop import HCM, Graph, hops, purify
 from oddhop.attributes import learn_preparation
+from oddhop.base.parallel import Mapper, silent, threads
 from oddhop.detectors.lesson import labelled_pairs
 from oddhop.detectors.sharded import fit_stored
-from oddhop.engine.local import Mapper, silent, threads
 from oddhop.errors import MemoryBudgetError, NothingToLearnError, RunFolderError, SettingsError
 from oddhop.ingest import ingest
 from oddhop.model import Inputs

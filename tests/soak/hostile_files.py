@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oddhop.runs import pack_arrays, unpack_arrays
+from oddhop.base.files import pack_arrays, unpack_arrays
 from tests.soak.warm import ALIKE
 
 FOUND = "../canary"  # made by whatever is run

@@ -31,7 +31,7 @@ MODULES = {
     "purify": [FROZEN, "tests/test_purify.py", GOLDEN],
     "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/test_chains.py", GOLDEN],
     "scoring": [FROZEN, "tests/test_scoring.py", GOLDEN, "tests/test_resume.py"],
-    "runs": [FROZEN, "tests/test_runs.py", "tests/test_resume.py", "tests/test_modelfile.py"],
+    "runs": [FROZEN, "tests/base/test_files.py", "tests/test_resume.py", "tests/test_modelfile.py"],
     "modelfile": [FROZEN, "tests/test_modelfile.py"],
 }
 SWAPPED: dict[type[Any], type[Any]] = {

@@ -20,6 +20,8 @@ import scipy.io
 import scipy.sparse as sp
 
 from oddhop import HCM, Graph, Odd
+from oddhop.base.checkpoints import RunFolder, open_run
+from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.bench.networks import read_mat
 from oddhop.chains import Chain, _restored
 from oddhop.cli.choices import gathered
@@ -28,7 +30,6 @@ from oddhop.detectors.named import load_detector
 from oddhop.errors import RunFolderError
 from oddhop.ingest import ingest
 from oddhop.network import load_network, open_network
-from oddhop.runs import RunFolder, open_run, pack_arrays, unpack_arrays
 from oddhop.sampler import start
 from tests.soak.hostile_folders import reseal
 from tests.soak.mutation import Mutate, changed_bytes, changed_document, either

@@ -17,11 +17,11 @@ from numba import config
 from scipy.stats import chi2
 
 from oddhop import hops
+from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hop_kernels import draw_block
 from oddhop.hops import HopPairs, draw_batch, list_pairs, sample_pairs
 from oddhop.purify import Purified
-from oddhop.randomness import HOPS, generator, word
 
 DRAWS = 100 if config.DISABLE_JIT else 2_000
 SEEDS = 40 if config.DISABLE_JIT else 400

@@ -20,7 +20,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oddhop.engine.local import single_threaded
+from oddhop.base.parallel import single_threaded
 from oddhop.sampler import Rule, State, preconditioner, start, update
 
 STEPS = 10_000

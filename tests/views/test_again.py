@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
-from oddhop.arrays import frozen
+from oddhop.base.arrays import frozen
 from oddhop.views.again import Held, hold, judge_again
 from oddhop.views.panel import _figures, judge, learn_panel, see
 from oddhop.views.ring import LARGEST, communities, knots_of, knots_with, surprises

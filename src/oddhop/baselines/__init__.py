@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.baselines.amen import amen
 from oddhop.baselines.borrowed import anomalous, cola, dominant, radar
 from oddhop.baselines.madan import madan

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from oddhop.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
 from oddhop.boundary import Attributes, is_sparse
-from oddhop.compiled import compiled
 from oddhop.graph import Graph
 
 

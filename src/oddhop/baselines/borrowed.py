@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Floats, Ints
 from oddhop.attributes import learn_preparation
+from oddhop.base.arrays import Floats, Ints
 from oddhop.boundary import is_sparse
 from oddhop.errors import SettingsError
 from oddhop.graph import Graph

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ive
 
-from oddhop.arrays import Floats
 from oddhop.attributes import learn_preparation
+from oddhop.base.arrays import Floats
 from oddhop.baselines.trivial import edge_distances
 from oddhop.graph import Graph
 

@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
+from oddhop.base.parallel import single_threaded
 from oddhop.boundary import is_sparse
 from oddhop.convolution import Convolution, convolve
-from oddhop.engine.local import single_threaded
 from oddhop.graph import Graph
 
 EPOCHS, LEARNING_RATE = 100, 0.005

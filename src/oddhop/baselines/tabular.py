@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.graph import Graph
 
 NEIGHBOURS = 20  # scikit-learn's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.boundary import is_sparse
 from oddhop.graph import Graph
 

@@ -25,9 +25,9 @@ from scipy.sparse.csgraph import dijkstra
 from torch import nn
 from torch.nn.functional import cross_entropy, dropout
 
-from oddhop.arrays import Floats, Ints
 from oddhop.attributes import learn_preparation
-from oddhop.engine.local import single_threaded
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import single_threaded
 from oddhop.graph import Graph
 
 EPOCHS, FIRST_SCORED = 100, 40

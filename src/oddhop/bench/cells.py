@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Bools, Floats
+from oddhop.base.arrays import Bools, Floats
 from oddhop.baselines import BASELINES
 from oddhop.bench.authors_script import authors_script
 from oddhop.bench.figures import figures

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score
 
-from oddhop.arrays import Bools, Floats
+from oddhop.base.arrays import Bools, Floats
 
 RESAMPLES = 200
 

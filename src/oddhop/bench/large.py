@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oddhop.arrays import Floats, Ints
-from oddhop.engine.local import Progress, silent
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, silent
 from oddhop.errors import SettingsError
 
 BLOCK = 1 << 20

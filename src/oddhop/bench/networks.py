@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from oddhop.arrays import Bools
+from oddhop.base.arrays import Bools
 from oddhop.bench.matfile import mat_parts
 from oddhop.bench.sources import SOURCES
 from oddhop.errors import DataFolderError

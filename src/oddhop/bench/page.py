@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
+from oddhop.base.files import write_atomically
 from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench import plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
@@ -17,7 +18,6 @@ from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WH
 from oddhop.bench.runner import read_lines
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.errors import TableError
-from oddhop.runs import write_atomically
 
 ROWS: dict[str, tuple[str, str]] = {
     "HCM ahp": (HCM_NAME, "ahp"),

@@ -8,17 +8,17 @@ import numpy as np
 import torch
 
 from oddhop.adjacency import upper_edges
-from oddhop.arrays import Bools, Floats
 from oddhop.attributes import learn_preparation
+from oddhop.base.arrays import Bools, Floats
+from oddhop.base.parallel import silent
+from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.bench.figures import roc_auc
 from oddhop.chains import Plan, run_chains
 from oddhop.detectors.lesson import labelled_pairs, plan_chains
-from oddhop.engine.local import silent
 from oddhop.graph import Graph
 from oddhop.hops import HopPairs, draw_batch
 from oddhop.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
 from oddhop.purify import purify
-from oddhop.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.sampler import start, update
 from oddhop.scoring import EDGES_AT_ONCE, score_nodes
 from oddhop.settings import HCMSettings

@@ -22,8 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeAlias
 
+from oddhop.base.parallel import Progress, silent
 from oddhop.bench.cells import Cell
-from oddhop.engine.local import Progress, silent
 from oddhop.errors import RunFolderError
 
 Line: TypeAlias = dict[str, Any]

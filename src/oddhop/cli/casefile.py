@@ -60,7 +60,7 @@ def write_case_report(
     console: Console,
 ) -> Path:
     """Write the report into the folder of a run."""
-    from oddhop.engine.local import available_workers
+    from oddhop.base.parallel import available_workers
     from oddhop.report import case_report, write_report
 
     report = case_report(

@@ -47,12 +47,12 @@ def detect(
 
         oddhop detect edges.csv --nodes nodes.csv --out run --top 20
     """
+    from oddhop.base.checkpoints import locked
     from oddhop.cli import outcome
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.finding import find_here, find_on_cluster
     from oddhop.errors import RunFolderError, SettingsError
     from oddhop.network import with_ids
-    from oddhop.runs import locked
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}

@@ -60,9 +60,9 @@ def find_on_cluster(
     console: Console, settings: HCMSettings, graph: str, address: str | None, checkpoints: Path, *, resume: bool
 ) -> Finding:
     """Fit HCM on the partitions of a network on disk; of it this process reads ids and degrees."""
+    from oddhop.base.ray import cluster
     from oddhop.detectors.hcm import HCM
     from oddhop.detectors.sharded import fit_stored
-    from oddhop.engine.ray import cluster
 
     if not is_stored(graph):
         raise SettingsError(

@@ -38,10 +38,10 @@ def fit(
 
         oddhop fit edges.csv --nodes nodes.csv --model model.oddhop
     """
+    from oddhop.base.checkpoints import discard_run
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
     from oddhop.detectors.named import detector_named
-    from oddhop.runs import discard_run
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
@@ -83,13 +83,13 @@ def score(
 
         oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores
     """
+    from oddhop.base.checkpoints import locked
     from oddhop.cli import outcome
     from oddhop.cli.choices import gathered
     from oddhop.cli.reading import said_network
     from oddhop.detectors.named import load_detector
     from oddhop.errors import ModelFileError, RunFolderError
     from oddhop.network import with_ids
-    from oddhop.runs import locked
     from oddhop.stored import file_entry
 
     chosen = gathered(None, [], read={"source": source, "target": target, "id": id, "strict": strict or None})

@@ -81,7 +81,7 @@ def _write_mat(made: Injected, out: Path) -> None:
     import scipy.io
     import scipy.sparse as sp
 
-    from oddhop.runs import atomic_file
+    from oddhop.base.files import atomic_file
 
     graph = made.graph
     ones = np.ones(graph.indices.size)

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from oddhop.base.files import write_atomically
 from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
 from oddhop.network import Description, Network
 from oddhop.results import write_csv, write_parquet, write_shards
-from oddhop.runs import write_atomically
 from oddhop.stored import Stored, file_entry
 from oddhop.version import __version__
 

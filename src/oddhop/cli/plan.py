@@ -31,10 +31,10 @@ def plan(
 
         oddhop plan edges.csv --nodes nodes.csv
     """
+    from oddhop.base.parallel import available_workers
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
     from oddhop.duration import estimate_odd_seconds, estimate_seconds
-    from oddhop.engine.local import available_workers
     from oddhop.memory import available_memory, check_memory, check_odd_memory, estimate_memory, estimate_odd_memory
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}

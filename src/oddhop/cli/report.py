@@ -22,9 +22,9 @@ def report(
 
         oddhop report run --cases 1000
     """
+    from oddhop.base.checkpoints import locked
     from oddhop.cli.casefile import reopened, write_case_report
     from oddhop.cli.outcome import REPORT, sealed_again
-    from oddhop.runs import locked
 
     console = Console(log_format)
     with locked(run) as folder:

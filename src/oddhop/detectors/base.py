@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.checkpoints import RunFolder, open_run, recorded
 from oddhop.errors import GraphError, RunFolderError
 from oddhop.graph import Graph
-from oddhop.runs import RunFolder, open_run, recorded
 from oddhop.settings import HCMSettings, OddSettings
 from oddhop.version import __version__
 

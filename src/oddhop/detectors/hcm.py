@@ -10,15 +10,16 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.arrays import Floats
 from oddhop.attributes import learn_preparation
+from oddhop.base.arrays import Floats
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.chains import run_chains
 from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
 from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import plan_chains, take_lesson
 from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.excerpt import take_excerpt
 from oddhop.graph import Graph
@@ -26,7 +27,6 @@ from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
 from oddhop.ranks import rank_nodes
-from oddhop.runs import RunFolder
 from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
 from oddhop.version import __version__

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation
+from oddhop.base.arrays import Floats, Ints
 from oddhop.chains import Plan, Posterior
 from oddhop.detectors.lesson import LeftOut
 from oddhop.hops import HopPairs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from oddhop.attributes import Preparation
+from oddhop.base.parallel import Progress
 from oddhop.chains import Plan
-from oddhop.engine.local import Progress
 from oddhop.graph import Graph
 from oddhop.hops import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
 from oddhop.model import Inputs

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from oddhop.base.files import unpack_arrays
 from oddhop.detectors import oddfile
 from oddhop.detectors.odd import Odd
 from oddhop.errors import ModelFileError
-from oddhop.runs import unpack_arrays
 
 if TYPE_CHECKING:
     from oddhop.detectors.hcm import HCM

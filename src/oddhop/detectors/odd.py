@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
+from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
 from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, available_workers, silent
 from oddhop.errors import NothingToLearnError
 from oddhop.graph import Graph
 from oddhop.memory import check_odd_memory

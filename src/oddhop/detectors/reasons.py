@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oddhop.arrays import Floats, Ints
 from oddhop.audit import Finding, audit
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.table import budget_of
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, silent
 from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation, Yardstick
 from oddhop.graph import Graph

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from oddhop.base.parallel import Mapper, Progress, silent
 from oddhop.detectors.base import begun_as
 from oddhop.detectors.hcm import HCM
 from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import LeftOut, plan_chains
-from oddhop.engine.local import Mapper, Progress, silent
 from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.memory import check_partitioned_memory
 from oddhop.model import Shape
@@ -45,7 +45,7 @@ def fit_stored(
     >>> from pathlib import Path
     >>> from oddhop import HCM
     >>> from oddhop.detectors.sharded import fit_stored
-    >>> from oddhop.engine.local import threads
+    >>> from oddhop.base.parallel import threads
     >>> from oddhop.ingest import ingest
     >>> with tempfile.TemporaryDirectory() as home:
     ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from oddhop.arrays import Bools, Ints
+from oddhop.base.arrays import Bools, Ints
 from oddhop.graph import Graph
 from oddhop.ranks import Ranking
 from oddhop.settings import HCMSettings, OddSettings

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 
 Kind: TypeAlias = Literal["number", "boolean", "category", "date", "time", "text"]
 Column: TypeAlias = Any  # pyarrow has no types: a pa.ChunkedArray

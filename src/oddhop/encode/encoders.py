@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from pydantic import ConfigDict, Field
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.encode.columns import Column, missing_of, numbers_of, texts_of, ticks_a_day, ticks_of, words_of
 
 Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.encode.columns import missing_of, numbers_of, readable_as, type_name
 from oddhop.encode.encoders import STRICT, CategoryColumn, DateColumn, Encoder, NumberColumn, Text, TextColumn, calendar
 from oddhop.errors import EncodingError, ModelFileError

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
+from oddhop.base.parallel import Progress, silent
 from oddhop.encode.columns import (
     KINDS,
     Column,
@@ -37,7 +38,6 @@ from oddhop.encode.encoders import (
     learn_scale,
 )
 from oddhop.encode.encoding import ColumnReport, Encoding, check_table
-from oddhop.engine.local import Progress, silent
 from oddhop.errors import EncodingError, SettingsError
 
 NEARLY_ALL = 0.95

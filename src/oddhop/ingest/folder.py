@@ -12,12 +12,13 @@ from pathlib import Path
 
 import duckdb
 
+from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
+from oddhop.base.files import write_atomically
+from oddhop.base.parallel import Progress, silent
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.ingest.steps import SEAL, Job, make, sweep
 from oddhop.io.sources import Form, opened
-from oddhop.runs import MANIFEST, discard_run, locked, open_run, write_atomically
 from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.stored import UNFINISHED, Stored, open_stored
 

@@ -17,18 +17,18 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Ints
+from oddhop.base.arrays import Ints
+from oddhop.base.files import atomic_file
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import Progress, silent
 from oddhop.boundary import checked_attributes
-from oddhop.compiled import compiled
 from oddhop.encode import Difference, Encoding
 from oddhop.encode.columns import Column
-from oddhop.engine.local import Progress, silent
 from oddhop.ingest.writing import growing_table, write_dense, write_sparse
 from oddhop.io.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.io.ids import IdColumn, end_key
 from oddhop.io.joins import Columns, number_nodes
 from oddhop.io.sources import Form
-from oddhop.runs import atomic_file
 from oddhop.stored import IDS, ORIGINALS, ArrayEntry
 
 ROWS_AT_ONCE = 1 << 17

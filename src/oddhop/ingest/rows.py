@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from oddhop.adjacency import index_dtype, same_edge
-from oddhop.arrays import Ints
-from oddhop.compiled import compiled
-from oddhop.engine.local import Progress, silent
-from oddhop.runs import atomic_file
+from oddhop.base.arrays import Ints
+from oddhop.base.files import atomic_file
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import Progress, silent
 
 PAIRS_AT_ONCE = 1 << 21
 BITS = 63

@@ -18,8 +18,10 @@ import duckdb
 import numpy as np
 
 from oddhop.adjacency import Mended, index_dtype
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.files import write_atomically
+from oddhop.base.parallel import Progress
 from oddhop.encode import Encoding, learn_by_column
-from oddhop.engine.local import Progress
 from oddhop.ingest.reading import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
 from oddhop.ingest.writing import growing_array
@@ -28,7 +30,6 @@ from oddhop.io.database import database, fetch_table, reading
 from oddhop.io.ids import IdColumn
 from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.io.sources import Form
-from oddhop.runs import RunFolder, write_atomically
 from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.stored import (
     ENCODING,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oddhop.runs import atomic_file
+from oddhop.base.files import atomic_file
 from oddhop.stored import DENSE, HEADER, SPARSE, ArrayEntry
 
 VALUES_AT_ONCE = 1 << 22

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from oddhop.arrays import Ints, frozen
-from oddhop.engine.local import Progress, silent
+from oddhop.base.arrays import Ints, frozen
+from oddhop.base.parallel import Progress, silent
 from oddhop.errors import TableError
 from oddhop.graph import Graph
 from oddhop.io.database import database, fetch_table, reading

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
 from oddhop.encode import Encoding
-from oddhop.engine.local import Progress, silent
 from oddhop.graph import Graph, node_numbers
 from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
 

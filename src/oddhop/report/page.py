@@ -18,13 +18,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from oddhop.adjacency import Mended
-from oddhop.arrays import Floats
 from oddhop.audit import Finding
+from oddhop.base.arrays import Floats
+from oddhop.base.files import write_atomically
 from oddhop.encode.encoding import ColumnReport
 from oddhop.explanation import Explanation, Yardstick, one_in
 from oddhop.graph import Graph
 from oddhop.report.orbit import NUMBERED, orbit, shade_of
-from oddhop.runs import write_atomically
 from oddhop.version import __version__
 
 BINS = 56

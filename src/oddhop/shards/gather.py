@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from oddhop.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints
 from oddhop.chains import Plan, Posterior, run_chain
 from oddhop.convolution import Convolution
 from oddhop.excerpt import Excerpt, Neighbours, drawn_neighbours, enough_neighbours, gather_excerpt

@@ -14,8 +14,8 @@ from operator import attrgetter
 import numpy as np
 
 from oddhop.adjacency import index_dtype
-from oddhop.arrays import Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Ints
+from oddhop.base.kernels import compiled
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from oddhop.arrays import Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.randomness import mix
 from oddhop.errors import NothingToLearnError
 from oddhop.hop_kernels import strides
 from oddhop.hops import (
@@ -30,7 +31,6 @@ from oddhop.hops import (
     plan_draw,
     pool_pairs,
 )
-from oddhop.randomness import mix
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.rows import LeftRows
 from oddhop.shards.similar import Purge

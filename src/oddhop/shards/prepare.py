@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Floats, Ints
 from oddhop.attributes import Preparation, learn_from_rows, zeros_and_ones
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.files import Arrays
+from oddhop.base.kernels import compiled
 from oddhop.purify import Side
-from oddhop.runs import Arrays
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work
 from oddhop.stored import Stored, fingerprint

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.arrays import Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Ints
+from oddhop.base.kernels import compiled
 from oddhop.shards.work import Work
 
 

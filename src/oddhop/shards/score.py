@@ -13,9 +13,9 @@ from functools import partial
 import numpy as np
 import torch
 
-from oddhop.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
 from oddhop.chains import Posterior
-from oddhop.compiled import compiled
 from oddhop.model import Shape, expected_hops
 from oddhop.scoring import Scores, from_the_mean, welford
 from oddhop.shards.meetings import by_peer

@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from oddhop.arrays import Bools, Ints
-from oddhop.compiled import compiled
+from oddhop.base.arrays import Bools, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.randomness import PURIFY, mix, word
 from oddhop.purify import HUB, similarity_between
-from oddhop.randomness import PURIFY, mix, word
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.prepare import side_of
 from oddhop.shards.work import Crew, Work

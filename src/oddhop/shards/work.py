@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from oddhop.arrays import Ints
-from oddhop.engine.local import Mapper, Progress
-from oddhop.runs import Arrays, RunFolder, atomic_file
+from oddhop.base.arrays import Ints
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.files import Arrays, atomic_file
+from oddhop.base.parallel import Mapper, Progress
 from oddhop.settings import HCMSettings
 from oddhop.stored import HEADER, Stored, open_stored
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.errors import OddhopError
 from oddhop.graph import Graph
 from oddhop.testing.subjects import scores_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.baselines import Baseline
 from oddhop.graph import Graph
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from oddhop.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph import Graph
 from oddhop.views.joining import Evidence
 from oddhop.views.outlier import outlyingness

@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from oddhop.arrays import Floats
 from oddhop.attributes import Preparation, learn_preparation
+from oddhop.base.arrays import Floats
+from oddhop.base.kernels import compiled
 from oddhop.boundary import is_sparse
-from oddhop.compiled import compiled
 from oddhop.errors import GraphError
 from oddhop.graph import Graph
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints
 
 KINDS = ("stranger", "outlier", "ring")
 

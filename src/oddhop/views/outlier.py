@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 from oddhop.graph import Graph
 
 ROWS_AT_ONCE = 65_536

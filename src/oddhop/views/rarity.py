@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.arrays import Floats
+from oddhop.base.arrays import Floats
 
 FEWEST = 8
 HALFWAY, FAR = 0.5, 0.8

@@ -24,11 +24,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from oddhop.adjacency import both_ways
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
-from oddhop.engine.local import map_blocks, single_threaded
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import map_blocks, single_threaded
+from oddhop.base.randomness import generator
 from oddhop.graph import Graph
-from oddhop.randomness import generator
 
 EIGENVECTORS = 64
 FEWEST_NODES = 64

@@ -29,9 +29,9 @@ from scipy import optimize
 from scipy.special import expit
 
 from oddhop.adjacency import upper_edges
-from oddhop.arrays import Floats, Ints
-from oddhop.compiled import compiled
-from oddhop.engine.local import map_blocks, single_threaded
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import map_blocks, single_threaded
 from oddhop.graph import Graph
 
 EDGES_AT_ONCE = 16_384

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import uint64
 
-from oddhop.compiled import compiled
+from oddhop.base.kernels import compiled
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ def generator(seed: int, *key: int) -> np.random.Generator:
 
     Examples
     --------
-    >>> from oddhop.randomness import STEP, generator
+    >>> from oddhop.base.randomness import STEP, generator
     >>> float(generator(0, STEP, 1).random()) == float(generator(0, STEP, 1).random())
     True
     """

@@ -12,7 +12,7 @@ MODULE = """
 import sys, time
 import numpy as np
 from numba.core import caching
-from oddhop.compiled import compiled
+from oddhop.base.kernels import compiled
 
 # As if the processor were busy: seconds before the index is written, and before what it tells of is.
 pauses = dict(zip(("_save_index", "_save_data"), map(float, sys.argv[2:])))
@@ -50,7 +50,7 @@ def test_a_kernel_of_other_types_than_were_asked_for_is_not_taken(monkeypatch: p
     from numba import float32, float64
     from numba.core.caching import FunctionCache
 
-    from oddhop.compiled import SharedCache
+    from oddhop.base.kernels import SharedCache
 
     class Found:
         signature = float64(float64)
@@ -62,12 +62,12 @@ def test_a_kernel_of_other_types_than_were_asked_for_is_not_taken(monkeypatch: p
 
 
 def test_a_folder_that_cannot_be_written_is_read_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    import oddhop.compiled
+    import oddhop.base.kernels
 
     def refuse(*_: object) -> int:
         raise PermissionError
 
-    cache = oddhop.compiled.SharedCache(test_a_folder_that_cannot_be_written_is_read_without_a_lock)
-    monkeypatch.setattr(oddhop.compiled.os, "open", refuse)
+    cache = oddhop.base.kernels.SharedCache(test_a_folder_that_cannot_be_written_is_read_without_a_lock)
+    monkeypatch.setattr(oddhop.base.kernels.os, "open", refuse)
     with cache._alone(1):
         pass

@@ -26,7 +26,7 @@ def lies_on_disk(array: Any) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.arrays import lies_on_disk
+    >>> from oddhop.base.arrays import lies_on_disk
     >>> lies_on_disk(np.zeros(3))
     False
     """

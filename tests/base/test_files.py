@@ -10,21 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oddhop.errors import ModelFileError, RunFolderError
-from oddhop.runs import (
-    RunFolder,
+from oddhop.base.checkpoints import RunFolder, discard_run, locked, open_run, recorded
+from oddhop.base.files import (
     atomic_file,
     digest,
-    discard_run,
-    locked,
-    open_run,
     opened_parts,
     pack_arrays,
-    recorded,
     sweep_beside,
     unpack_arrays,
     write_atomically,
 )
+from oddhop.errors import ModelFileError, RunFolderError
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +101,7 @@ def test_no_link_leads_a_write_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
         pass
     assert victim.read_bytes() == b"mine"
     (tmp_path / ".guessed.tmp").symlink_to(victim)
-    monkeypatch.setattr("oddhop.runs._temporary", lambda path: tmp_path / ".guessed.tmp")
+    monkeypatch.setattr("oddhop.base.files.temporary_name", lambda path: tmp_path / ".guessed.tmp")
     with pytest.raises(FileExistsError):
         write_atomically(tmp_path / "file", b"new")
     assert (victim.read_bytes(), (tmp_path / "file").read_bytes()) == (b"mine", b"new")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from oddhop.engine.local import available_workers, map_blocks, silent, single_threaded, threads
+from oddhop.base.parallel import available_workers, map_blocks, silent, single_threaded, threads
 
 every_pool = pytest.mark.parametrize("workers", [1, 2, 4])
 

@@ -51,7 +51,7 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
 
     Examples
     --------
-    >>> from oddhop.engine.local import map_blocks
+    >>> from oddhop.base.parallel import map_blocks
     >>> list(map_blocks(lambda block: block * block, range(4), workers=2))
     [0, 1, 4, 9]
     """
@@ -78,7 +78,7 @@ def threads(workers: int) -> Mapper:
 
     Examples
     --------
-    >>> from oddhop.engine.local import threads
+    >>> from oddhop.base.parallel import threads
     >>> threads(2)(len, ["one", "three"], print)
     1
     2

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oddhop.engine import ray as engine
+from oddhop.base import ray as engine
 from oddhop.errors import ClusterError
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from oddhop.randomness import HOPS, STEP, generator, mix, torch_generator, unit, word
+from oddhop.base.randomness import HOPS, STEP, generator, mix, torch_generator, unit, word
 
 WORDS = st.integers(0, 2**64 - 1)
 keys = st.tuples(st.integers(0, 2**40), st.lists(st.integers(0, 2**31), min_size=1, max_size=3).map(tuple))

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Generic
 
-from oddhop.engine.local import Block, Mapper, Result, single_threaded
+from oddhop.base.parallel import Block, Mapper, Result, single_threaded
 from oddhop.errors import ClusterError
 from oddhop.version import __version__
 
@@ -63,7 +63,7 @@ def cluster(address: str | None = None, *, without_token: bool = False) -> Itera
 
     Examples
     --------
-    >>> from oddhop.engine.ray import cluster
+    >>> from oddhop.base.ray import cluster
     >>> with cluster("127.0.0.1:6379") as run:  # doctest: +SKIP
     ...     run(len, ["one", "three"], print)
     1
@@ -285,7 +285,7 @@ def late(flights: Sequence[tuple[int, float]], took: Sequence[float], now: float
 
     Examples
     --------
-    >>> from oddhop.engine.ray import late
+    >>> from oddhop.base.ray import late
     >>> late([(0, 5.0), (1, 90.0)], took=[2.0, 3.0, 2.5], now=100.0)
     [0]
     """

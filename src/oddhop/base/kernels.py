@@ -28,7 +28,7 @@ def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:
 
     Examples
     --------
-    >>> from oddhop.compiled import compiled
+    >>> from oddhop.base.kernels import compiled
     >>> @compiled
     ... def twice(number):
     ...     return number + number

@@ -1,0 +1,1 @@
+"""What everything else stands on: arrays, compiled kernels, random numbers, threads and clusters, files."""

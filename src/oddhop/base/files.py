@@ -1,0 +1,150 @@
+"""Files that survive a crash: atomic writes, and arrays with a JSON document in one checked file."""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from oddhop.errors import ModelFileError
+
+Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
+KEY = "oddhop"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a crash at any moment leaves the old one or the new one, whole.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.base.files import write_atomically
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "a.txt", b"whole")
+    ...     (Path(folder) / "a.txt").read_bytes()
+    b'whole'
+    """
+    with atomic_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing piece by piece; it takes its name only when all of it is on the disk."""
+    temporary = temporary_name(path)
+    file = temporary.open("xb")  # never through a link that someone put there
+    try:
+        with file:
+            with suppress(OSError):  # not every file system has locks
+                fcntl.flock(file, fcntl.LOCK_EX)  # so that others see that its writer lives
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def temporary_name(path: Path) -> Path:
+    """Give the hidden name beside a file under which it is written."""
+    # On a cluster two machines may be at the same file, in processes of the same number.
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+
+
+def sweep_beside(path: Path) -> None:
+    """Take away what killed writers of this file, or folder, left beside it; their locks ended with them.
+
+    For files that one machine writes: the lock of another is not seen on every file system.
+    """
+    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with suppress(OSError):  # it is locked, or not ours to take away
+            if left_over.is_symlink():
+                left_over.unlink()
+            elif left_over.is_dir():
+                shutil.rmtree(left_over)
+            else:
+                with left_over.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left_over.unlink()
+
+
+def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
+    """Put arrays and a JSON document into one safetensors file, each part with its sha256."""
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
+    document = {"info": info, "sha256": {name: digest(array) for name, array in ordered.items()}}
+    text = json.dumps(document, sort_keys=True)
+    sealed = json.dumps({"document": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, sort_keys=True)
+    return bytes(safetensors.numpy.save(ordered, metadata={KEY: sealed}))
+
+
+def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
+    """Read what :func:`pack_arrays` made; any changed byte is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.base.files import pack_arrays, unpack_arrays
+    >>> arrays, info = unpack_arrays(pack_arrays({"x": np.arange(3)}, {"made": "here"}), "this")
+    >>> arrays["x"].tolist(), info
+    ([0, 1, 2], {'made': 'here'})
+    """
+    try:
+        arrays = safetensors.numpy.load(content)
+        size = int.from_bytes(content[:8], "little")
+        sealed = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][KEY])
+        text = sealed["document"]
+        document = json.loads(text)
+        right = (
+            sealed["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+            and document["sha256"] == {name: digest(array) for name, array in arrays.items()}
+            # What no sha256 covers (spaces, the order of the header) must be as we write it.
+            and pack_arrays(arrays, document["info"]) == content
+        )
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelFileError(f"{what} is not an oddhop file or was damaged: {error}") from None
+    if not right:
+        raise ModelFileError(f"{what} was changed after it was written; take the original or make it anew")
+    return arrays, document["info"]
+
+
+def opened_parts(path: str | os.PathLike[str], kind: str, schema: int) -> tuple[Arrays, dict[str, Any]]:
+    """Read the parts of a model file of that kind and schema; what they mean is still to be checked."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
+    arrays, info = unpack_arrays(content, str(path))
+    if info.get("kind") != kind or info.get("schema") != schema:
+        raise ModelFileError(
+            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
+            f"expected {kind!r} of schema {schema}; "
+            "load it with the detector and the oddhop that wrote it, or fit again"
+        )
+    return arrays, info
+
+
+def digest(array: npt.NDArray[Any]) -> str:
+    """Give the sha256 of an array, its type and its shape."""
+    whole = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    whole.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return whole.hexdigest()

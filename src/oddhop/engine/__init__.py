@@ -1,1 +1,0 @@
-"""Engines: each maps a function over blocks. No stage knows which one runs it."""
