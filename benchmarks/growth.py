@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oddhop.stored import open_stored
+from oddhop.graph.disk import open_stored
 
 SETTINGS = {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "precision": '"bfloat16"', "training": '"sampled"'}
 

@@ -23,11 +23,11 @@ import torch
 from numba import njit
 
 from oddhop import HCM, Graph
-from oddhop.adjacency import upper_edges
-from oddhop.attributes import learn_preparation
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.bench.synthetic import synthetic
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.preparation import learn_preparation
 from oddhop.hop_kernels import forget, search
 from oddhop.hops import draw_batch, sample_pairs
 from oddhop.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss

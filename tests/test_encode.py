@@ -16,7 +16,7 @@ from oddhop import Graph
 from oddhop.encode import Encoding, learn_encoding
 from oddhop.errors import EncodingError, ModelFileError, SettingsError
 
-PAGE = Path(__file__).parents[1] / "docs" / "encoding.md"
+PAGE = Path(__file__).parents[2] / "docs" / "encoding.md"
 NOON = dt.datetime(2024, 1, 1, 12)  # a Monday
 BASE = [1.5, 0.5, 2.5, 3.5] * 6  # a column that is always kept
 SIN, COS = ["x hour sin", "x hour cos"], ["x weekday sin", "x weekday cos"]

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 
 from oddhop import Graph
 from oddhop import purify as purify_module
-from oddhop.adjacency import upper_edges
+from oddhop.graph.adjacency import upper_edges
 from oddhop.purify import edge_similarity, purify
 
 

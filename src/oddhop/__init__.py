@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from oddhop.detectors.hcm import HCM
     from oddhop.detectors.learned import Diagnostics
     from oddhop.detectors.odd import Odd
-    from oddhop.graph import Graph
+    from oddhop.graph.graph import Graph
 
 __all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
 
 _HOMES = {
     "HCM": "oddhop.detectors.hcm",
     "Diagnostics": "oddhop.detectors.learned",
-    "Graph": "oddhop.graph",
+    "Graph": "oddhop.graph.graph",
     "Odd": "oddhop.detectors.odd",
 }
 

@@ -11,9 +11,9 @@ from scipy import stats
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.boundary import is_sparse
 from oddhop.explanation import share
-from oddhop.graph import Graph, node_numbers
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph, node_numbers
 
 ALIKE = 0.9
 FEWEST_TO_COMPARE = 10

@@ -11,8 +11,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.boundary import is_sparse
 from oddhop.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
+from oddhop.graph.checks import is_sparse
 from oddhop.traits import Columns, ColumnSpan, called
 from oddhop.views.again import Again, Held, judge_again
 from oddhop.views.rarity import FLOOR

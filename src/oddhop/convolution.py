@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from oddhop.adjacency import index_dtype
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import index_dtype
+from oddhop.graph.graph import Graph
 
 ENTRIES_AT_ONCE = 2_048  # so that their hidden vectors stay in the cache
 

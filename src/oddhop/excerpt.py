@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from oddhop.adjacency import index_dtype
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import NEIGHBOURS, mix, unit, word
 from oddhop.convolution import Convolution
+from oddhop.graph.adjacency import index_dtype
 from oddhop.hops import HopPairs
 from oddhop.model import Inputs
 

@@ -14,10 +14,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from oddhop.adjacency import index_dtype
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.boundary import checked_nodes
 from oddhop.encode import Encoding
 from oddhop.explanation import (
     MOST_CHANGES,
@@ -33,7 +31,9 @@ from oddhop.explanation import (
     Yardstick,
     alert_line,
 )
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import index_dtype
+from oddhop.graph.checks import checked_nodes
+from oddhop.graph.graph import Graph
 from oddhop.model import Inputs
 from oddhop.modelfile import Model
 from oddhop.surroundings import Frozen, Surroundings, felt_by, freeze, hops_after, surroundings

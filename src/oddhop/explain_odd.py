@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.boundary import checked_nodes
 from oddhop.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
 from oddhop.encode import Encoding
 from oddhop.explanation import (
@@ -28,7 +27,8 @@ from oddhop.explanation import (
     Yardstick,
     alert_line,
 )
-from oddhop.graph import Graph
+from oddhop.graph.checks import checked_nodes
+from oddhop.graph.graph import Graph
 from oddhop.sayings import NOTABLE, reasons
 from oddhop.traits import Columns
 from oddhop.views.again import Held, hold, judge_again

@@ -27,11 +27,11 @@ from typing import Literal, get_args
 import numpy as np
 import scipy.stats
 
-from oddhop.adjacency import upper_edges
 from oddhop.base.arrays import Bools, Floats, Ints, frozen
-from oddhop.boundary import Attributes, is_sparse
 from oddhop.errors import GraphError, SettingsError
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.checks import Attributes, is_sparse
+from oddhop.graph.graph import Graph
 
 Reading = Literal["dominant", "paper-text", "leak-controlled"]
 MOST_ALONE = 0.2  # of the nodes; the ROC-AUC of the degree is then .6

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oddhop.errors import MemoryBudgetError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.hops import pool_pairs
 from oddhop.settings import HCMSettings
 from oddhop.views.coordinates import COMPONENTS, WIDE

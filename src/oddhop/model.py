@@ -20,7 +20,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.convolution import Convolution, Field, convolve
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.hops import Batch
 
 HEAD_UNITS = 256  # the paper's

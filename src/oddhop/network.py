@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from oddhop.base.parallel import Progress, silent
 from oddhop.encode import Difference, Encoding, learn_and_apply
 from oddhop.errors import GraphError, OddhopError
-from oddhop.graph import Graph
+from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, open_stored
+from oddhop.graph.graph import Graph
 from oddhop.io import Counts, Roles, read_network
 from oddhop.settings import EncodeSettings, ReadSettings
-from oddhop.stored import ENCODING, IDS, ORIGINALS, Stored, open_stored
 
 
 @dataclass(frozen=True, eq=False)

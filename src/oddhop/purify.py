@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.adjacency import keep_edges, upper_edges
-from oddhop.attributes import is_binary
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import PURIFY, mix, word
-from oddhop.boundary import is_sparse
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import keep_edges, upper_edges
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import is_binary
 
 EDGES_AT_ONCE = 262_144
 HUB = 2**17

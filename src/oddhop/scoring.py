@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from oddhop.adjacency import upper_edges
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, digest
@@ -31,7 +30,8 @@ from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.chains import Posterior
 from oddhop.errors import ModelFileError
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.graph import Graph
 from oddhop.model import Inputs, Shape, embed, expected_hops
 
 EDGES_AT_ONCE = 4_096

@@ -22,7 +22,7 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.chains import Posterior
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.model import Inputs, receptive_fields
 
 FELT_BY_AT_MOST = 1_000

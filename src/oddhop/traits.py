@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.boundary import is_sparse
 from oddhop.encode import Encoding
 from oddhop.encode.columns import words_of
 from oddhop.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
 from oddhop.explanation import Id, Trait, share
-from oddhop.graph import Graph
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
 
 LONGEST = 80
 WORDS_NAMED = 4

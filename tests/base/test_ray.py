@@ -186,7 +186,7 @@ def test_without_ray_it_says_what_to_install(no_token, monkeypatch):
 
 
 def test_ray_is_an_extra():
-    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())["project"]
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text())["project"]
     assert not any(needed.startswith("ray") for needed in project["dependencies"])
     assert any(needed.startswith("ray") for needed in project["optional-dependencies"]["ray"])
 

@@ -13,7 +13,7 @@ from oddhop import results
 from oddhop.cli import app
 from oddhop.cli.outcome import read_manifest, read_results, write_manifest, write_results
 from oddhop.errors import RunFolderError
-from oddhop.stored import file_entry
+from oddhop.graph.disk import file_entry
 
 GOOD = {
     "command": "detect",

@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from sklearn.metrics import roc_auc_score
 
 from oddhop.bench.large import Large, write_large
+from oddhop.graph.disk import open_stored
 from oddhop.ingest import ingest
-from oddhop.stored import open_stored
 from tests.cluster.campaign import compare, scores
 from tests.cluster.faults import kill_node
 from tests.cluster.machines import ADDRESS, HEAD, Machines, brought_up

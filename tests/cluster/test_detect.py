@@ -14,15 +14,15 @@ import pytest
 from typer.testing import CliRunner
 
 from oddhop import HCM, Graph
-from oddhop.adjacency import upper_edges
-from oddhop.attributes import learn_preparation
 from oddhop.base.parallel import Mapper
 from oddhop.bench.networks import load_network
 from oddhop.cli import app
 from oddhop.detectors.sharded import fit_stored
 from oddhop.errors import OddhopError
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.disk import open_stored
+from oddhop.graph.preparation import learn_preparation
 from oddhop.ingest import ingest
-from oddhop.stored import open_stored
 from tests.cluster.machines import ADDRESS, HEAD, Machines
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -1,4 +1,4 @@
-"""Pairs of node numbers become sorted rows, as :mod:`oddhop.adjacency` makes them in memory."""
+"""Pairs of node numbers become sorted rows, as :mod:`oddhop.graph.adjacency` makes them in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop.adjacency import symmetric_csr
+from oddhop.graph.adjacency import symmetric_csr
 from oddhop.ingest import rows
 from oddhop.ingest.rows import choose_bounds, fill_buckets, sorted_rows
 

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oddhop.adjacency import Mended
 from oddhop.explanation import Explanation, Neighbour, View, Yardstick
+from oddhop.graph.adjacency import Mended
 from oddhop.io import read_network
 from oddhop.report import CaseReport, mended_facts, orbit_figure, render
 from oddhop.report.orbit import STEP, orbit, shade

@@ -17,13 +17,13 @@ import torch
 from hypothesis import strategies as st
 
 from oddhop import HCM, Graph, Odd
-from oddhop.attributes import learn_preparation
 from oddhop.base.files import pack_arrays, unpack_arrays, write_atomically
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import HOPS, NOISE, STEP, generator, torch_generator
 from oddhop.cli.console import spelled
 from oddhop.encode import Encoding, learn_encoding
 from oddhop.errors import ModelFileError
+from oddhop.graph.preparation import learn_preparation
 from oddhop.results import NUMBER, RUNS, write_csv
 from oddhop.sampler import Rule, start, update
 from oddhop.scoring import _add_to_ends, welford

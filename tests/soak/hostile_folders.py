@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-from oddhop.stored import file_entry
+from oddhop.graph.disk import file_entry
 from tests.soak.hostile_files import EDGES, NODES, Commands, Runs, hostile, npy
 from tests.soak.warm import ALIKE, HCM
 

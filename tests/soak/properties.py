@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oddhop import Graph
-from oddhop.adjacency import both_ways, keep_edges, upper_edges
-from oddhop.boundary import rows_are_mirrored, rows_are_whole
 from oddhop.errors import NothingToLearnError
+from oddhop.graph.adjacency import both_ways, keep_edges, upper_edges
+from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
 from oddhop.hops import draw_batch, list_pairs, sample_pairs
 from oddhop.purify import purify
 

@@ -17,7 +17,7 @@ from oddhop.baselines.madan import madan
 from oddhop.baselines.resgcn import resgcn
 from oddhop.baselines.tabular import isolation_forest, lof
 from oddhop.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 
 class Baseline(Protocol):

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.boundary import Attributes, is_sparse
-from oddhop.graph import Graph
+from oddhop.graph.checks import Attributes, is_sparse
+from oddhop.graph.graph import Graph
 
 
 def amen(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every baseline takes a seed

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import Floats, Ints
-from oddhop.boundary import is_sparse
 from oddhop.errors import SettingsError
-from oddhop.graph import Graph
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
 
 WIDEST = 2_000
 

@@ -17,10 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ive
 
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import Floats
 from oddhop.baselines.trivial import edge_distances
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
 
 SCALE = 3.0
 NODES_AT_ONCE = 256

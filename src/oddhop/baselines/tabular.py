@@ -9,7 +9,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
 from oddhop.base.arrays import Floats
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 NEIGHBOURS = 20  # scikit-learn's
 

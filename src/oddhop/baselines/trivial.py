@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.boundary import is_sparse
-from oddhop.graph import Graph
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
 
 EDGES_AT_ONCE = 65_536
 

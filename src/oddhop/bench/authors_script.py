@@ -25,10 +25,10 @@ from scipy.sparse.csgraph import dijkstra
 from torch import nn
 from torch.nn.functional import cross_entropy, dropout
 
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import single_threaded
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
 
 EPOCHS, FIRST_SCORED = 100, 40
 LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-8

@@ -19,7 +19,7 @@ from oddhop.bench.synthetic import synthetic
 from oddhop.detectors.hcm import HCM
 from oddhop.detectors.odd import Odd
 from oddhop.errors import OddhopError, SettingsError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.inject import Reading, inject
 from oddhop.settings import checked_settings
 

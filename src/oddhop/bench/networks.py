@@ -16,7 +16,7 @@ from oddhop.base.arrays import Bools
 from oddhop.bench.matfile import mat_parts
 from oddhop.bench.sources import SOURCES
 from oddhop.errors import DataFolderError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 VARIABLE = "ODDHOP_DATA"
 # What DOMINANT, CoLA, CARE-GNN and those after them call the parts of their files.

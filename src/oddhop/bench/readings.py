@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from oddhop.adjacency import upper_edges
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.bench.figures import roc_auc
 from oddhop.chains import Plan, run_chains
 from oddhop.detectors.lesson import labelled_pairs, plan_chains
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
 from oddhop.hops import HopPairs, draw_batch
 from oddhop.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
 from oddhop.purify import purify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 
 def synthetic(nodes: int, edges: int, attributes: int, seed: int = 0) -> Graph:

@@ -16,9 +16,9 @@ from oddhop.detectors.named import detector_named
 from oddhop.detectors.odd import Odd
 from oddhop.encode import Encoding
 from oddhop.errors import SettingsError
+from oddhop.graph.disk import is_stored, open_stored
 from oddhop.network import describe
 from oddhop.settings import HCMSettings, RunSettings
-from oddhop.stored import is_stored, open_stored
 
 
 @dataclass(frozen=True, eq=False)

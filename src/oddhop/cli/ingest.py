@@ -93,8 +93,8 @@ def ingest(
 def _encoding_of(path: Path) -> Encoding:
     from oddhop.detectors.named import load_detector
     from oddhop.errors import ModelFileError
+    from oddhop.graph.disk import is_stored
     from oddhop.network import open_network
-    from oddhop.stored import is_stored
 
     if is_stored(path):
         return open_network(path).encoding

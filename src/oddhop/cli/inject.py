@@ -99,7 +99,7 @@ def _write_mat(made: Injected, out: Path) -> None:
 def _write_tables(made: Injected, tables: NetworkTables, out: Path) -> None:
     import pyarrow as pa
 
-    from oddhop.adjacency import upper_edges
+    from oddhop.graph.adjacency import upper_edges
     from oddhop.results import write_parquet
 
     graph, ids, name = made.graph, tables.ids, tables.roles.id

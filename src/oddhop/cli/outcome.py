@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from oddhop.base.files import write_atomically
 from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
+from oddhop.graph.disk import Stored, file_entry
 from oddhop.network import Description, Network
 from oddhop.results import write_csv, write_parquet, write_shards
-from oddhop.stored import Stored, file_entry
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"

@@ -10,10 +10,10 @@ import pyarrow as pa
 from oddhop.cli.console import Console
 from oddhop.encode import ColumnReport, Encoding
 from oddhop.errors import EncodingError, SettingsError
+from oddhop.graph.disk import is_stored
 from oddhop.io import Counts, Query
 from oddhop.network import Network, load_network, open_network
 from oddhop.settings import EncodeSettings, ReadSettings, RunSettings
-from oddhop.stored import is_stored
 
 QUERIES = ("select", "with", "table", "values")
 

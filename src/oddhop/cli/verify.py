@@ -26,7 +26,7 @@ def verify(
 
         oddhop verify model.oddhop
     """
-    from oddhop.stored import is_stored
+    from oddhop.graph.disk import is_stored
 
     if is_stored(path):
         _verify_network(path)
@@ -49,7 +49,7 @@ def _verify_model(path: Path) -> None:
 
 
 def _verify_network(folder: Path) -> None:
-    from oddhop.stored import open_stored, verify_stored
+    from oddhop.graph.disk import open_stored, verify_stored
 
     for file in verify_stored(folder):
         echo(f"{file} is whole")
@@ -60,7 +60,7 @@ def _verify_network(folder: Path) -> None:
 def _verify_run(folder: Path) -> None:
     from oddhop.cli.outcome import read_manifest
     from oddhop.errors import RunFolderError
-    from oddhop.stored import file_entry
+    from oddhop.graph.disk import file_entry
 
     manifest = read_manifest(folder)
     if manifest is None:

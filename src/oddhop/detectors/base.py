@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.checkpoints import RunFolder, open_run, recorded
 from oddhop.errors import GraphError, RunFolderError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.settings import HCMSettings, OddSettings
 from oddhop.version import __version__
 

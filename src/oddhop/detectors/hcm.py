@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import Floats
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.parallel import Progress, available_workers, silent
@@ -22,7 +21,8 @@ from oddhop.detectors.table import budget, result_table, threshold_of
 from oddhop.encode import Encoding
 from oddhop.errors import NothingToLearnError
 from oddhop.excerpt import take_excerpt
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
 from oddhop.memory import check_memory
 from oddhop.model import Inputs, Shape
 from oddhop.modelfile import Model, load_model, save_model
@@ -53,7 +53,7 @@ class HCM(GraphDetector):
     temperature : of the posterior on the mean loss; None is 1 / (classes x smallest class), and no
         more than 1e-4.
     labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
-    scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.attributes``.
+    scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.graph.preparation``.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
         bounded number of pairs; "auto" is the latter above 2^20 nodes. Scores always come from all neighbours.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from oddhop.attributes import Preparation
 from oddhop.base.arrays import Floats, Ints
 from oddhop.chains import Plan, Posterior
 from oddhop.detectors.lesson import LeftOut
+from oddhop.graph.preparation import Preparation
 from oddhop.hops import HopPairs
 from oddhop.ranks import Mixing, mixing
 from oddhop.scoring import Scores

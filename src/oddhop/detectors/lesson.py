@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oddhop.attributes import Preparation
 from oddhop.base.parallel import Progress
 from oddhop.chains import Plan
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import Preparation
 from oddhop.hops import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
 from oddhop.model import Inputs
 from oddhop.purify import Purified, purify

@@ -17,7 +17,7 @@ from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
 from oddhop.encode import Encoding
 from oddhop.errors import NothingToLearnError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.memory import check_odd_memory
 from oddhop.ranks import rank_scores
 from oddhop.settings import OddSettings, checked_odd_settings

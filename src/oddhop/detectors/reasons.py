@@ -16,7 +16,7 @@ from oddhop.detectors.table import budget_of
 from oddhop.encode import Encoding
 from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation, Yardstick
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.views.ring import unfolded
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from oddhop.detectors.hcm import HCM
 from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import LeftOut, plan_chains
 from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.graph.disk import open_stored
 from oddhop.memory import check_partitioned_memory
 from oddhop.model import Shape
 from oddhop.settings import checked_settings
@@ -22,7 +23,6 @@ from oddhop.shards.prepare import prepare
 from oddhop.shards.score import score_nodes
 from oddhop.shards.similar import purify
 from oddhop.shards.work import Crew, Work
-from oddhop.stored import open_stored
 
 
 def fit_stored(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Ints
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.ranks import Ranking
 from oddhop.settings import HCMSettings, OddSettings
 from oddhop.views.joining import KINDS, Evidence

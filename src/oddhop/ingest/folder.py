@@ -17,10 +17,10 @@ from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
 from oddhop.encode import Encoding
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
+from oddhop.graph.disk import UNFINISHED, Stored, open_stored
 from oddhop.ingest.steps import SEAL, Job, make, sweep
 from oddhop.io.sources import Form, opened
 from oddhop.settings import EncodeSettings, ReadSettings
-from oddhop.stored import UNFINISHED, Stored, open_stored
 
 MAX_MEMORY = 4 << 30
 PARTITION_ENTRIES = 1 << 24

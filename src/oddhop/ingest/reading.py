@@ -16,20 +16,20 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from oddhop.adjacency import index_dtype
 from oddhop.base.arrays import Ints
 from oddhop.base.files import atomic_file
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, silent
-from oddhop.boundary import checked_attributes
 from oddhop.encode import Difference, Encoding
 from oddhop.encode.columns import Column
+from oddhop.graph.adjacency import index_dtype
+from oddhop.graph.checks import checked_attributes
+from oddhop.graph.disk import IDS, ORIGINALS, ArrayEntry
 from oddhop.ingest.writing import growing_table, write_dense, write_sparse
 from oddhop.io.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.io.ids import IdColumn, end_key
 from oddhop.io.joins import Columns, number_nodes
 from oddhop.io.sources import Form
-from oddhop.stored import IDS, ORIGINALS, ArrayEntry
 
 ROWS_AT_ONCE = 1 << 17
 NARROW = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}

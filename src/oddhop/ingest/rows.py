@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from oddhop.adjacency import index_dtype, same_edge
 from oddhop.base.arrays import Ints
 from oddhop.base.files import atomic_file
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, silent
+from oddhop.graph.adjacency import index_dtype, same_edge
 
 PAIRS_AT_ONCE = 1 << 21
 BITS = 63

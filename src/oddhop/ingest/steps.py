@@ -17,21 +17,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from oddhop.adjacency import Mended, index_dtype
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress
 from oddhop.encode import Encoding, learn_by_column
-from oddhop.ingest.reading import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
-from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
-from oddhop.ingest.writing import growing_array
-from oddhop.io import Counts
-from oddhop.io.database import database, fetch_table, reading
-from oddhop.io.ids import IdColumn
-from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.io.sources import Form
-from oddhop.settings import EncodeSettings, ReadSettings
-from oddhop.stored import (
+from oddhop.graph.adjacency import Mended, index_dtype
+from oddhop.graph.disk import (
     ENCODING,
     FORMAT,
     IDS,
@@ -41,6 +32,15 @@ from oddhop.stored import (
     Manifest,
     file_entry,
 )
+from oddhop.ingest.reading import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
+from oddhop.ingest.rows import SORTING, Buckets, fill_buckets, sorted_rows
+from oddhop.ingest.writing import growing_array
+from oddhop.io import Counts
+from oddhop.io.database import database, fetch_table, reading
+from oddhop.io.ids import IdColumn
+from oddhop.io.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.io.sources import Form
+from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__
 
 DATABASE, PAIRS, BUCKETS, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json"

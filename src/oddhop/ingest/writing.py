@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oddhop.base.files import atomic_file
-from oddhop.stored import DENSE, HEADER, SPARSE, ArrayEntry
+from oddhop.graph.disk import DENSE, HEADER, SPARSE, ArrayEntry
 
 VALUES_AT_ONCE = 1 << 22
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import TableError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.io.database import database, fetch_table, reading
 from oddhop.io.joins import (
     NO_ATTRIBUTES,

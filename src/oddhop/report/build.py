@@ -12,7 +12,7 @@ from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
 from oddhop.encode import Encoding
-from oddhop.graph import Graph, node_numbers
+from oddhop.graph.graph import Graph, node_numbers
 from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
 
 CASES = 100

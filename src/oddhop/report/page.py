@@ -17,13 +17,13 @@ import pyarrow as pa
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from oddhop.adjacency import Mended
 from oddhop.audit import Finding
 from oddhop.base.arrays import Floats
 from oddhop.base.files import write_atomically
 from oddhop.encode.encoding import ColumnReport
 from oddhop.explanation import Explanation, Yardstick, one_in
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import Mended
+from oddhop.graph.graph import Graph
 from oddhop.report.orbit import NUMBERED, orbit, shade_of
 from oddhop.version import __version__
 
@@ -103,11 +103,11 @@ def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
 
 
 def mended_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
-    """Say what was mended, from :class:`~oddhop.adjacency.Mended` and :class:`~oddhop.io.Counts`.
+    """Say what was mended, from :class:`~oddhop.graph.adjacency.Mended` and :class:`~oddhop.io.Counts`.
 
     Examples
     --------
-    >>> from oddhop.adjacency import Mended
+    >>> from oddhop.graph.adjacency import Mended
     >>> from oddhop.report import mended_facts
     >>> mended_facts(Mended(loops=2))
     ((2, 'edges from a node to itself, left out'),)

@@ -13,9 +13,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from oddhop.adjacency import index_dtype
 from oddhop.base.arrays import Ints
 from oddhop.base.kernels import compiled
+from oddhop.graph.adjacency import index_dtype
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.attributes import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.base.kernels import compiled
+from oddhop.graph.disk import Stored, fingerprint
+from oddhop.graph.preparation import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.purify import Side
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.work import Crew, Work
-from oddhop.stored import Stored, fingerprint
 
 ENTRIES_AT_ONCE = 65_536
 STAGE = "preparing"

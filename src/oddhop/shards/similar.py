@@ -15,11 +15,11 @@ import numpy as np
 from oddhop.base.arrays import Bools, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import PURIFY, mix, word
+from oddhop.graph.disk import Partition
 from oddhop.purify import HUB, similarity_between
 from oddhop.shards.meetings import by_peer
 from oddhop.shards.prepare import side_of
 from oddhop.shards.work import Crew, Work
-from oddhop.stored import Partition
 
 ENTRIES_AT_ONCE = 262_144
 STAGE = "purifying"

@@ -21,8 +21,8 @@ from oddhop.base.arrays import Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, atomic_file
 from oddhop.base.parallel import Mapper, Progress
+from oddhop.graph.disk import HEADER, Stored, open_stored
 from oddhop.settings import HCMSettings
-from oddhop.stored import HEADER, Stored, open_stored
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")

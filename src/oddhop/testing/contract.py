@@ -17,7 +17,7 @@ import torch
 from scipy.stats import spearmanr
 from sklearn.base import clone
 
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.testing.subjects import DoesNotApply, communities, edges_and_attributes, fitted, needs, scores_of, state_of
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.testing.subjects import communities, edges_and_attributes, scores_of
 
 

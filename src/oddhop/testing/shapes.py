@@ -9,7 +9,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats
 from oddhop.errors import OddhopError
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.testing.subjects import scores_of
 
 NODES = 24

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from oddhop.base.arrays import Floats
 from oddhop.baselines import Baseline
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 
 class DoesNotApply(Exception):  # noqa: N818 - it is no error

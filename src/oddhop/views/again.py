@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 from oddhop.views.joining import Evidence
 from oddhop.views.outlier import outlyingness
 from oddhop.views.panel import Panel, evidence_of

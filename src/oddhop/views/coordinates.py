@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from oddhop.attributes import Preparation, learn_preparation
 from oddhop.base.arrays import Floats
 from oddhop.base.kernels import compiled
-from oddhop.boundary import is_sparse
 from oddhop.errors import GraphError
-from oddhop.graph import Graph
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import Preparation, learn_preparation
 
 COMPONENTS = 64
 WIDE = 100

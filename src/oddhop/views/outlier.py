@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.graph import Graph
+from oddhop.graph.graph import Graph
 
 ROWS_AT_ONCE = 65_536
 

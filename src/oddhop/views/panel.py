@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from oddhop.adjacency import keep_edges
-from oddhop.attributes import Preparation, learn_preparation
 from oddhop.base.arrays import Bools, Floats, frozen
 from oddhop.base.randomness import generator
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import keep_edges
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import Preparation, learn_preparation
 from oddhop.views.coordinates import Coordinates, learn_coordinates
 from oddhop.views.joining import Evidence, join
 from oddhop.views.outlier import outlyingness

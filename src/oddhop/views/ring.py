@@ -23,12 +23,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from oddhop.adjacency import both_ways
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
 from oddhop.base.randomness import generator
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import both_ways
+from oddhop.graph.graph import Graph
 
 EIGENVECTORS = 64
 FEWEST_NODES = 64

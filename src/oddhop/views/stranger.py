@@ -28,11 +28,11 @@ import numpy as np
 from scipy import optimize
 from scipy.special import expit
 
-from oddhop.adjacency import upper_edges
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
-from oddhop.graph import Graph
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.graph import Graph
 
 EDGES_AT_ONCE = 16_384
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it

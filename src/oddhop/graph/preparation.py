@@ -13,9 +13,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
-from oddhop.boundary import Attributes, is_sparse
 from oddhop.errors import GraphError
-from oddhop.graph import Graph
+from oddhop.graph.checks import Attributes, is_sparse
+from oddhop.graph.graph import Graph
 
 ROWS_AT_ONCE = 65_536
 WIDEST_COVARIANCE = 2_000
@@ -99,7 +99,7 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.attributes import learn_preparation
+    >>> from oddhop.graph.preparation import learn_preparation
     >>> graph = Graph.from_arrays([[0], [1]], [[-1e20, 5.0], [1e20, 5.0]])
     >>> prepare = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100)
     >>> prepare.apply(graph).attributes.tolist()

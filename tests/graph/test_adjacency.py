@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop.adjacency import Mended, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
+from oddhop.graph.adjacency import Mended, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
 
 
 @st.composite

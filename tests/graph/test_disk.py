@@ -12,18 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from oddhop import HCM, Graph, Odd
-from oddhop.adjacency import upper_edges
-from oddhop.attributes import learn_preparation
 from oddhop.base.arrays import lies_on_disk
-from oddhop.boundary import rows_are_mirrored, rows_are_whole
 from oddhop.convolution import Convolution
 from oddhop.errors import GraphError, MemoryBudgetError
+from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
+from oddhop.graph.disk import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
+from oddhop.graph.preparation import learn_preparation
 from oddhop.ingest import ingest
 from oddhop.memory import check_memory, estimate_memory
 from oddhop.network import load_network, open_network
 from oddhop.purify import purify
 from oddhop.settings import HCMSettings
-from oddhop.stored import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
 from tests.conftest import QUICK
 
 

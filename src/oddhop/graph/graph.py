@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from oddhop.adjacency import Mended, symmetric_csr, upper_indptr
 from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
-from oddhop.boundary import (
+from oddhop.errors import GraphError
+from oddhop.graph.adjacency import Mended, symmetric_csr, upper_indptr
+from oddhop.graph.checks import (
     Attributes,
     check_rows,
     checked_attributes,
@@ -27,8 +28,7 @@ from oddhop.boundary import (
     numbers,
     sorted_ids,
 )
-from oddhop.errors import GraphError
-from oddhop.stored import open_stored
+from oddhop.graph.disk import open_stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def node_numbers(graph: Graph, ids: Any) -> Ints:
 
     Examples
     --------
-    >>> from oddhop.graph import Graph, node_numbers
+    >>> from oddhop.graph.graph import Graph, node_numbers
     >>> graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["c", "a", "b"])
     >>> node_numbers(graph, ["c", "a"]).tolist()
     [2, 0]

@@ -21,8 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oddhop.base.arrays import Ints
 from oddhop.base.checkpoints import MANIFEST
-from oddhop.boundary import Attributes
 from oddhop.errors import GraphError
+from oddhop.graph.checks import Attributes
 
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop import Graph, attributes
-from oddhop.attributes import is_binary, learn_preparation
 from oddhop.errors import GraphError
+from oddhop.graph.preparation import is_binary, learn_preparation
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 SCALES = pytest.mark.parametrize("scale", [1e20, 1e-20, 1e200, 1e-200])

@@ -1,0 +1,1 @@
+"""The network: an attributed graph, checked once, in memory or on disk."""
