@@ -24,16 +24,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tables import tables
 
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
 from oddhop.detectors.named import load_detector
-from oddhop.encode import Encoding, learn_encoding
 from oddhop.inject import Injected, inject
-from oddhop.io import network_graph, read_network
-from oddhop.network import load_network as read_tables
 from oddhop.report import case_report, write_report
+from oddhop.tables.encode import Encoding, learn_encoding
+from oddhop.tables.network import load_network as read_tables
+from oddhop.tables.read import network_graph, read_network
+from tables import tables
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
 BUDGET, SHOWN = 50, 36  # alerts, and cases of a page of the documentation: 400 kB each at most, or thereabouts

@@ -43,7 +43,7 @@ def run(step: str, home: Path, nodes: int, edges: int, text: bool, memory: int) 
     if step == "make":
         make(home, nodes, edges, text)
     elif step == "ingest":
-        from oddhop.ingest import ingest
+        from oddhop.tables.ingest import ingest
 
         def progress(stage: str, *_: int) -> None:
             stages.setdefault(stage, round(time.perf_counter() - begin, 1))

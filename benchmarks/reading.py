@@ -16,8 +16,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from oddhop.io import read_network
-from oddhop.network import load_network
+from oddhop.tables.network import load_network
+from oddhop.tables.read import read_network
 
 
 def bare(folder: Path) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from oddhop import HCM, Graph, chains
+from oddhop import HCM, Graph
+from oddhop import chains
 from oddhop.errors import TrainingDivergedError
 from tests.conftest import QUICK, sha256
 

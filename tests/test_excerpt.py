@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop import HCM, Graph, excerpt
+from oddhop import HCM, Graph
+from oddhop import excerpt
 from oddhop.chains import Plan, run_chains
 from oddhop.excerpt import draw_neighbours, take_excerpt
 from oddhop.hops import HopPairs, sample_pairs

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from oddhop import HCM, Graph
-from oddhop.encode import learn_encoding
 from oddhop.errors import GraphError
 from oddhop.explain import LOOKED_AT, SHOWN, explain_nodes, yardstick
 from oddhop.explanation import Explanation
+from oddhop.tables.encode import learn_encoding
 from tests.conftest import QUICK
 
 pytestmark = pytest.mark.slow  # with kernels as plain Python: minutes

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 from oddhop import Graph, Odd
-from oddhop.encode import learn_encoding
 from oddhop.errors import GraphError
 from oddhop.explain_odd import MANY, drawn_at, explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation
+from oddhop.tables.encode import learn_encoding
 from tests.views.planted import OUTLIER, RING, STRANGER, planted
 
 FLAGGED = 10

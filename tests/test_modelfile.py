@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from oddhop import HCM, Graph
 from oddhop.base.files import pack_arrays, unpack_arrays
-from oddhop.encode import learn_encoding
 from oddhop.errors import GraphError, ModelFileError
+from oddhop.tables.encode import learn_encoding
 from tests.conftest import QUICK, sha256
 
 

@@ -16,7 +16,6 @@ import torch
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.encode import Encoding
 from oddhop.explanation import (
     MOST_CHANGES,
     SHOWN,
@@ -37,6 +36,7 @@ from oddhop.graph.graph import Graph
 from oddhop.model import Inputs
 from oddhop.modelfile import Model
 from oddhop.surroundings import Frozen, Surroundings, felt_by, freeze, hops_after, surroundings
+from oddhop.tables.encode import Encoding
 from oddhop.traits import Columns, ColumnSpan, called
 
 LOOKED_AT = 512

@@ -16,7 +16,6 @@ import pyarrow as pa
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
-from oddhop.encode import Encoding
 from oddhop.explanation import (
     SHOWN,
     TRAITS_TOLD,
@@ -30,6 +29,7 @@ from oddhop.explanation import (
 from oddhop.graph.checks import checked_nodes
 from oddhop.graph.graph import Graph
 from oddhop.sayings import NOTABLE, reasons
+from oddhop.tables.encode import Encoding
 from oddhop.traits import Columns
 from oddhop.views.again import Held, hold, judge_again
 from oddhop.views.joining import KINDS

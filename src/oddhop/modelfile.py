@@ -11,11 +11,11 @@ import numpy as np
 
 from oddhop.base.files import opened_parts, pack_arrays, sweep_beside, write_atomically
 from oddhop.chains import Posterior
-from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.graph.preparation import Preparation
 from oddhop.model import Shape
 from oddhop.settings import HCMSettings, checked_settings
+from oddhop.tables.encode import Encoding
 
 SCHEMA = 1
 KIND = "oddhop.HCM"

@@ -16,7 +16,7 @@ STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class ReadSettings(BaseModel):
-    """How tables are read; the meanings are in :func:`oddhop.io.read_network`."""
+    """How tables are read; the meanings are in :func:`oddhop.tables.read.read_network`."""
 
     model_config = STRICT
 
@@ -28,7 +28,7 @@ class ReadSettings(BaseModel):
 
 
 class EncodeSettings(BaseModel):
-    """How columns become attributes; the meanings are in :func:`oddhop.encode.learn_encoding`."""
+    """How columns become attributes; the meanings are in :func:`oddhop.tables.encode.learn_encoding`."""
 
     model_config = STRICT
 

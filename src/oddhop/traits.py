@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.encode import Encoding
-from oddhop.encode.columns import words_of
-from oddhop.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
 from oddhop.explanation import Id, Trait, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
+from oddhop.tables.encode import Encoding
+from oddhop.tables.encode.columns import words_of
+from oddhop.tables.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
 
 LONGEST = 80
 WORDS_NAMED = 4
@@ -44,7 +44,7 @@ class Columns:
     --------
     >>> import numpy as np, pyarrow as pa
     >>> from oddhop import Graph
-    >>> from oddhop.encode import learn_encoding
+    >>> from oddhop.tables.encode import learn_encoding
     >>> from oddhop.traits import Columns
     >>> table = pa.table({"age": [31.0, 25.0, 47.0, 40.0], "pays": ["card", "cash", "card", "cash"]})
     >>> encoding = learn_encoding(table)

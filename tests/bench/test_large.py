@@ -9,7 +9,7 @@ import pytest
 from oddhop.bench import large
 from oddhop.bench.large import Large, write_large
 from oddhop.errors import SettingsError
-from oddhop.io import read_network
+from oddhop.tables.read import read_network
 
 SMALL = Large(6_000, 60_000, attributes=5, community=100, cliques=2, clique_size=10, swapped=20, seed=3)
 

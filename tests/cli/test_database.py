@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from oddhop.cli import app
 from oddhop.errors import TableError
-from oddhop.io.sql import put_table
+from oddhop.tables.read.sql import put_table
 from tests.cli.conftest import FAST
 from tests.cli.test_detect import digests, refused, run
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from oddhop import HCM, Odd
 from oddhop.cli import app
-from oddhop.io import network_graph, read_network
-from oddhop.network import load_network
+from oddhop.tables.network import load_network
+from oddhop.tables.read import network_graph, read_network
 from tests.cli.conftest import FAST, QUICK
 
 DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
@@ -67,7 +67,7 @@ def test_the_scores_are_those_of_the_library(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--set", "encode.kinds.town=ignore", "--set", "encode.kinds.note=ignore")
     scores = dict(pq.read_table(folder / "run/results.parquet").select(["id", "score"]).to_pandas().to_numpy().tolist())
     tables = read_network("edges.csv", "nodes.csv")
-    from oddhop.encode import learn_encoding
+    from oddhop.tables.encode import learn_encoding
 
     encoding = learn_encoding(tables.columns.select(["age"]))
     graph = network_graph(tables, encoding.apply(tables.columns)[0])

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import results
 from oddhop.cli import app
 from oddhop.cli.outcome import read_manifest, read_results, write_manifest, write_results
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
+from oddhop.tables import results
 
 GOOD = {
     "command": "detect",

@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 
 from oddhop.bench.large import Large, write_large
 from oddhop.graph.disk import open_stored
-from oddhop.ingest import ingest
+from oddhop.tables.ingest import ingest
 from tests.cluster.campaign import compare, scores
 from tests.cluster.faults import kill_node
 from tests.cluster.machines import ADDRESS, HEAD, Machines, brought_up

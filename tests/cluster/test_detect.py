@@ -22,7 +22,7 @@ from oddhop.errors import OddhopError
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.disk import open_stored
 from oddhop.graph.preparation import learn_preparation
-from oddhop.ingest import ingest
+from oddhop.tables.ingest import ingest
 from tests.cluster.machines import ADDRESS, HEAD, Machines
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

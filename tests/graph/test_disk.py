@@ -19,11 +19,11 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
 from oddhop.graph.disk import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
 from oddhop.graph.preparation import learn_preparation
-from oddhop.ingest import ingest
 from oddhop.memory import check_memory, estimate_memory
-from oddhop.network import load_network, open_network
 from oddhop.purify import purify
 from oddhop.settings import HCMSettings
+from oddhop.tables.ingest import ingest
+from oddhop.tables.network import load_network, open_network
 from tests.conftest import QUICK
 
 

@@ -4,7 +4,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop import Graph, attributes
+from oddhop import Graph
+from oddhop.graph import preparation as attributes
 from oddhop.errors import GraphError
 from oddhop.graph.preparation import is_binary, learn_preparation
 

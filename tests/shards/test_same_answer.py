@@ -10,14 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from oddhop import HCM, Graph, hops, purify
+from oddhop import HCM, Graph
+from oddhop import hops
+from oddhop import purify
 from oddhop.base.parallel import Mapper, silent, threads
 from oddhop.detectors.lesson import labelled_pairs
 from oddhop.detectors.sharded import fit_stored
 from oddhop.errors import MemoryBudgetError, NothingToLearnError, RunFolderError, SettingsError
 from oddhop.graph.disk import fingerprint, open_stored
 from oddhop.graph.preparation import learn_preparation
-from oddhop.ingest import ingest
 from oddhop.model import Inputs
 from oddhop.settings import HCMSettings
 from oddhop.shards import pairs as shard_pairs
@@ -25,6 +26,7 @@ from oddhop.shards import similar
 from oddhop.shards.pairs import sample_pairs
 from oddhop.shards.prepare import prepare
 from oddhop.shards.work import Crew, Work
+from oddhop.tables.ingest import ingest
 
 QUICK = {"burn_in": 15, "samples": 3, "thin": 2, "chains": 2, "random_state": 3}
 

@@ -21,12 +21,12 @@ from oddhop.base.files import pack_arrays, unpack_arrays, write_atomically
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import HOPS, NOISE, STEP, generator, torch_generator
 from oddhop.cli.console import spelled
-from oddhop.encode import Encoding, learn_encoding
 from oddhop.errors import ModelFileError
 from oddhop.graph.preparation import learn_preparation
-from oddhop.results import NUMBER, RUNS, write_csv
 from oddhop.sampler import Rule, start, update
 from oddhop.scoring import _add_to_ends, welford
+from oddhop.tables.encode import Encoding, learn_encoding
+from oddhop.tables.results import NUMBER, RUNS, write_csv
 from tests.soak.properties import FILE, FIT, edges_of, graph_of, holds
 
 ARRAYS = st.dictionaries(st.text("abc_.", min_size=1, max_size=5), st.integers(0, 2**32 - 1), max_size=3)

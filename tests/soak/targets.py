@@ -28,9 +28,9 @@ from oddhop.cli.choices import gathered
 from oddhop.cli.verify import _verify_run
 from oddhop.detectors.named import load_detector
 from oddhop.errors import RunFolderError
-from oddhop.ingest import ingest
-from oddhop.network import load_network, open_network
 from oddhop.sampler import start
+from oddhop.tables.ingest import ingest
+from oddhop.tables.network import load_network, open_network
 from tests.soak.hostile_folders import reseal
 from tests.soak.mutation import Mutate, changed_bytes, changed_document, either
 

@@ -73,7 +73,7 @@ def warm_home() -> Iterator[Path]:
 def warm_up(home: Path) -> None:
     """Import all that the commands need, and have every kernel compiled, before anything is forked."""
     write_tables(home)
-    if "oddhop.ingest" in sys.modules:
+    if "oddhop.tables.ingest" in sys.modules:
         return
     (home / "warm").mkdir()
     for command in COMMANDS.values():
@@ -85,7 +85,7 @@ def warm_up(home: Path) -> None:
     import oddhop.cli.outcome
     import oddhop.cli.reading
     import oddhop.detectors.hcm
-    import oddhop.ingest  # noqa: F401
+    import oddhop.tables.ingest  # noqa: F401
 
 
 def begun(

@@ -76,7 +76,7 @@ def write_large(what: Large, folder: Path, progress: Progress = silent) -> None:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from oddhop.bench.large import Large, write_large
-    >>> from oddhop.io import read_network
+    >>> from oddhop.tables.read import read_network
     >>> small = Large(2_000, 8_000, attributes=3, community=100, cliques=2, clique_size=4, swapped=8)
     >>> with tempfile.TemporaryDirectory() as home:
     ...     write_large(small, Path(home))

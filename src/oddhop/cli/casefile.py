@@ -15,8 +15,8 @@ from oddhop.cli.reading import said_network
 from oddhop.detectors.named import load_detector
 from oddhop.detectors.reasons import AnyModel
 from oddhop.errors import RunFolderError
-from oddhop.network import Network
 from oddhop.settings import checked_run_settings
+from oddhop.tables.network import Network
 
 
 @dataclass(frozen=True)

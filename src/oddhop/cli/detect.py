@@ -52,7 +52,7 @@ def detect(
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.finding import find_here, find_on_cluster
     from oddhop.errors import RunFolderError, SettingsError
-    from oddhop.network import with_ids
+    from oddhop.tables.network import with_ids
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}

@@ -90,7 +90,7 @@ def score(
     from oddhop.detectors.named import load_detector
     from oddhop.errors import ModelFileError, RunFolderError
     from oddhop.graph.disk import file_entry
-    from oddhop.network import with_ids
+    from oddhop.tables.network import with_ids
 
     chosen = gathered(None, [], read={"source": source, "target": target, "id": id, "strict": strict or None})
     o.check_database(write_to, database)

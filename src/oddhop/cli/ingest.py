@@ -11,7 +11,7 @@ from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat, sized
 
 if TYPE_CHECKING:
-    from oddhop.encode import Encoding
+    from oddhop.tables.encode import Encoding
 
 
 @o.guarded
@@ -57,10 +57,10 @@ def ingest(
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import say_network
     from oddhop.errors import TableError
-    from oddhop.ingest import ingest as make
-    from oddhop.ingest.folder import MAX_MEMORY
-    from oddhop.io.joins import NO_ATTRIBUTES
-    from oddhop.network import open_network
+    from oddhop.tables.ingest import ingest as make
+    from oddhop.tables.ingest.folder import MAX_MEMORY
+    from oddhop.tables.network import open_network
+    from oddhop.tables.read.joins import NO_ATTRIBUTES
 
     if nodes is None:
         raise TableError(f"there is no node table; {NO_ATTRIBUTES}")
@@ -94,7 +94,7 @@ def _encoding_of(path: Path) -> Encoding:
     from oddhop.detectors.named import load_detector
     from oddhop.errors import ModelFileError
     from oddhop.graph.disk import is_stored
-    from oddhop.network import open_network
+    from oddhop.tables.network import open_network
 
     if is_stored(path):
         return open_network(path).encoding

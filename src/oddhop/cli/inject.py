@@ -14,7 +14,7 @@ from oddhop.cli.console import LogFormat
 
 if TYPE_CHECKING:
     from oddhop.inject import Injected
-    from oddhop.io import NetworkTables
+    from oddhop.tables.read import NetworkTables
 
 
 class Reading(StrEnum):
@@ -51,9 +51,9 @@ def inject(
         oddhop inject edges.csv --nodes nodes.csv --out injected --cliques 2 --clique-size 5
     """
     from oddhop.bench.networks import load_network
-    from oddhop.encode import learn_encoding
     from oddhop.inject import inject as put_in
-    from oddhop.io import network_graph, read_network
+    from oddhop.tables.encode import learn_encoding
+    from oddhop.tables.read import network_graph, read_network
 
     tables = read_network(network, nodes) if nodes is not None else None
     if tables is None:
@@ -100,7 +100,7 @@ def _write_tables(made: Injected, tables: NetworkTables, out: Path) -> None:
     import pyarrow as pa
 
     from oddhop.graph.adjacency import upper_edges
-    from oddhop.results import write_parquet
+    from oddhop.tables.results import write_parquet
 
     graph, ids, name = made.graph, tables.ids, tables.roles.id
     left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)

@@ -201,6 +201,6 @@ def check_database(write_to: str | None, database: str | None) -> None:
 def put_back(result: Any, write_to: str | None, mode: WriteMode, database: str | None) -> None:
     """Write the results to the database, where that was asked for."""
     if write_to is not None and database is not None:
-        from oddhop.io.sql import put_table
+        from oddhop.tables.read.sql import put_table
 
         put_table(result, database, write_to, mode=mode.value)

@@ -20,8 +20,8 @@ from oddhop.base.files import write_atomically
 from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import Stored, file_entry
-from oddhop.network import Description, Network
-from oddhop.results import write_csv, write_parquet, write_shards
+from oddhop.tables.network import Description, Network
+from oddhop.tables.results import write_csv, write_parquet, write_shards
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"

@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from oddhop.cli.console import Console
-from oddhop.encode import ColumnReport, Encoding
 from oddhop.errors import EncodingError, SettingsError
 from oddhop.graph.disk import is_stored
-from oddhop.io import Counts, Query
-from oddhop.network import Network, load_network, open_network
 from oddhop.settings import EncodeSettings, ReadSettings, RunSettings
+from oddhop.tables.encode import ColumnReport, Encoding
+from oddhop.tables.network import Network, load_network, open_network
+from oddhop.tables.read import Counts, Query
 
 QUERIES = ("select", "with", "table", "values")
 

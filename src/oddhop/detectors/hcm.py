@@ -18,7 +18,6 @@ from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checke
 from oddhop.detectors.learned import Diagnostics, Learned
 from oddhop.detectors.lesson import plan_chains, take_lesson
 from oddhop.detectors.table import budget, result_table, threshold_of
-from oddhop.encode import Encoding
 from oddhop.errors import NothingToLearnError
 from oddhop.excerpt import take_excerpt
 from oddhop.graph.graph import Graph
@@ -29,6 +28,7 @@ from oddhop.modelfile import Model, load_model, save_model
 from oddhop.ranks import rank_nodes
 from oddhop.scoring import Scores, score_nodes
 from oddhop.settings import HCMSettings, checked_settings
+from oddhop.tables.encode import Encoding
 from oddhop.version import __version__
 
 

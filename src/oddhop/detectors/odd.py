@@ -15,12 +15,12 @@ from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
 from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
-from oddhop.encode import Encoding
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.graph import Graph
 from oddhop.memory import check_odd_memory
 from oddhop.ranks import rank_scores
 from oddhop.settings import OddSettings, checked_odd_settings
+from oddhop.tables.encode import Encoding
 from oddhop.version import __version__
 from oddhop.views.joining import Evidence
 from oddhop.views.panel import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score

@@ -11,10 +11,10 @@ import numpy as np
 
 from oddhop.base.arrays import Floats
 from oddhop.base.files import Arrays, opened_parts, pack_arrays, sweep_beside, write_atomically
-from oddhop.encode import Encoding
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.graph.preparation import Preparation
 from oddhop.settings import OddSettings, checked_odd_settings
+from oddhop.tables.encode import Encoding
 from oddhop.views.coordinates import Coordinates
 from oddhop.views.panel import Panel
 from oddhop.views.rarity import GRID, STEPS_BELOW, Bulk

@@ -13,10 +13,10 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.table import budget_of
-from oddhop.encode import Encoding
 from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation, Yardstick
 from oddhop.graph.graph import Graph
+from oddhop.tables.encode import Encoding
 from oddhop.views.ring import unfolded
 
 if TYPE_CHECKING:

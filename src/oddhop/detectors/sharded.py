@@ -46,7 +46,7 @@ def fit_stored(
     >>> from oddhop import HCM
     >>> from oddhop.detectors.sharded import fit_stored
     >>> from oddhop.base.parallel import threads
-    >>> from oddhop.ingest import ingest
+    >>> from oddhop.tables.ingest import ingest
     >>> with tempfile.TemporaryDirectory() as home:
     ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
     ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")

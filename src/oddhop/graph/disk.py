@@ -173,7 +173,7 @@ class Stored:
         --------
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from oddhop.ingest import ingest
+        >>> from oddhop.tables.ingest import ingest
         >>> with tempfile.TemporaryDirectory() as home:
         ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
         ...     _ = edges.write_text("from,to\na,b\nb,c\n")

@@ -219,14 +219,14 @@ class Graph:
         r"""Open a network that ``oddhop ingest`` wrote; its arrays are mapped from the disk.
 
         They are read once from end to end, and refused where a number in them would lead a kernel astray.
-        The nodes are numbered; their ids are in ``oddhop.network.open_network(folder).ids``.
+        The nodes are numbered; their ids are in ``oddhop.tables.network.open_network(folder).ids``.
 
         Examples
         --------
         >>> import tempfile
         >>> from pathlib import Path
         >>> from oddhop import Graph
-        >>> from oddhop.ingest import ingest
+        >>> from oddhop.tables.ingest import ingest
         >>> with tempfile.TemporaryDirectory() as home:
         ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
         ...     _ = edges.write_text("from,to\na,b\nb,c\n")

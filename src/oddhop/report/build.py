@@ -11,9 +11,9 @@ import pyarrow as pa
 from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
-from oddhop.encode import Encoding
 from oddhop.graph.graph import Graph, node_numbers
 from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
+from oddhop.tables.encode import Encoding
 
 CASES = 100
 
@@ -42,7 +42,7 @@ def case_report(
     title : what network this is.
     cases : how many to explain; nodes that were not judged are left out.
     ids, encoding, originals : see :func:`oddhop.explain.explain_nodes`.
-    counts : what reading the tables left out, see :class:`oddhop.io.Counts`.
+    counts : what reading the tables left out, see :class:`oddhop.tables.read.Counts`.
     dropped, tied : see :func:`oddhop.audit.audit`.
 
     Examples

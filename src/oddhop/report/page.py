@@ -20,11 +20,11 @@ from markupsafe import Markup
 from oddhop.audit import Finding
 from oddhop.base.arrays import Floats
 from oddhop.base.files import write_atomically
-from oddhop.encode.encoding import ColumnReport
 from oddhop.explanation import Explanation, Yardstick, one_in
 from oddhop.graph.adjacency import Mended
 from oddhop.graph.graph import Graph
 from oddhop.report.orbit import NUMBERED, orbit, shade_of
+from oddhop.tables.encode.encoding import ColumnReport
 from oddhop.version import __version__
 
 BINS = 56
@@ -103,7 +103,7 @@ def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
 
 
 def mended_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
-    """Say what was mended, from :class:`~oddhop.graph.adjacency.Mended` and :class:`~oddhop.io.Counts`.
+    """Say what was mended, from :class:`~oddhop.graph.adjacency.Mended` and :class:`~oddhop.tables.read.Counts`.
 
     Examples
     --------

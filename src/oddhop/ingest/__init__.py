@@ -1,5 +1,0 @@
-"""Tables to a network on disk, in memory that does not grow with the edges."""
-
-from oddhop.ingest.folder import ingest
-
-__all__ = ["ingest"]

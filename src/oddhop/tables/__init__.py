@@ -1,0 +1,1 @@
+"""From tables to a network, and from results back to tables."""

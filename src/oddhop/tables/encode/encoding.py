@@ -1,0 +1,201 @@
+"""A learned encoding: frozen, reported column by column, read and written as JSON, applied alike ever after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from oddhop.base.arrays import Floats
+from oddhop.errors import EncodingError, ModelFileError
+from oddhop.tables.encode.columns import missing_of, numbers_of, readable_as, type_name
+from oddhop.tables.encode.encoders import (
+    STRICT,
+    CategoryColumn,
+    DateColumn,
+    Encoder,
+    NumberColumn,
+    Text,
+    TextColumn,
+    calendar,
+)
+
+SCHEMA = 1
+SPARSE_ABOVE = 100
+Count = Annotated[int, Field(strict=True, ge=0)]
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """What became of one column of the table that an encoding was learned from.
+
+    Attributes
+    ----------
+    column, type : its name, and its type as Arrow writes it.
+    kind : what it was taken for; empty where it was not looked at.
+    done : what was done, or why it was dropped.
+    attributes : how many attributes it gave, 0 for a dropped one.
+    missing : rows without a value. NaN and infinite numbers count.
+    pooled : rows whose category is too rare for an attribute of its own.
+    tamed : numbers more than 10 interquartile ranges from the median.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    column: Text
+    type: Text
+    kind: Text
+    done: Text
+    attributes: Count = 0
+    missing: Count = 0
+    pooled: Count = 0
+    tamed: Count = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that an encoding mends or leaves out in ``count`` rows of a table."""
+
+    column: str
+    what: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of a table become attributes; made by :func:`learn_encoding`."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    columns: tuple[Encoder, ...]
+    report: tuple[ColumnReport, ...]
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.columns]
+        if not names or len(set(names)) != len(names):
+            raise ValueError("an encoding has at least one column, and each once")
+        if any(not one.names for one in self.columns):
+            raise ValueError("every column of an encoding gives at least one attribute")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the attributes, no two the same."""
+        taken: dict[str, None] = {}
+        for name in (name for one in self.columns for name in one.names):
+            again, unique = 1, name
+            while unique in taken:
+                again += 1
+                unique = f"{name} ({again})"
+            taken[unique] = None
+        return tuple(taken)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the attributes are a sparse array, as where more than 100 come from categories and texts."""
+        binary = [one for one in self.columns if isinstance(one, CategoryColumn | TextColumn)]
+        return sum(len(one.names) for one in binary) > SPARSE_ABOVE
+
+    def apply(self, table: pa.Table) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
+        """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored."""
+        self._check(table)
+        return self.joined([one.encode(table.column(one.name)) for one in self.columns]), self.names
+
+    def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
+        """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
+        if self.sparse:
+            matrix = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
+            matrix.sort_indices()
+            return matrix
+        out = np.empty((blocks[0].shape[0], len(self.names)), dtype=np.float32)
+        start = 0
+        while blocks:
+            block = blocks.pop(0)
+            out[:, start : start + block.shape[1]] = block.toarray() if sp.issparse(block) else block
+            start += block.shape[1]
+        return out
+
+    def differences(self, table: pa.Table) -> tuple[Difference, ...]:
+        """Tell what :meth:`apply` mends or leaves out in a table, column by column; nothing where all is as learned."""
+        self._check(table)
+        found = []
+        for one in self.columns:
+            column = table.column(one.name)
+            gaps = int(missing_of(column).sum())
+            if isinstance(one, CategoryColumn):
+                places, missing = one.places(column)
+                others = int(((places == len(one.levels)) & ~missing).sum())
+                found.append(Difference(one.name, "rare or not seen before: taken for other", others))
+            elif isinstance(one, NumberColumn | DateColumn) and one.scale.knee:
+                numbers = numbers_of(column) if isinstance(one, NumberColumn) else calendar(column)[0]
+                found.append(Difference(one.name, "far beyond what was seen before: tamed", one.scale.tamed(numbers)))
+            if not one.mark:
+                found.append(Difference(one.name, "missing, where none was: filled in without a mark", gaps))
+        known = {entry.column for entry in self.report}
+        extra = [name for name in table.column_names if name not in known]
+        found += [Difference(name, "a column not seen before: ignored", table.num_rows) for name in extra]
+        return tuple(one for one in found if one.count)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all of it as lists, dictionaries, texts and numbers, for a model file."""
+        return {"schema": SCHEMA, **_ADAPTER.dump_python(self, mode="json")}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Encoding:
+        """Read what :meth:`to_json` gave; anything else is refused."""
+        try:
+            # Through UTF-8, for Arrow takes no text that has none.
+            plain = json.loads(json.dumps(document, allow_nan=False, ensure_ascii=False).encode())
+            schema = plain.pop("schema", None)
+            if type(schema) is not int or schema != SCHEMA:
+                raise ModelFileError(
+                    f"the encoding has schema {schema!r}, expected {SCHEMA}; "
+                    "read it with the oddhop that wrote it, or learn it again"
+                )
+            return _ADAPTER.validate_python(plain)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(step) for step in first["loc"]) or "the whole"
+            raise ModelFileError(f"the encoding is not usable: {place}: {first['msg']}; learn it again") from None
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelFileError(f"the encoding is not a JSON document: {error}; learn it again") from None
+
+    def _check(self, table: pa.Table) -> None:
+        check_table(table)
+        lacking = [one.name for one in self.columns if one.name not in table.column_names]
+        if lacking:
+            raise EncodingError(
+                f"the table lacks {listed(lacking)}, which the encoding needs, and has {listed(table.column_names)}; "
+                "add them, empty where nothing is known"
+            )
+        for one in self.columns:
+            column = table.column(one.name)
+            if one.kind not in readable_as(column):
+                raise EncodingError(
+                    f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}; "
+                    "cast it to what it was"
+                )
+
+
+_ADAPTER: TypeAdapter[Encoding] = TypeAdapter(Encoding)
+
+
+def check_table(table: pa.Table) -> None:
+    """Refuse what is no Arrow table, or has two columns of one name."""
+    if not isinstance(table, pa.Table):
+        raise EncodingError(
+            f"attributes are encoded from a pyarrow.Table, got {type(table).__name__}; "
+            "for a data frame pass pyarrow.Table.from_pandas(frame)"
+        )
+    repeated = sorted({name for name in table.column_names if table.column_names.count(name) > 1})
+    if repeated:
+        raise EncodingError(f"the table has more than one column called {listed(repeated)}; rename them")
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Give names in quotes for a message, the first few of many."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(repr(name) for name in names[:most]) or "no columns") + more

@@ -1,0 +1,318 @@
+"""Attributes from the columns of a table: what each column is, decided without labels, and what is dropped and why."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from oddhop.base.arrays import Floats
+from oddhop.base.parallel import Progress, silent
+from oddhop.errors import EncodingError, SettingsError
+from oddhop.tables.encode.columns import (
+    KINDS,
+    Column,
+    Kind,
+    distinct_values,
+    is_wordy,
+    missing_of,
+    numbers_of,
+    readable_as,
+    type_name,
+)
+from oddhop.tables.encode.encoders import (
+    WIDEST_TEXT,
+    CategoryColumn,
+    DateColumn,
+    Encoder,
+    NumberColumn,
+    TextColumn,
+    calendar,
+    learn_levels,
+    learn_scale,
+)
+from oddhop.tables.encode.encoding import ColumnReport, Encoding, check_table
+
+NEARLY_ALL = 0.95
+FEWEST_IN_A_ROW = 20
+IGNORE = "ignore"
+NAMED_LIKE_AN_ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$")
+
+
+def learn_encoding(
+    table: pa.Table,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
+    progress: Progress = silent,
+) -> Encoding:
+    """Learn how the columns of a table become attributes, without labels, and report on every column.
+
+    Parameters
+    ----------
+    table : one row a node.
+    kinds : what a column is, where you know better: "number", "boolean", "category", "date", "time", "text", "ignore".
+    max_levels : the most attributes for the categories of one column; strings
+        of more are taken for text, unless so many name nine rows in ten.
+    rare : the share of rows that a category needs for an attribute of its own. It needs two rows in any case.
+    text_columns : how many attributes the words of a text column are hashed into.
+    progress : called with ("encoding", columns done, columns).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.encode import learn_encoding
+    >>> table = pa.table({"age": [31, 25, None, 40], "pays": ["card", "cash", "card", "cash"], "on": [True] * 4})
+    >>> encoding = learn_encoding(table)
+    >>> attributes, names = encoding.apply(table)
+    >>> names
+    ('age', 'age is missing', 'pays=card', 'pays=cash', 'pays=other')
+    >>> attributes[2].tolist()
+    [0.0, 1.0, 1.0, 0.0, 0.0]
+    >>> encoding.report[2].done
+    'dropped: constant'
+    """
+    rules = _Rules(max_levels, rare, text_columns)
+    return _learned(*_checked_table(table), kinds or {}, rules, progress, _forget)
+
+
+def learn_and_apply(
+    table: pa.Table,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
+    progress: Progress = silent,
+) -> tuple[Encoding, Floats | sp.csr_array]:
+    """Give the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.encode import learn_and_apply
+    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}))
+    >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
+    True
+    """
+    blocks: list[Any] = []
+    rules = _Rules(max_levels, rare, text_columns)
+    encoding = _learned(*_checked_table(table), kinds or {}, rules, progress, blocks.append)
+    return encoding, encoding.joined(blocks)
+
+
+def learn_by_column(
+    names: Sequence[str],
+    column_of: Callable[[str], Column],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
+    progress: Progress = silent,
+) -> Encoding:
+    """Give the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
+
+    ``column_of`` gives a column by its name; all of them have the same rows, and at least one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.encode import learn_by_column, learn_encoding
+    >>> table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
+    >>> learn_by_column(table.column_names, table.column) == learn_encoding(table)
+    True
+    """
+    rules = _Rules(max_levels, rare, text_columns)
+    return _learned(names, column_of, kinds or {}, rules, progress, _forget)
+
+
+def _forget(block: Any) -> None:
+    pass
+
+
+def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
+    check_table(table)
+    if not table.num_rows:
+        raise EncodingError("the table has no rows; give one row a node")
+    return table.column_names, table.column
+
+
+def _learned(
+    names: Sequence[str],
+    column_of: Callable[[str], Column],
+    kinds: Mapping[str, str],
+    rules: _Rules,
+    progress: Progress,
+    keep: Callable[[Any], None],
+) -> Encoding:
+    forced = _checked_kinds(kinds, names)
+    learned: list[Any] = []
+    report: list[ColumnReport] = []
+    seen: dict[bytes, str] = {}
+    for k, name in enumerate(names):
+        progress("encoding", k, len(names))
+        encoder, block, entry = _learn(name, column_of(name), forced.get(name), rules)
+        if encoder is not None:
+            fingerprint = _fingerprint(block)
+            if fingerprint in seen:
+                entry = _dropped(entry, f"the same as {seen[fingerprint]!r}")
+            else:
+                seen[fingerprint] = name
+                learned.append(encoder)
+                keep(block)
+        report.append(entry)
+    if not learned:
+        reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
+        more = f" and {len(report) - 10} more" if len(report) > 10 else ""
+        raise EncodingError(
+            f"no column can be used: {', '.join(reasons) or 'there is none'}{more}; add a column that varies, "
+            "such as a number or a category, or say what one is, as in kinds={'name': 'category'}"
+        )
+    return Encoding(tuple(learned), tuple(report))
+
+
+@dataclass(frozen=True)
+class _Rules:
+    max_levels: int
+    rare: float
+    text_columns: int
+
+    def __post_init__(self) -> None:
+        for name in ("max_levels", "text_columns"):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= WIDEST_TEXT:
+                raise SettingsError(f"{name} must be a whole number from 1 to {WIDEST_TEXT}, got {value!r}")
+        if isinstance(self.rare, bool) or not isinstance(self.rare, int | float) or not 0 <= self.rare < 1:
+            raise SettingsError(f"rare must be a share from 0 to below 1, got {self.rare!r}")
+
+
+def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    for name, kind in kinds.items():
+        for what, got, allowed in (("column", name, list(names)), ("kind", kind, [*KINDS, IGNORE])):
+            if got not in allowed:
+                near = get_close_matches(str(got), allowed, n=1, cutoff=0.0)
+                hint = f"did you mean {near[0]!r}?" if near else "the table has no columns"
+                raise EncodingError(f"kinds names the {what} {got!r}, which there is not; {hint}")
+    return dict(kinds)
+
+
+def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tuple[Any, Any, ColumnReport]:
+    """Give the encoder of a column and its attributes, or None, and what to report."""
+    entry = ColumnReport(name, type_name(column), forced or "", "", missing=int(missing_of(column).sum()))
+    readable = readable_as(column)
+    if forced == IGNORE:
+        return None, None, replace(entry, kind="", done="ignored, as told")
+    if forced and forced not in readable:
+        instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
+        raise EncodingError(
+            f"the column {name!r} is {entry.type} and cannot be read as {forced}, {instead}; "
+            "cast it in the table first, or leave it out of kinds"
+        )
+    if not readable:
+        return None, None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
+    if entry.missing == len(column):
+        return None, None, _dropped(entry, "every value is missing")
+    kind = forced or _natural_kind(column, readable, rules)
+    entry = replace(entry, kind=kind)
+    if not forced and (reason := _like_an_id(name, column, kind, len(column) - entry.missing)):
+        return None, None, _dropped(entry, reason)
+    encoder, entry = _learn_as(kind, column, entry, rules)
+    block = encoder.encode(column) if encoder.names else None
+    if block is None or _constant(block):
+        pooled = "no value occurs often enough for an attribute of its own"
+        return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
+    return encoder, block, replace(entry, attributes=len(encoder.names))
+
+
+def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Kind:
+    if readable[0] != "category":
+        return readable[0]
+    distinct = distinct_values(column)
+    repeats = 2 * distinct <= len(column)
+    # Sentences that hardly ever repeat tell more by their words, even where they are few.
+    if distinct <= rules.max_levels and (repeats or "text" not in readable or not is_wordy(column)):
+        return "category"
+    # Codes of which a few dozen name nearly every row: the rest is pooled.
+    if repeats and not is_wordy(column) and learn_levels(column, rules.max_levels, rules.rare)[1] <= 0.1 * len(column):
+        return "category"
+    return readable[1]
+
+
+def _like_an_id(name: str, column: Column, kind: Kind, present: int) -> str:
+    """Tell why a column looks like an id, which names a row and says nothing about it; empty where it does not."""
+    if kind in ("category", "text"):
+        distinct = distinct_values(column)
+        if distinct > 1 and distinct > NEARLY_ALL * present and not is_wordy(column):
+            return f"like an id: {distinct} distinct values in {present} rows"
+    if kind == "number":
+        values = numbers_of(column)
+        values = values[~np.isnan(values)]
+        if values.size < 2 or (values != np.floor(values)).any() or distinct_values(column) < values.size:
+            return ""
+        low, high = float(values.min()), float(values.max())
+        if NAMED_LIKE_AN_ID.search(name):
+            return "like an id by its name: whole numbers, no two the same"
+        if values.size == len(column) >= FEWEST_IN_A_ROW and high - low == values.size - 1:
+            return f"like an id: every whole number from {low:.0f} to {high:.0f}, once"
+    return ""
+
+
+def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: _Rules) -> tuple[Encoder, ColumnReport]:
+    name, mark = entry.column, entry.missing > 0
+    marked = f"; {entry.missing} missing, marked" if mark else ""
+    if kind == "category":
+        levels, pooled = learn_levels(column, rules.max_levels, rules.rare)
+        done = f"0 or 1 for each of {len(levels)} level(s); {pooled} row(s) pooled as other{marked}"
+        return CategoryColumn("category", name, levels, mark), replace(entry, done=done, pooled=pooled)
+    if kind == "text":
+        done = f"words hashed into {rules.text_columns} attributes of 0 and 1{marked}"
+        return TextColumn("text", name, rules.text_columns, mark), replace(entry, done=done)
+    days, hours, weekdays = calendar(column) if kind == "date" else (numbers_of(column), None, None)
+    present = ~np.isnan(days)
+    scale = learn_scale(days)
+    varies = np.ptp(scale.apply(days)[present]) > 0
+    filled = f"; {entry.missing} missing, filled with the median and marked" if mark else ""
+    tamed = scale.tamed(days)
+    done = f"{scale.told}{filled}" if varies else f"one value only{marked}"
+    entry = replace(entry, done=done, tamed=tamed)
+    if hours is None or weekdays is None:
+        return NumberColumn(kind, name, scale, bool(varies), mark), entry  # type: ignore[arg-type]
+    by_hour, by_weekday = (bool(np.ptp(part[present]) > 0) for part in (hours, weekdays))
+    parts = [*["days since 1970"] * bool(varies), *["hour of day"] * by_hour, *["day of week"] * by_weekday]
+    entry = replace(entry, done="; ".join([", ".join(parts), done] if parts else [done]))
+    return DateColumn("date", name, scale, bool(varies), by_hour, by_weekday, mark), entry
+
+
+def _dropped(entry: ColumnReport, reason: str) -> ColumnReport:
+    return ColumnReport(entry.column, entry.type, entry.kind, f"dropped: {reason}", missing=entry.missing)
+
+
+def _constant(block: Any) -> bool:
+    if not sp.issparse(block):
+        return bool((block == block[0]).all())
+    rows_with = np.bincount(block.indices, minlength=block.shape[1])
+    return bool(((rows_with == 0) | (rows_with == block.shape[0])).all())
+
+
+def _fingerprint(block: Any) -> bytes:
+    """Give the same for blocks of the same attributes, in whatever order they stand."""
+    columns: Any = sp.csc_array(block) if sp.issparse(block) else np.asfortranarray(block)
+    digests = []
+    for i in range(block.shape[1]):
+        if sp.issparse(block):
+            column = columns.indices[columns.indptr[i] : columns.indptr[i + 1]].astype(np.int64)  # all ones
+            column.sort()
+        else:
+            column = columns[:, i]
+        digests.append(hashlib.blake2b(np.ascontiguousarray(column).tobytes(), digest_size=16).digest())
+    return b"".join(sorted(digests))

@@ -1,0 +1,137 @@
+"""The folder of a network on disk: held by one run, gone on with after a kill, and sealed by its manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
+from oddhop.base.files import write_atomically
+from oddhop.base.parallel import Progress, silent
+from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
+from oddhop.graph.disk import UNFINISHED, Stored, open_stored
+from oddhop.settings import EncodeSettings, ReadSettings
+from oddhop.tables.encode import Encoding
+from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
+from oddhop.tables.read.sources import Form, opened
+
+MAX_MEMORY = 4 << 30
+PARTITION_ENTRIES = 1 << 24
+OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
+LEAST = 256 << 20
+
+
+def ingest(
+    edges: str | os.PathLike[str],
+    nodes: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    read: ReadSettings | None = None,
+    encode: EncodeSettings | None = None,
+    *,
+    encoding: Encoding | None = None,
+    max_memory: int = MAX_MEMORY,
+    partition_entries: int = PARTITION_ENTRIES,
+    progress: Progress = silent,
+) -> Stored:
+    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.tables.network.load_network`.
+
+    Parameters
+    ----------
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON.
+    folder : where it is made; a run that was killed goes on there.
+    read, encode : as for tables in memory.
+    encoding : an encoding to use again, in place of learning one.
+    max_memory : what the work may take, in bytes, about. One column of the node table must fit.
+    partition_entries : the most entries of the adjacency in a partition; an edge has two.
+    progress : called with the step, what is done, and what there is to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.tables.ingest import ingest
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\nb,c\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\n")
+    ...     stored = ingest(edges, nodes, Path(home, "graph"))
+    ...     stored.manifest.edges, stored.manifest.counts["duplicate_edges"]
+    (2, 1)
+    """
+    read, encode = read or ReadSettings(), encode or EncodeSettings()
+    if type(partition_entries) is not int or partition_entries < 1:
+        raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
+    with _files(edges, "the edge table") as edge_form, _files(nodes, "the node table") as node_form:
+        settings = {
+            "read": read.model_dump(exclude={"memory_limit"}),
+            "encode": encode.model_dump(),
+            "encoding": None if encoding is None else _digest(encoding),
+            "partition_entries": partition_entries,
+        }
+        job = Job(
+            tables={"edges": os.fspath(edges), "nodes": os.fspath(nodes)},
+            edge_form=edge_form,
+            node_form=node_form,
+            read=read,
+            encode=encode,
+            encoding=encoding,
+            settings=settings,
+            memory_limit=read.memory_limit or f"{max(max_memory - OURS, LEAST) >> 20}MiB",
+            progress=progress,
+        )
+        with locked(folder) as target:
+            sweep(target)
+            if (target / MANIFEST).exists():
+                return _complete(target, job)
+            try:
+                with open_run(target / UNFINISHED, job.identity, resume=True) as run:
+                    make(job, run)
+                    _move(run.path, target)
+            except (TableError, EncodingError, GraphError) as error:
+                # The same tables would be refused again, and mended ones are another run. But a full disk is
+                # no fault of theirs.
+                if not isinstance(error.__context__, OSError | duckdb.IOException):
+                    discard_run(target / UNFINISHED)
+                raise
+            shutil.rmtree(target / UNFINISHED)
+            return open_stored(target)
+
+
+def _digest(encoding: Encoding) -> str:
+    return hashlib.sha256(json.dumps(encoding.to_json(), sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
+    """Find the files of a table; anything else could not be read again after a kill."""
+    if not isinstance(named, str | os.PathLike):
+        raise TableError(f"{what} must be files to be ingested, got {type(named).__name__}; write it to Parquet first")
+    with opened(named, what) as form:
+        yield form
+
+
+def _complete(target: Path, job: Job) -> Stored:
+    stored = open_stored(target)
+    if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
+        raise RunFolderError(
+            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings; "
+            "choose another folder"
+        )
+    shutil.rmtree(target / UNFINISHED, ignore_errors=True)
+    return stored
+
+
+def _move(work: Path, target: Path) -> None:
+    """Move the files of a whole network to where it was asked for, the manifest last."""
+    seal = (work / SEAL).read_bytes()
+    for name in json.loads(seal)["files"]:
+        if (work / name).exists():
+            (work / name).replace(target / name)
+    write_atomically(target / MANIFEST, seal)

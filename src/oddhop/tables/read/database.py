@@ -1,0 +1,164 @@
+"""A DuckDB that may touch the named files and nothing else, and its errors as ours."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from oddhop.errors import MemoryBudgetError, SettingsError, TableError
+
+
+@contextmanager
+def database(
+    files: Sequence[str],
+    memory_limit: str | None = None,
+    temp_folder: str | Path | None = None,
+    file: Path | None = None,
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory that spills to a temporary folder, and take both away afterwards.
+
+    With ``file`` its tables are kept there, but for the temporary ones.
+    """
+    if temp_folder is not None and not Path(temp_folder).is_dir():
+        raise TableError(f"temp_folder must be a folder that exists, got {str(temp_folder)!r}; make it or name another")
+    with tempfile.TemporaryDirectory(prefix="oddhop-", dir=temp_folder) as spill:
+        connection = _connect(spill, memory_limit, file)
+        try:
+            _harden(connection, files)
+            yield connection
+        finally:
+            connection.close()
+
+
+def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.DuckDBPyConnection:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "allow_community_extensions": False,
+        "allow_persistent_secrets": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        # Every result is sorted where order matters, and without it sorts need less memory.
+        "preserve_insertion_order": False,
+        "temp_directory": spill,
+    }
+    if memory_limit is not None:
+        config["memory_limit"] = memory_limit
+    try:
+        return duckdb.connect(":memory:" if file is None else file, config=config)
+    except duckdb.IOException as error:
+        raise TableError(f"{file} cannot be opened: DuckDB says: {first_line(error)}; start anew elsewhere") from None
+    except duckdb.Error as error:
+        raise SettingsError(
+            f"memory_limit must be a size such as '4GB', got {memory_limit!r}; DuckDB says: {first_line(error)}"
+        ) from None
+
+
+def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+    # The text of a moment must not depend on where the machine stands.
+    connection.execute("SET TimeZone = 'UTC'")
+    # A UUID goes out as a UUID.
+    connection.execute("SET arrow_lossless_conversion = true")
+    # SET takes no parameters.
+    connection.execute(f"SET allowed_paths = {literals([*files, *unglobbed(files)])}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def literals(texts: Sequence[str]) -> str:
+    """Write a list of texts for SQL."""
+    return f"[{', '.join(map(literal, texts))}]"
+
+
+def identifier(name: str) -> str:
+    """Quote a column name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unglobbed(files: Sequence[str]) -> list[str]:
+    """Write file names so that DuckDB, which takes every name for a pattern, finds those files alone.
+
+    Examples
+    --------
+    >>> from oddhop.tables.read.database import unglobbed
+    >>> unglobbed(["what?.csv"])
+    ['what[?].csv']
+    """
+    return [re.sub(r"[*?[]", lambda found: f"[{found[0]}]", file) for file in files]
+
+
+def compression(file: str) -> str | None:
+    """Give how Arrow calls the packing of a file."""
+    return {".gz": "gzip", ".zst": "zstd"}.get(Path(file).suffix.lower())
+
+
+def fetch_table(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """Give the answer of a query as an Arrow table."""
+    table = connection.sql(query).to_arrow_table()
+    for k, field in enumerate(table.schema):
+        # What keeps a UUID a UUID also makes bytes of truth values, which few readers expect.
+        if getattr(field.type, "extension_name", "") == "arrow.bool8":
+            chunks = [chunk.storage.cast(pa.bool_()) for chunk in table.column(k).chunks]
+            table = table.set_column(k, field.name, pa.chunked_array(chunks, pa.bool_()))
+    return table
+
+
+def fetch_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    """Give the answer of a query batch by batch, in any order; it is never whole in memory."""
+    return iter(pa.RecordBatchReader.from_stream(connection.sql(query)))
+
+
+def fetch_row(connection: duckdb.DuckDBPyConnection, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Give the first row of the answer; the query must have one."""
+    # All of them: DuckDB counts an answer that is not read to its end as unfinished.
+    rows: list[tuple[Any, ...]] = connection.execute(query, list(values)).fetchall()
+    return rows[0]
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn the errors of DuckDB, Arrow and the file system into ours, naming the table, file and line."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryBudgetError(
+            f"{what} does not fit: DuckDB says {first_line(error)}; raise memory_limit, or name a temp_folder with room"
+        ) from None
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, OverflowError) as error:
+        raise TableError(f"{what} cannot be read{_where(str(error))}: {_reason(error)}") from None
+
+
+def _where(message: str) -> str:
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    file = re.search(r"^  file = (.+)$", message, re.MULTILINE)
+    return (f", file {file[1]}" if file else "") + (f", line {line[1]}" if line else "")
+
+
+def _reason(error: BaseException) -> str:
+    message = str(error)
+    width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if width:
+        return (
+            f"the header names {width[1]} columns and the line has {width[2]}; quote the values that hold a delimiter"
+        )
+    if "not utf-8" in message.lower() or isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8; save it as UTF-8"
+    if "CSV Error" in message:
+        lines = [line for line in message.splitlines()[1:] if line and not line.startswith("Original Line")]
+        return lines[0] if lines else message
+    return first_line(error)
+
+
+def first_line(error: BaseException) -> str:
+    """Give the first line of an error's text; DuckDB goes on to its own settings, which are not the reader's."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

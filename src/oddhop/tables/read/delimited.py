@@ -1,0 +1,91 @@
+"""CSV and TSV: a header line, then text; the types are found from all the values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from oddhop.errors import TableError
+from oddhop.tables.read.database import compression, literal, literals, reading, unglobbed
+from oddhop.tables.read.kinds import text_kinds
+
+LONGEST_HEADER = 1 << 24
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Files with one header, which all of them begin with."""
+
+    label: str
+    files: tuple[str, ...]
+    tabs: bool = False
+    textual = True
+
+    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as the other forms
+        """Give the names of the columns, from the header."""
+        return self._header()[0]
+
+    def load(
+        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
+    ) -> None:
+        """Make a table of the picked columns, named c and their number; ids stay text."""
+        scan = self.scan(picks)
+        with reading(self.label):
+            connection.execute(f"CREATE TEMP TABLE {table}_text AS {scan}")
+            kinds = text_kinds(connection, f"{table}_text", [f"c{k}" for k in picks if k not in ids])
+            typed = ", ".join(f"CAST(c{k} AS {kinds[f'c{k}']}) AS c{k}" if f"c{k}" in kinds else f"c{k}" for k in picks)
+            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_text")  # noqa: S608
+            connection.execute(f"DROP TABLE {table}_text")
+
+    def scan(self, picks: Mapping[int, str]) -> str:
+        """Write a query that reads the picked columns where they are, all of them text."""
+        names, delimiter = self._header()
+        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
+        return (
+            f"SELECT {', '.join(f'c{k}' for k in picks)} FROM read_csv({literals(unglobbed(self.files))}, "  # noqa: S608
+            f"columns = {{{columns}}}, delim = {literal(delimiter)}, header = true, auto_detect = false, "
+            "quote = '\"', escape = '\"', hive_partitioning = false)"
+        )
+
+    def _header(self) -> tuple[tuple[str, ...], str]:
+        headers = []
+        for file in self.files:
+            with reading(f"{self.label}, file {file}"):
+                line = _first_line(file)
+            if not line.strip():
+                raise TableError(f"{file} is empty; its first line must name the columns")
+            delimiter = "\t" if self.tabs else _delimiter(line)
+            try:
+                headers.append((tuple(next(csv.reader([line], delimiter=delimiter, strict=True))), delimiter))
+            except csv.Error as error:
+                raise TableError(
+                    f"{file} has a first line that cannot be split into column names: {error}; "
+                    "a name may not hold a line break"
+                ) from None
+            if headers[-1] != headers[0]:
+                raise TableError(
+                    f"{self.label} must have one header, got {list(headers[0][0])} in {self.files[0]} and "
+                    f"{list(headers[-1][0])} in {file}; write the files with the same columns in the same order"
+                )
+        return headers[0]
+
+
+def _first_line(file: str) -> str:
+    with pa.input_stream(file, compression=compression(file)) as stream:
+        start = b""
+        while b"\n" not in start and len(start) < LONGEST_HEADER:
+            more = stream.read(1 << 16)
+            if not more:
+                break
+            start += more
+    return start.split(b"\n")[0].rstrip(b"\r").decode("utf-8-sig")
+
+
+def _delimiter(header: str) -> str:
+    """Choose the delimiter by the header alone, for that is the same whatever order the rows are in."""
+    bare = "".join(header.split('"')[::2])
+    return max(",;\t|", key=bare.count)

@@ -1,0 +1,70 @@
+"""Frames: pandas, Polars, pyarrow and whatever else speaks Arrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from oddhop.errors import TableError
+from oddhop.tables.read.database import reading
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A stream of Arrow batches, which can be read once."""
+
+    label: str
+    reader: Any
+    files: tuple[str, ...] = ()
+    textual = False
+
+    @classmethod
+    def of(cls, value: Any, label: str) -> Frame | None:
+        """Give the stream of a frame, or None when it is no frame."""
+        with reading(label):
+            try:
+                if hasattr(value, "__arrow_c_stream__"):
+                    return cls(label, pa.RecordBatchReader.from_stream(value))
+                if hasattr(value, "to_arrow"):
+                    return cls(label, value.to_arrow().to_reader())
+            except (TypeError, ValueError) as error:
+                if isinstance(error, pa.ArrowException):
+                    raise
+                raise TableError(f"{label} cannot be had as Arrow: {error}") from None
+        return None
+
+    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as the other forms
+        """Give the names of the columns, without the nameless index that pandas sends along."""
+        return tuple(name for _, name in self._columns())
+
+    def load(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Mapping[int, str],
+        ids: Collection[int],  # noqa: ARG002 - as the other forms
+    ) -> None:
+        """Make a table of the picked columns, named c and their number."""
+        places = [self._columns()[k][0] for k in picks]
+        schema = pa.schema([self.reader.schema.field(i).with_name(f"c{k}") for i, k in zip(places, picks, strict=True)])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in self.reader:
+                yield pa.RecordBatch.from_arrays([batch.column(i) for i in places], schema=schema)
+
+        with reading(self.label):
+            connection.register("frame", pa.RecordBatchReader.from_batches(schema, batches()))
+            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM frame")  # noqa: S608 - our own names
+            connection.unregister("frame")
+
+    def scan(self, picks: Mapping[int, str]) -> None:
+        """Say that it must be loaded: a stream can be read once."""
+
+    def _columns(self) -> list[tuple[int, str]]:
+        names = enumerate(self.reader.schema.names)
+        return [(i, name) for i, name in names if not re.fullmatch(r"__index_level_\d+__", name)]

@@ -1,0 +1,178 @@
+"""Two tables, one network: DuckDB reads, maps the ids, joins and counts, on disk where memory ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from oddhop.base.arrays import Ints, frozen
+from oddhop.base.parallel import Progress, silent
+from oddhop.errors import TableError
+from oddhop.graph.graph import Graph
+from oddhop.tables.read.database import database, fetch_table, reading
+from oddhop.tables.read.joins import (
+    NO_ATTRIBUTES,
+    Columns,
+    Counts,
+    Roles,
+    find_columns,
+    number_nodes,
+    place_edges,
+    refuse,
+    refuse_unjoined,
+)
+from oddhop.tables.read.sources import opened
+
+READING, STEPS = "reading", 5
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTables:
+    """A network as it was read from tables, nodes in the order of their ids.
+
+    Attributes
+    ----------
+    edge_index : both ends of every edge as positions in ``ids``, shape (2, edges), sorted.
+    ids : the ids in the type they came in; integers in their order, all others in that of their text.
+    columns : the other columns of the node table, one row a node.
+    roles : which columns were read as what.
+    counts : what was read and what was left out.
+    """
+
+    edge_index: Ints
+    ids: pa.Array
+    columns: pa.Table
+    roles: Roles
+    counts: Counts
+
+
+def read_network(
+    edges: Any,
+    nodes: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    id: str | None = None,  # noqa: A002 - what a node table calls it
+    strict: bool = False,
+    memory_limit: str | None = None,
+    temp_folder: str | Path | None = None,
+    progress: Progress = silent,
+) -> NetworkTables:
+    """Read a table of edges and a table of nodes.
+
+    Parameters
+    ----------
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or
+        Arrow frame, or a :class:`oddhop.tables.read.Query`.
+    source, target, id : the columns that hold the ends of an edge and the id of a node; left out,
+        they are guessed from the names. What was taken is in ``roles``.
+    strict : refuse tables of which anything would be left out, instead of counting it.
+    memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
+    temp_folder : where it may do so; the system's temporary folder by default.
+    progress : called with ("reading", done, total) after every step.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.read import read_network
+    >>> payments = pa.table({"payer": ["bo", "al", "bo"], "payee": ["al", "cy", "al"]})
+    >>> people = pa.table({"name": ["cy", "bo", "al"], "age": [31, 52, 47]})
+    >>> network = read_network(payments, people)
+    >>> network.ids.to_pylist(), network.edge_index.tolist(), network.counts.duplicate_edges
+    (['al', 'bo', 'cy'], [[0, 1], [2, 0]], 1)
+    """
+    if nodes is None:
+        raise TableError(f"there is no node table; {NO_ATTRIBUTES}")
+    with ExitStack() as stack:
+        edge_form = stack.enter_context(opened(edges, "the edge table"))
+        node_form = stack.enter_context(opened(nodes, "the node table"))
+        connection = stack.enter_context(database([*edge_form.files, *node_form.files], memory_limit, temp_folder))
+        with reading("the network"):
+            columns = find_columns(connection, edge_form, node_form, source, target, id)
+            return _read(connection, columns, strict, progress)
+
+
+def _read(connection: duckdb.DuckDBPyConnection, chosen: Columns, strict: bool, progress: Progress) -> NetworkTables:
+    names, i, (s, t) = chosen.node_names, chosen.id, chosen.ends
+    progress(READING, 0, STEPS)
+    chosen.node_form.load(connection, "nodes", {k: names[k] for k in (i, *chosen.others)}, {i})
+    node_id = chosen.node_role(connection)
+    progress(READING, 1, STEPS)
+    node_rows, null_ids, repeated = number_nodes(connection, node_id, chosen.others, names)
+    connection.execute("DROP TABLE nodes")
+
+    progress(READING, 2, STEPS)
+    chosen.edge_form.load(connection, "edges", {k: chosen.edge_names[k] for k in (s, t)}, {s, t})
+    ends = chosen.end_roles(connection)
+    progress(READING, 3, STEPS)
+    edge_rows, null_ends, unknown, loops, kept, distinct = place_edges(connection, ends, node_id)
+    if edge_rows > null_ends and unknown == edge_rows - null_ends:
+        refuse_unjoined(connection, ends, edge_rows, chosen.roles)
+
+    progress(READING, 4, STEPS)
+    ids, columns = _fetch_nodes(connection, chosen.others, names)
+    edge_index = _fetch_edges(connection)
+    progress(READING, 5, STEPS)
+    seen = np.zeros(len(ids), dtype=bool)
+    seen[edge_index] = True
+    counts = Counts(
+        edge_rows=edge_rows,
+        node_rows=node_rows,
+        null_ends=null_ends,
+        unknown_edges=unknown,
+        loops=loops,
+        duplicate_edges=kept - distinct,
+        null_ids=null_ids,
+        repeated_ids=repeated,
+        lone_nodes=int(np.count_nonzero(~seen)),
+        ignored_columns=chosen.ignored,
+    )
+    if strict:
+        lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
+        refuse(connection, ends, counts, lone)
+    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles, counts)
+
+
+def _fetch_nodes(
+    connection: duckdb.DuckDBPyConnection, others: Sequence[int], names: Sequence[str]
+) -> tuple[pa.Array, pa.Table]:
+    picked = ", ".join(f"c{k}" for k in others)
+    table = fetch_table(connection, f"SELECT id, {picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
+    ids = table.column(0).combine_chunks()
+    return ids, table.drop_columns(["id"]).rename_columns([names[k] for k in others])
+
+
+def _fetch_edges(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:
+    table = fetch_table(connection, "SELECT s, t FROM joined ORDER BY s, t")
+    edge_index = np.empty((2, table.num_rows), dtype=np.int64)
+    edge_index[0], edge_index[1] = table.column(0).to_numpy(), table.column(1).to_numpy()
+    return edge_index
+
+
+def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] | None = None) -> Graph:
+    """Join the edges that were read and the attributes that were made of the columns.
+
+    Ids that are integers or text become the ids of the graph. Others stay in ``tables.ids``, and the
+    graph numbers its nodes by their position there.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.read import network_graph, read_network
+    >>> people = pa.table({"name": ["cy", "bo", "al"], "age": [31, 52, 47]})
+    >>> tables = read_network(pa.table({"u": ["bo", "al"], "v": ["al", "cy"]}), people)
+    >>> network_graph(tables, tables.columns.column("age").to_numpy().reshape(-1, 1), ["age"])
+    Graph(3 nodes, 2 edges, 1 attribute)
+    """
+    kind = tables.ids.type
+    usable = pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    ids = tables.ids.to_numpy(zero_copy_only=False) if usable else None
+    return Graph.from_arrays(tables.edge_index, attributes, ids, attribute_names=names)

@@ -1,0 +1,63 @@
+"""SQL: the answer to a query, and a table put back, over ADBC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from oddhop.errors import TableError
+from oddhop.tables.read.frames import Frame
+
+
+@contextmanager
+def answer(uri: str, sql: str, label: str) -> Iterator[Frame]:
+    """Send the query and hand out its answer as a stream, batch by batch."""
+    with _connected(uri, label, "read") as connection, connection.cursor() as cursor:
+        # Nothing is committed: what the query changes, if anything, is undone when the connection closes.
+        cursor.execute(sql)
+        yield Frame(label, cursor.fetch_record_batch())
+
+
+def put_table(table: pa.Table, uri: str, name: str, *, mode: Literal["create", "replace", "append"] = "create") -> None:
+    """Write a table to a PostgreSQL database in one transaction: all of it, or nothing.
+
+    ``mode`` says what becomes of a table of that name: "create" refuses it, "replace" drops it,
+    "append" adds to it. The name may have a schema before it, as in ``fraud.scores``.
+    """
+    schema, _, bare = name.rpartition(".")
+    label = f"the results table {name!r}"
+    with _connected(uri, label, "written") as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest(bare, table, mode=mode, db_schema_name=schema or None)
+        connection.commit()
+
+
+@contextmanager
+def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
+    try:
+        import adbc_driver_manager
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise TableError(
+            f"{label} needs the PostgreSQL driver, which is not installed; pip install oddhop[sql]"
+        ) from None
+    try:
+        with dbapi.connect(uri) as connection:
+            yield connection
+    except adbc_driver_manager.Error as error:
+        raise TableError(f"{label} cannot be {done}: {_without_secrets(str(error), uri)}") from None
+
+
+def _without_secrets(message: str, uri: str) -> str:
+    """Strike the address and its password from a message, for messages end up in logs."""
+    message = message.replace(uri, "the address")
+    try:
+        password = urlsplit(uri).password
+    except ValueError:
+        return "the address is not a valid one"
+    for secret in {password or "", unquote(password or "")} - {""}:
+        message = message.replace(secret, "***")
+    return message

@@ -1,0 +1,114 @@
+"""Results out: the ranked table as Parquet, as a CSV that no spreadsheet runs, and into a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from oddhop.base.files import atomic_file
+
+# A spreadsheet runs what begins with one of these, after blanks as well; a plain number such as -5 is none.
+RUNS = r"^\s*[=+\-@\t\r]"
+NUMBER = r"^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$"
+ROWS_AT_ONCE = 65_536
+SHARD_ROWS = 2**20
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table as Parquet, whole or not at all; the same table gives the same bytes."""
+    with atomic_file(path) as file:
+        pq.write_table(table, file, compression="zstd", row_group_size=1 << 20, version="2.6")
+
+
+def write_shards(table: pa.Table, folder: Path) -> None:
+    """Write a table as a folder of Parquet files of a million rows each, in order; what reads one reads the other.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet as pq
+    >>> from oddhop.tables.results import write_shards
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     write_shards(pa.table({"rank": [1, 2, 3]}), Path(home, "results.parquet"))
+    ...     pq.read_table(Path(home, "results.parquet"))["rank"].to_pylist()
+    [1, 2, 3]
+    """
+    folder.mkdir(exist_ok=True)
+    for number, start in enumerate(range(0, table.num_rows, SHARD_ROWS)):
+        write_parquet(table.slice(start, SHARD_ROWS), folder / f"part-{number:05d}.parquet")
+
+
+def write_csv(table: pa.Table, path: Path) -> int:
+    """Write a table as CSV, whole or not at all; give how many cells were kept from running.
+
+    A text that a spreadsheet would run gets a single quote before it. The Parquet file has it as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.results import write_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "a.csv"
+    ...     write_csv(pa.table({"id": ["=1+1", "-7", "bo"], "rank": [1, 2, 3]}), file)
+    ...     print(file.read_text())
+    1
+    "id","rank"
+    "'=1+1",1
+    "-7",2
+    "bo",3
+    <BLANKLINE>
+    """
+    quoted = 0
+    with atomic_file(path) as file:
+        safe_schema = _harmless(table.slice(0, 0))[0].schema
+        with pa_csv.CSVWriter(file, safe_schema) as writer:
+            for start in range(0, table.num_rows, ROWS_AT_ONCE):
+                rows, changed = _harmless(table.slice(start, ROWS_AT_ONCE))
+                writer.write_table(rows)
+                quoted += changed
+    return quoted
+
+
+def _harmless(table: pa.Table) -> tuple[pa.Table, int]:
+    changed = 0
+    for k, field in enumerate(table.schema):
+        if _is_plain(field.type):
+            continue
+        text = _as_text(table.column(k))
+        runs = pc.and_(pc.match_substring_regex(text, RUNS), pc.invert(pc.match_substring_regex(text, NUMBER)))
+        changed += pc.sum(runs).as_py() or 0
+        safe = pc.if_else(
+            runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text, pa.scalar("", text.type)), text
+        )
+        table = table.set_column(k, field.name, safe)
+    return table, changed
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_temporal(kind))
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give the text of values of any type that an id may have."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column.cast(pa.large_string())
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.large_string())
+    # UUIDs and bytes: few, and no kernel of Arrow writes them.
+    return pa.chunked_array([pa.array([_said(value) for value in column.to_pylist()], pa.large_string())])
+
+
+def _said(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return value.hex() if isinstance(value, bytes) else str(value)

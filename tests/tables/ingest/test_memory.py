@@ -1,0 +1,41 @@
+"""What an ingest takes does not grow with the edges."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+CHILD = """
+import sys
+from pathlib import Path
+from oddhop.bench.large import Large, write_large
+from oddhop.tables.ingest import ingest
+
+def peak():
+    return next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+home, edges = Path(sys.argv[1]), int(sys.argv[2])
+what = Large(50_000, edges, attributes=4, community=100)
+import oddhop.bench.large as large
+large.BLOCK = 1 << 16
+write_large(what, home)
+before = peak()
+ingest(home / "edges", home / "nodes", home / "graph", max_memory=1 << 30, partition_entries=1 << 18)
+print(before, peak())
+"""
+
+
+@pytest.mark.slow
+def test_memory_is_bounded(tmp_path):
+    grown = {}
+    for edges in (200_000, 4_000_000):
+        run = subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path / str(edges)), str(edges)], capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        before, after = map(int, run.stdout.split())
+        grown[edges] = after - before
+    # In memory they would be 64 MB of pairs, as many of entries and half of that of neighbours; a block stays.
+    assert grown[4_000_000] - grown[200_000] < 100, grown

@@ -1,0 +1,229 @@
+"""Every form of a table gives the same network; what cannot be read is told by name."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+from oddhop.errors import OddhopError, SettingsError, TableError
+from oddhop.tables.read import Query, network_graph, read_network
+
+ODD_IDS = ["a,b", 'say "hi"', "two\nlines", " spaced ", "naïve", "雪", "007", "7", "O'Brien", "; DROP TABLE nodes"]
+IDS = [*ODD_IDS, "zoë"]
+NODES = pa.table(
+    {"id": IDS, "age": [3 * k for k in range(11)], "income": [0.1 * k for k in range(11)], "town": IDS[::-1]}
+)
+EDGES = pa.table({"source": IDS[:-1], "target": IDS[1:], "weight": [0.5] * 10})
+
+
+def written(table: pa.Table, path) -> str:
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".parquet"):
+        pq.write_table(table, path)
+    elif name.endswith((".csv", ".tsv")):
+        delimiter = "\t" if name.endswith(".tsv") else ","
+        pa_csv.write_csv(table, path.with_name(name), pa_csv.WriteOptions(delimiter=delimiter))
+    else:
+        lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+        path.with_name(name).write_text(lines, encoding="utf-8")
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(path.with_name(name).read_bytes()))
+        path.with_name(name).unlink()
+    return str(path)
+
+
+def same(one, two) -> None:
+    assert one.ids.equals(two.ids)
+    assert one.columns.equals(two.columns)
+    assert np.array_equal(one.edge_index, two.edge_index)
+    assert (one.roles, one.counts) == (two.roles, two.counts)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".ndjson", ".csv.gz", ".jsonl.gz"])
+def test_every_file_gives_the_network_of_the_arrow_tables(tmp_path, suffix):
+    edges, nodes = (written(t, tmp_path / f"{n}{suffix}") for t, n in ((EDGES, "edges"), (NODES, "nodes")))
+    network = read_network(edges, nodes)
+    same(network, read_network(EDGES, NODES))
+    assert network.ids.to_pylist() == sorted(IDS)
+    assert network.counts.ignored_columns == ("weight",)
+
+
+@pytest.mark.parametrize(
+    "make", [pa.Table.to_pandas, pl.from_arrow, pa.Table.to_reader], ids=["pandas", "polars", "reader"]
+)
+def test_every_frame_gives_the_network_of_the_arrow_tables(make):
+    same(read_network(make(EDGES), make(NODES)), read_network(EDGES, NODES))
+
+
+def test_forms_mix(tmp_path):
+    same(read_network(written(EDGES, tmp_path / "e.csv"), NODES.to_pandas()), read_network(EDGES, NODES))
+    same(read_network(EDGES, written(NODES, tmp_path / "n.ndjson")), read_network(EDGES, NODES))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".ndjson"])
+def test_a_folder_and_a_pattern_are_one_table(tmp_path, suffix):
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        written(EDGES.slice(4 * k, 4), tmp_path / "parts" / f"part-{k}{suffix}")
+    (tmp_path / "parts" / "_SUCCESS").touch()
+    same(read_network(tmp_path / "parts", NODES), read_network(EDGES, NODES))
+    same(read_network(str(tmp_path / "parts" / "part-*"), NODES), read_network(EDGES, NODES))
+
+
+@pytest.mark.parametrize("name", ["it's", 'a "b"', "all*", "what?", "[ab]", "{x}", "back\\slash", "ü ' ; --"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".ndjson"])
+def test_a_file_name_is_that_file_and_no_pattern(tmp_path, name, suffix):
+    for decoy in ("allx", "whatx", "a", "b", "x", "backslash"):
+        written(EDGES.slice(0, 1), tmp_path / f"{decoy}{suffix}")
+    same(read_network(written(EDGES, tmp_path / f"{name}{suffix}"), NODES), read_network(EDGES, NODES))
+
+
+def test_the_index_of_a_shuffled_pandas_frame_is_no_column_but_a_named_one_is():
+    shuffled = NODES.to_pandas().sample(frac=1, random_state=0)
+    same(read_network(EDGES.to_pandas()[::-1], shuffled), read_network(EDGES, NODES))
+    named = read_network(EDGES, shuffled.set_index("id"))
+    assert named.roles.id == "id"
+    assert named.columns.equals(read_network(EDGES, NODES).columns)
+
+
+def test_a_frame_is_not_changed():
+    frame = NODES.to_pandas()
+    read_network(EDGES, frame)
+    pd.testing.assert_frame_equal(frame, NODES.to_pandas())
+
+
+def test_semicolons_and_a_byte_order_mark_are_read(tmp_path):
+    (tmp_path / "e.csv").write_text("source;target\n1;2\n", encoding="utf-8-sig")
+    network = read_network(tmp_path / "e.csv", pa.table({"id": [1, 2], "x": [0.0, 1.0]}))
+    assert (network.roles.source, network.edge_index.tolist()) == ("source", [[0], [1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("wide.csv", "source,target\na,b\nc,d,e\n", "wide.csv, line 3: the header names 2 columns and the line has 3"),
+        ("short.csv", "source,target\na,b\nc\n", "short.csv, line 3: the header names 2 columns and the line has 1"),
+        ("open.csv", 'source,target\na,"b\nc,d\n', "open.csv"),
+        ("head.csv", '"sou\nrce",target\na,b\n', "line break"),
+        ("empty.csv", "", "is empty"),
+        ("bare.csv", "1,2\n3,4\n", "looks like a value"),
+        ("twice.csv", "source,source\n1,2\n", "more than one column 'source'"),
+        ("bad.ndjson", '{"source": 1, "target": 2}\n{"source": oops}\n{"source": 1}\n', "line 2"),
+        ("list.ndjson", "[1, 2]\n", "one JSON object a line"),
+        ("mixed.ndjson", '{"source": 1, "target": 2}\n{"source": "1", "target": 2}\n', "all numbers or all strings"),
+        ("fake.parquet", "no parquet at all", "fake.parquet"),
+        ("fake.csv.gz", "no gzip at all", "fake.csv.gz"),
+        ("edges.json", "[]", "name the file by what it holds"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path, name, content, says):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(TableError) as caught:
+        read_network(tmp_path / name, NODES)
+    assert says in str(caught.value)
+
+
+def test_text_that_is_not_utf8_is_told(tmp_path):
+    (tmp_path / "e.csv").write_bytes("source,target\na,é\n".encode("latin-1"))
+    with pytest.raises(TableError, match=r"e\.csv, line 2: it is not UTF-8"):
+        read_network(tmp_path / "e.csv", NODES)
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    written(EDGES, tmp_path / "edges.csv")
+    (tmp_path / "empty").mkdir()
+    for named, says in [
+        (tmp_path / "edgse.csv", r"does not exist; did you mean 'edges.csv'"),
+        (tmp_path / "empty", "holds no table"),
+        (tmp_path / "*.parquet", "no file matches"),
+        ("https://example.org/e.csv", "on this machine"),
+        ("postgresql://db/x", "Query"),
+        (Query("mysql://db/x", "select 1"), "postgresql://"),
+        (os.devnull, "neither a file nor a folder"),
+        ("", "path of a file"),
+        ("a\0b", "path of a file"),
+        (3, r"got builtins\.int"),
+    ]:
+        with pytest.raises(TableError, match=says):
+            read_network(named, NODES)
+
+
+def test_a_folder_of_two_forms_or_two_headers_is_refused(tmp_path):
+    written(EDGES, tmp_path / "a.csv")
+    written(EDGES, tmp_path / "b.ndjson")
+    with pytest.raises(TableError, match="CSV, NDJSON"):
+        read_network(tmp_path, NODES)
+    written(EDGES.rename_columns(["source", "target", "w"]), tmp_path / "c.csv")
+    with pytest.raises(TableError, match="one header"):
+        read_network(tmp_path / "*.csv", NODES)
+
+
+def test_a_frame_that_is_no_table_is_a_typed_error():
+    with pytest.raises(TableError):
+        read_network(EDGES, pd.DataFrame({"id": ["a", 1], "x": [1.0, 2.0]}))
+    with pytest.raises(TableError):
+        read_network(pl.Series([1, 2]), NODES)
+
+
+def test_memory_and_folder_settings_are_checked(tmp_path):
+    same(read_network(EDGES, NODES, memory_limit="200MB", temp_folder=tmp_path), read_network(EDGES, NODES))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(SettingsError, match="memory_limit"):
+        read_network(EDGES, NODES, memory_limit="lots")
+    with pytest.raises(TableError, match="temp_folder"):
+        read_network(EDGES, NODES, temp_folder=tmp_path / "none")
+
+
+def test_reading_works_on_disk_where_memory_ends(tmp_path):
+    count = 400_000
+    nodes = pa.table({"id": [f"node {k} with a long name" for k in range(count)], "x": np.arange(count) / 7})
+    pq.write_table(nodes, tmp_path / "n.parquet")
+    ends = nodes.column("id").take(pa.array((np.arange(2 * count) * 7919) % count))
+    pq.write_table(pa.table({"u": ends.slice(0, count), "v": ends.slice(count)}), tmp_path / "e.parquet")
+    tight = read_network(tmp_path / "e.parquet", tmp_path / "n.parquet", memory_limit="120MB")
+    same(tight, read_network(tmp_path / "e.parquet", tmp_path / "n.parquet"))
+
+
+def test_a_query_hides_its_password_and_needs_its_server():
+    query = Query("postgresql://me:hunter2@localhost:1/none", "select 1")
+    assert "hunter2" not in repr(query)
+    pytest.importorskip("adbc_driver_postgresql")
+    with pytest.raises(OddhopError) as caught:
+        read_network(query, NODES)
+    assert "hunter2" not in str(caught.value)
+    assert "localhost" in str(caught.value)
+
+
+@pytest.mark.skipif("ODDHOP_POSTGRES" not in os.environ, reason="ODDHOP_POSTGRES names no database to read from")
+def test_a_query_gives_the_network_of_the_arrow_tables():
+    def values(table, columns):
+        rows = ", ".join(
+            "(" + ", ".join("'" + v.replace("'", "''") + "'" if isinstance(v, str) else f"{v!r}" for v in row) + ")"
+            for row in zip(*table.to_pydict().values(), strict=True)
+        )
+        casts = ", ".join(f"{name}::{kind} as {name}" for name, kind in columns.items())
+        return f"select {casts} from (values {rows}) as t({', '.join(columns)})"  # noqa: S608 - texts of this file
+
+    uri = os.environ["ODDHOP_POSTGRES"]
+    edges = values(EDGES, {"source": "text", "target": "text", "weight": "float8"})
+    nodes = values(NODES, {"id": "text", "age": "int8", "income": "float8", "town": "text"})
+    same(read_network(Query(uri, edges), Query(uri, nodes)), read_network(EDGES, NODES))
+    with pytest.raises(TableError, match="nonsense"):
+        read_network(Query(uri, "select nonsense"), NODES)
+
+
+def test_a_network_becomes_a_graph():
+    tables = read_network(EDGES, NODES)
+    graph = network_graph(tables, tables.columns.select(["age"]).to_pandas().to_numpy(), ["age"])
+    assert graph.node_ids.tolist() == sorted(IDS)
+    assert graph.attributes.ravel().tolist() == tables.columns.column("age").to_pylist()
+    assert graph.mended.one_way == graph.edge_count == 10
