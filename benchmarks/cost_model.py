@@ -22,9 +22,9 @@ from typing import Any
 
 from oddhop import HCM
 from oddhop.base.parallel import threads
-from oddhop.detectors.sharded import fit_stored
 from oddhop.graph.disk import open_stored
-from oddhop.hops import MAX_SOURCES
+from oddhop.hcm.hop_pairs import MAX_SOURCES
+from oddhop.hcm.partitioned.detector import fit_stored
 
 SAMPLES, CHAINS, STEPS, WIDTH, HIDDEN, CLASSES = 10, 4, 1_100, 20, 128, 4  # as HCM has them
 FEW = {"burn_in": 20, "samples": 2, "thin": 1, "chains": 2}  # what is run here

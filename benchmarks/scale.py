@@ -28,10 +28,10 @@ from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.bench.synthetic import synthetic
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.preparation import learn_preparation
-from oddhop.hop_kernels import forget, search
-from oddhop.hops import draw_batch, sample_pairs
-from oddhop.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss
-from oddhop.purify import purify
+from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
+from oddhop.hcm.hop_search import forget, search
+from oddhop.hcm.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss
+from oddhop.hcm.purify import purify
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
 
@@ -152,8 +152,8 @@ def hop_pairs(graph: Graph, repeats: int) -> dict[str, Any]:
 
 
 def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[str, Any]:
-    from oddhop.chains import Posterior
-    from oddhop.scoring import EDGES_AT_ONCE, _add_sample
+    from oddhop.hcm.chains import Posterior
+    from oddhop.hcm.scoring import EDGES_AT_ONCE, _add_sample
 
     weights = shape.start(torch_generator(0, START, 0), torch.float32)
     posterior = Posterior(weights.numpy()[None, None], shape, np.zeros(1))

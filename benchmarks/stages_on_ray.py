@@ -23,7 +23,7 @@ from typing import Any
 from oddhop import HCM
 from oddhop.base.parallel import Mapper, single_threaded
 from oddhop.base.ray import cluster
-from oddhop.detectors.sharded import fit_stored
+from oddhop.hcm.partitioned.detector import fit_stored
 
 FEW = {"burn_in": 100, "samples": 4, "thin": 5, "chains": 3}
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from oddhop.hcm.scoring import Scores
 from oddhop.ranks import mixing, rank_nodes
-from oddhop.scoring import Scores
 
 
 def _scores(truth: np.ndarray, noise: float, seed: int, chains: int = 4, samples: int = 10) -> Scores:

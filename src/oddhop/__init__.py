@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from oddhop.version import __version__
 
 if TYPE_CHECKING:
-    from oddhop.detectors.hcm import HCM
-    from oddhop.detectors.learned import Diagnostics
     from oddhop.detectors.odd import Odd
     from oddhop.graph.graph import Graph
+    from oddhop.hcm.detector import HCM
+    from oddhop.hcm.diagnostics import Diagnostics
 
 __all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
 
 _HOMES = {
-    "HCM": "oddhop.detectors.hcm",
-    "Diagnostics": "oddhop.detectors.learned",
+    "HCM": "oddhop.hcm.detector",
+    "Diagnostics": "oddhop.hcm.diagnostics",
     "Graph": "oddhop.graph.graph",
     "Odd": "oddhop.detectors.odd",
 }

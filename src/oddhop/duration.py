@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from oddhop.model import HEAD_UNITS, Shape
+from oddhop.hcm.model import HEAD_UNITS, Shape
 from oddhop.settings import HCMSettings, OddSettings
 
 # What a stage takes beyond its dense products, measured as multiples of them on networks of 1e3 to 2e6 edges.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph.graph import Graph
-from oddhop.hops import pool_pairs
+from oddhop.hcm.hop_pairs import pool_pairs
 from oddhop.settings import HCMSettings
 from oddhop.views.coordinates import COMPONENTS, WIDE
 from oddhop.views.ring import EIGENVECTORS
@@ -43,7 +43,7 @@ def estimate_memory(
     >>> max(stages.values()) < 6 * 2**30
     True
     """
-    from oddhop.model import LEAN_ABOVE, Shape  # with torch, which Odd does without
+    from oddhop.hcm.model import LEAN_ABOVE, Shape  # with torch, which Odd does without
 
     item = 8 if settings.precision == "float64" else 4
     width = _width(attributes, settings)
@@ -80,8 +80,8 @@ def _ranking_memory(nodes: int, settings: HCMSettings) -> int:
 
 
 def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
-    from oddhop.excerpt import FEWEST, MOST_ENTRIES, MOST_SEEN
-    from oddhop.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
+    from oddhop.hcm.model import HEAD_UNITS, PAIRS_AT_ONCE, Shape
+    from oddhop.hcm.subgraph import FEWEST, MOST_ENTRIES, MOST_SEEN
 
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.

@@ -21,7 +21,7 @@ from scipy import optimize, special, stats
 from oddhop.base.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from oddhop.scoring import Scores
+    from oddhop.hcm.scoring import Scores
 
 LEVEL = 0.90
 NEIGHBOURLY_FREEDOM = 3

@@ -17,11 +17,11 @@ from oddhop import HCM, Graph
 from oddhop.base.parallel import Mapper
 from oddhop.bench.networks import load_network
 from oddhop.cli import app
-from oddhop.detectors.sharded import fit_stored
 from oddhop.errors import OddhopError
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.disk import open_stored
 from oddhop.graph.preparation import learn_preparation
+from oddhop.hcm.partitioned.detector import fit_stored
 from oddhop.tables.ingest import ingest
 from tests.cluster.machines import ADDRESS, HEAD, Machines
 

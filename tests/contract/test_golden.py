@@ -14,11 +14,11 @@ import scipy.sparse as sp
 import torch
 
 from oddhop import Graph
-from oddhop.chains import Posterior
-from oddhop.hops import Batch, HopPairs, list_pairs, sample_pairs
-from oddhop.model import Inputs, Shape, pair_loss
-from oddhop.purify import Purified, purify
-from oddhop.scoring import Scores, score_nodes
+from oddhop.hcm.chains import Posterior
+from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
+from oddhop.hcm.model import Inputs, Shape, pair_loss
+from oddhop.hcm.purify import Purified, purify
+from oddhop.hcm.scoring import Scores, score_nodes
 
 HIDDEN = 8
 CHAINS, SAMPLES = 3, 2

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop import Graph
-from oddhop.graph import preparation as attributes
 from oddhop.errors import GraphError
+from oddhop.graph import preparation as attributes
 from oddhop.graph.preparation import is_binary, learn_preparation
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

@@ -23,8 +23,8 @@ from oddhop.base.randomness import HOPS, NOISE, STEP, generator, torch_generator
 from oddhop.cli.console import spelled
 from oddhop.errors import ModelFileError
 from oddhop.graph.preparation import learn_preparation
-from oddhop.sampler import Rule, start, update
-from oddhop.scoring import _add_to_ends, welford
+from oddhop.hcm.sampler import Rule, start, update
+from oddhop.hcm.scoring import _add_to_ends, welford
 from oddhop.tables.encode import Encoding, learn_encoding
 from oddhop.tables.results import NUMBER, RUNS, write_csv
 from tests.soak.properties import FILE, FIT, edges_of, graph_of, holds

@@ -27,12 +27,12 @@ LOADED = ("numba", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "skle
 FROZEN = "tests/contract/test_frozen.py"
 GOLDEN = "tests/contract/test_golden.py"
 MODULES = {
-    "hops": [FROZEN, "tests/test_hops.py", "tests/statistical/test_hop_pairs.py", GOLDEN],
-    "purify": [FROZEN, "tests/test_purify.py", GOLDEN],
-    "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/test_chains.py", GOLDEN],
-    "scoring": [FROZEN, "tests/test_scoring.py", GOLDEN, "tests/test_resume.py"],
-    "runs": [FROZEN, "tests/base/test_files.py", "tests/test_resume.py", "tests/test_modelfile.py"],
-    "modelfile": [FROZEN, "tests/test_modelfile.py"],
+    "hops": [FROZEN, "tests/hcm/test_hop_pairs.py", "tests/statistical/test_hop_pairs.py", GOLDEN],
+    "purify": [FROZEN, "tests/hcm/test_purify.py", GOLDEN],
+    "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/hcm/test_chains.py", GOLDEN],
+    "scoring": [FROZEN, "tests/hcm/test_scoring.py", GOLDEN, "tests/hcm/test_resume.py"],
+    "runs": [FROZEN, "tests/base/test_files.py", "tests/hcm/test_resume.py", "tests/hcm/test_model_file.py"],
+    "modelfile": [FROZEN, "tests/hcm/test_model_file.py"],
 }
 SWAPPED: dict[type[Any], type[Any]] = {
     ast.Add: ast.Sub,

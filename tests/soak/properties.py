@@ -15,8 +15,8 @@ from oddhop import Graph
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.adjacency import both_ways, keep_edges, upper_edges
 from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
-from oddhop.hops import draw_batch, list_pairs, sample_pairs
-from oddhop.purify import purify
+from oddhop.hcm.hop_pairs import draw_batch, list_pairs, sample_pairs
+from oddhop.hcm.purify import purify
 
 Property = Callable[[Any], None]
 PROPERTIES: dict[str, tuple[Property, float]] = {}

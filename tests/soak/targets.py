@@ -23,12 +23,12 @@ from oddhop import HCM, Graph, Odd
 from oddhop.base.checkpoints import RunFolder, open_run
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.bench.networks import read_mat
-from oddhop.chains import Chain, _restored
 from oddhop.cli.choices import gathered
 from oddhop.cli.verify import _verify_run
 from oddhop.detectors.named import load_detector
 from oddhop.errors import RunFolderError
-from oddhop.sampler import start
+from oddhop.hcm.chains import Chain, _restored
+from oddhop.hcm.sampler import start
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import load_network, open_network
 from tests.soak.hostile_folders import reseal

@@ -84,7 +84,7 @@ def warm_up(home: Path) -> None:
     import oddhop.cli.casefile
     import oddhop.cli.outcome
     import oddhop.cli.reading
-    import oddhop.detectors.hcm
+    import oddhop.hcm.detector
     import oddhop.tables.ingest  # noqa: F401
 
 

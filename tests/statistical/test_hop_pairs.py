@@ -1,4 +1,4 @@
-"""The law of the hop pairs (see oddhop.hops) against exhaustive distances on small networks.
+"""The law of the hop pairs (see oddhop.hcm.hop_pairs) against exhaustive distances on small networks.
 
 On 4 networks with 2 to 5 classes, for both ways of drawing: 112 classes at most. The counts of a
 class are checked by chi-square at p > 0.0001 on both sides and by their dispersion at 4 standard
@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from numba import config
 from scipy.stats import chi2
 
-from oddhop import hops
 from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
-from oddhop.hop_kernels import draw_block
-from oddhop.hops import HopPairs, draw_batch, list_pairs, sample_pairs
-from oddhop.purify import Purified
+from oddhop.hcm import hop_pairs as hops
+from oddhop.hcm.hop_pairs import HopPairs, draw_batch, list_pairs, sample_pairs
+from oddhop.hcm.hop_search import draw_block
+from oddhop.hcm.purify import Purified
 
 DRAWS = 100 if config.DISABLE_JIT else 2_000
 SEEDS = 40 if config.DISABLE_JIT else 400

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oddhop.base.parallel import single_threaded
-from oddhop.sampler import Rule, State, preconditioner, start, update
+from oddhop.hcm.sampler import Rule, State, preconditioner, start, update
 
 STEPS = 10_000
 SETTLE = 200  # steps left out after burn-in

@@ -20,9 +20,9 @@ from torch import nn
 
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import single_threaded
-from oddhop.convolution import Convolution, convolve
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
+from oddhop.hcm.convolution import Convolution, convolve
 
 EPOCHS, LEARNING_RATE = 100, 0.005
 WIRING, ATTENTION, RESIDUAL = 0.5, 0.1, 0.1

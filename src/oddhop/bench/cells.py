@@ -16,10 +16,10 @@ from oddhop.bench.figures import figures
 from oddhop.bench.networks import Network, load_network
 from oddhop.bench.readings import read_posterior, training_curve
 from oddhop.bench.synthetic import synthetic
-from oddhop.detectors.hcm import HCM
 from oddhop.detectors.odd import Odd
 from oddhop.errors import OddhopError, SettingsError
 from oddhop.graph.graph import Graph
+from oddhop.hcm.detector import HCM
 from oddhop.inject import Reading, inject
 from oddhop.settings import checked_settings
 

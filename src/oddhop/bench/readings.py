@@ -11,16 +11,16 @@ from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.bench.figures import roc_auc
-from oddhop.chains import Plan, run_chains
-from oddhop.detectors.lesson import labelled_pairs, plan_chains
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
-from oddhop.hops import HopPairs, draw_batch
-from oddhop.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
-from oddhop.purify import purify
-from oddhop.sampler import start, update
-from oddhop.scoring import EDGES_AT_ONCE, score_nodes
+from oddhop.hcm.chains import Plan, run_chains
+from oddhop.hcm.hop_pairs import HopPairs, draw_batch
+from oddhop.hcm.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
+from oddhop.hcm.purify import purify
+from oddhop.hcm.sampler import start, update
+from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
+from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
 from oddhop.settings import HCMSettings
 
 

@@ -61,8 +61,8 @@ def find_on_cluster(
 ) -> Finding:
     """Fit HCM on the partitions of a network on disk; of it this process reads ids and degrees."""
     from oddhop.base.ray import cluster
-    from oddhop.detectors.hcm import HCM
-    from oddhop.detectors.sharded import fit_stored
+    from oddhop.hcm.detector import HCM
+    from oddhop.hcm.partitioned.detector import fit_stored
 
     if not is_stored(graph):
         raise SettingsError(

@@ -12,7 +12,7 @@ from oddhop.detectors.odd import Odd
 from oddhop.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from oddhop.detectors.hcm import HCM
+    from oddhop.hcm.detector import HCM
 
 AnyDetector: TypeAlias = "HCM | Odd"
 
@@ -28,7 +28,7 @@ def detector_named(name: str) -> type[HCM] | type[Odd]:
     """
     if name == "odd":
         return Odd
-    from oddhop.detectors.hcm import HCM  # with torch, which takes seconds to import and Odd does without
+    from oddhop.hcm.detector import HCM  # with torch, which takes seconds to import and Odd does without
 
     return HCM
 

@@ -20,7 +20,7 @@ from oddhop.tables.encode import Encoding
 from oddhop.views.ring import unfolded
 
 if TYPE_CHECKING:
-    from oddhop.modelfile import Model
+    from oddhop.hcm.model_file import Model
 
 AnyModel: TypeAlias = "Model | OddModel"
 
@@ -34,7 +34,7 @@ def measure_of(model: AnyModel, result: pa.Table) -> Yardstick:
     """Give what is usual in a result of a model, and the alert line."""
     if isinstance(model, OddModel):
         return odd_yardstick(result, model.threshold, top_of(model, result))
-    from oddhop.explain import yardstick  # with torch, which takes seconds to import and Odd does without
+    from oddhop.hcm.explain import yardstick  # with torch, which takes seconds to import and Odd does without
 
     return yardstick(result, model.threshold, top_of(model, result))
 
@@ -51,7 +51,7 @@ def explain(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
-    """Explain nodes as their detector does; see :func:`~oddhop.explain.explain_nodes` for the arguments.
+    """Explain nodes as their detector does; see :func:`~oddhop.hcm.explain.explain_nodes` for the arguments.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def explain(
             workers=workers,
             progress=progress,
         )
-    from oddhop.explain import explain_nodes
+    from oddhop.hcm.explain import explain_nodes
 
     return explain_nodes(
         model,

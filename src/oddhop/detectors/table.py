@@ -15,7 +15,7 @@ from oddhop.settings import HCMSettings, OddSettings
 from oddhop.views.joining import KINDS, Evidence
 
 if TYPE_CHECKING:
-    from oddhop.scoring import Scores
+    from oddhop.hcm.scoring import Scores
 
 DEFAULT_TOP_SHARE = 0.01
 

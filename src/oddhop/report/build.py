@@ -41,7 +41,7 @@ def case_report(
     model, graph, result : ``model_`` of a fitted detector, the network that was scored, and the table that it gave.
     title : what network this is.
     cases : how many to explain; nodes that were not judged are left out.
-    ids, encoding, originals : see :func:`oddhop.explain.explain_nodes`.
+    ids, encoding, originals : see :func:`oddhop.hcm.explain.explain_nodes`.
     counts : what reading the tables left out, see :class:`oddhop.tables.read.Counts`.
     dropped, tied : see :func:`oddhop.audit.audit`.
 

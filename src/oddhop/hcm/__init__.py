@@ -1,0 +1,1 @@
+"""HCM, the detector of the paper: hop counts learned by a graph convolutional network."""

@@ -1,0 +1,279 @@
+"""Hop labels: pairs of nodes with their distance on the purified network, as many from every class.
+
+The classes are 1, 2, ..., C-1 hops and "C or more"; the last holds every pair that is not reached
+within C-1 hops, so no search ever goes deeper. Pairs are taken from sampled sources. Around a
+source, one search runs to depth C-2. What lies farther is told from the other end: a node
+outside that ball is C-1 hops away when one of its neighbours lies on the ball's rim, else farther.
+
+The law of a draw: **every ordered pair of class c whose first node is a sampled source is drawn
+Poisson(rate of c) times, independently of every other; where the rate would be 1 or more, exactly
+once.** So a class is represented without bias, hubs and all, however few pairs are drawn from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.randomness import HOPS, generator, word
+from oddhop.errors import NothingToLearnError
+from oddhop.hcm.hop_search import count_block, draw_block, list_block
+from oddhop.hcm.purify import Purified
+from oddhop.settings import HCMSettings
+
+SOURCES_AT_ONCE = 64
+PILOT_SOURCES = 256
+POOL_PAIRS, EXCERPT_PAIRS = 2**19, 2**17  # of every class, for a whole run; and where neighbours are sampled
+MAX_SOURCES = 2**14
+PERMUTED = 2**26  # nodes; the order of more is not written down to take its beginning
+NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one"
+
+Drawn: TypeAlias = tuple[Ints, Ints, Ints]
+"""Pairs of a block: first nodes, second nodes, classes."""
+
+
+@dataclass(frozen=True)
+class HopPairs:
+    """Labelled pairs, grouped by class.
+
+    Attributes
+    ----------
+    left, right : the two nodes of every pair.
+    starts : where the pairs of each class begin; class c (counted from 0, so c+1 hops) is
+        ``left[starts[c]:starts[c + 1]]``.
+    class_sizes : how many unordered pairs of each class the whole network has, exact or estimated.
+    exact : whether ``class_sizes`` was counted over all sources.
+    """
+
+    left: Ints
+    right: Ints
+    starts: Ints
+    class_sizes: Floats
+    exact: bool
+
+    @property
+    def present(self) -> Ints:
+        """The classes that have pairs."""
+        return np.flatnonzero(np.diff(self.starts) > 0)
+
+    @property
+    def smallest(self) -> float:
+        """The size of the smallest class that has pairs."""
+        return float(self.class_sizes[self.present].min())
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The pairs of one training step."""
+
+    left: Ints
+    right: Ints
+    labels: Ints
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What a draw asks of a network as a whole: nodes, entries (two an edge), and the sum of squared degrees."""
+
+    nodes: int
+    entries: int
+    squares: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The sources that pairs are drawn from, those that are looked at first, and how many they stand for."""
+
+    sources: Ints
+    pilot: Ints
+    population: int
+
+    @classmethod
+    def of_all(cls, nodes: int, max_sources: int, seed: int) -> Choice:
+        """Choose from all nodes."""
+        rng = generator(seed, HOPS)
+        some = max(max_sources, PILOT_SOURCES)
+        order = rng.permutation(nodes) if nodes <= PERMUTED else rng.choice(nodes, some, replace=False)
+        return cls(order[:max_sources], order[:PILOT_SOURCES], nodes)
+
+    @classmethod
+    def of_wired(cls, wired: Ints, count: int, max_sources: int) -> Choice:
+        """Take the first nodes that have an edge, where hardly any has; ``count`` is how many have."""
+        return cls(wired[:max_sources], wired[:PILOT_SOURCES], count)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the first sources saw: pairs of every class, and the edges that the last search reads."""
+
+    counts: Floats
+    rim_edges: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How pairs are drawn.
+
+    Attributes
+    ----------
+    rates : how often every pair of a class is drawn.
+    expand : whether the last two classes are told apart by reading all the rim's edges.
+    key : of the random numbers.
+    class_sizes, exact : as in :class:`HopPairs`.
+    """
+
+    rates: Floats
+    expand: bool
+    key: int
+    class_sizes: Floats
+    exact: bool
+
+
+def sample_pairs(
+    network: Purified,
+    classes: int,
+    *,
+    pairs_per_class: int,
+    max_sources: int,
+    seed: int,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> HopPairs:
+    """Draw about ``pairs_per_class`` pairs from every class that exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.hcm.hop_pairs import sample_pairs
+    >>> from oddhop.hcm.purify import Purified
+    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
+    >>> pairs = sample_pairs(path, 3, pairs_per_class=100, max_sources=3, seed=0)
+    >>> pairs.class_sizes.tolist(), pairs.present.tolist()
+    ([2.0, 1.0, 0.0], [0, 1])
+    """
+    degrees = np.diff(network.indptr)
+    if network.indices.size == 0:
+        raise NothingToLearnError(NO_EDGES)
+    choice = Choice.of_all(degrees.size, max_sources, seed)
+    if not np.any(degrees[choice.pilot]):
+        wired = np.flatnonzero(degrees)
+        choice = Choice.of_wired(wired, wired.size, max_sources)
+    counts, rim_edges = _count(network, classes, choice.pilot, workers)
+    wiring = Wiring(degrees.size, network.indices.size, float((degrees.astype(float) ** 2).sum()))
+    draw = plan_draw(wiring, choice, Pilot(counts, rim_edges), pairs_per_class, seed)
+
+    def draw_some(block: Ints) -> Drawn:
+        drawn: Drawn = draw_block(
+            network.indptr, network.indices, block, classes, draw.rates, draw.expand, np.uint64(draw.key)
+        )
+        return drawn
+
+    drawn = _from_all(draw_some, choice.sources, workers, progress)
+    return grouped(drawn, draw.class_sizes, exact=draw.exact)
+
+
+def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
+    """List every pair of nodes with its class, as the paper does: for small networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.hcm.hop_pairs import list_pairs
+    >>> from oddhop.hcm.purify import Purified
+    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
+    >>> pairs = list_pairs(path, 3)
+    >>> list(zip(pairs.left.tolist(), pairs.right.tolist())), pairs.starts.tolist()
+    ([(0, 1), (1, 2), (0, 2)], [0, 2, 3, 3])
+    """
+
+    def list_all(block: Ints) -> Drawn:
+        listed: Drawn = list_block(network.indptr, network.indices, block, classes)
+        return listed
+
+    parts = _from_all(list_all, np.arange(network.indptr.size - 1), workers, progress)
+    sizes = np.zeros(classes)
+    for _, _, labels in parts:
+        sizes += np.bincount(labels, minlength=classes)
+    return grouped(parts, sizes, exact=True)
+
+
+def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
+    """Draw as many pairs from every class that has any; with replacement where it has too few."""
+    picks, labels = [], []
+    for label in pairs.present:
+        start, size = pairs.starts[label], pairs.starts[label + 1] - pairs.starts[label]
+        replace = bool(size < per_class)
+        picks.append(start + rng.choice(size, per_class, replace=replace, shuffle=False))
+        labels.append(np.full(per_class, label))
+    pick = np.concatenate(picks)
+    return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
+
+
+def pool_pairs(settings: HCMSettings, nodes: int) -> int:
+    """Give how many pairs of every class a run draws its steps from."""
+    return EXCERPT_PAIRS if settings.samples_neighbours(nodes) else POOL_PAIRS
+
+
+def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[Floats, int]:
+    def count(block: Ints) -> tuple[Ints, int]:
+        counted: tuple[Ints, int] = count_block(network.indptr, network.indices, block, classes)
+        return counted
+
+    counts, rim_edges = np.zeros(classes), 0
+    for block_counts, block_edges in map_blocks(count, _blocks(pilot), workers=workers):
+        counts += block_counts
+        rim_edges += int(block_edges)
+    return counts, rim_edges
+
+
+def plan_draw(wiring: Wiring, choice: Choice, pilot: Pilot, pairs_per_class: int, seed: int) -> Draw:
+    """Say how pairs are drawn from what the pilot sources saw."""
+    rates = np.zeros(pilot.counts.size)
+    some = pilot.counts > 0
+    rates[some] = pairs_per_class * choice.pilot.size / (pilot.counts[some] * choice.sources.size)
+    sizes = pilot.counts * choice.population / (2 * choice.pilot.size)
+    sizes[0] = wiring.entries / 2  # this class is known: the edges
+    return Draw(
+        rates=rates,
+        expand=_reading_the_rim_is_cheaper(wiring, rates, pilot.rim_edges / choice.pilot.size),
+        key=int(word(seed, HOPS)),
+        class_sizes=sizes,
+        exact=choice.pilot.size == wiring.nodes,
+    )
+
+
+def _reading_the_rim_is_cheaper(wiring: Wiring, rates: Floats, rim_edges: float) -> bool:
+    # The last two classes are told apart by reading all the rim's edges, or the neighbours of
+    # proposals only. Both follow the same law; a class that is wanted whole needs the first.
+    if rates[-2:].max() >= 1.0:
+        return True
+    mean, mean_at_an_edges_end = wiring.entries / wiring.nodes, wiring.squares / wiring.entries
+    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * wiring.nodes * mean
+    return bool(rim_edges <= proposals)
+
+
+def _from_all(function: Callable[[Ints], Drawn], sources: Ints, workers: int, progress: Progress) -> list[Drawn]:
+    blocks = _blocks(sources)
+    parts = []
+    for done, part in enumerate(map_blocks(function, blocks, workers=workers), start=1):
+        parts.append(part)
+        progress("hop pairs", done, len(blocks))
+    return parts
+
+
+def _blocks(sources: Ints) -> list[Ints]:
+    return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
+
+
+def grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
+    """Put the pairs of all blocks together, class by class."""
+    left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.argsort(labels, kind="stable")
+    starts = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(labels, minlength=sizes.size), out=starts[1:])
+    return HopPairs(left[order], right[order], starts, sizes, exact)

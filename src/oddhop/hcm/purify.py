@@ -1,0 +1,241 @@
+"""Purify: drop the share of the edges whose ends are least alike. Only the hop labels see the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import map_blocks
+from oddhop.base.randomness import PURIFY, mix, word
+from oddhop.graph.adjacency import keep_edges, upper_edges
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import is_binary
+
+EDGES_AT_ONCE = 262_144
+HUB = 2**17
+"""Neighbours. Everybody is near everybody over a larger node, and a search over it reads all its edges every time."""
+
+
+@dataclass(frozen=True)
+class Purified:
+    """The network that hop labels are taken from.
+
+    Attributes
+    ----------
+    indptr, indices : the adjacency that is left.
+    dropped : how many edges were dropped, floor(drop_ratio x edges).
+    tied : how many dropped edges stood at the very threshold, where a seeded hash decided.
+    measure : "cosine" or "jaccard".
+    hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
+    """
+
+    indptr: Ints
+    indices: Ints
+    dropped: int
+    tied: int
+    measure: str
+    hubs: int = 0
+
+
+def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> Purified:
+    """Drop exactly floor(drop_ratio x edges) edges, the least similar first.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.hcm.purify import purify
+    >>> graph = Graph.from_arrays([[0, 0, 1], [1, 2, 2]], [[1.0, 0.1], [1.0, 0.2], [-1.0, 0.3]])
+    >>> left = purify(graph, 0.4, seed=0)
+    >>> left.dropped, left.indices.tolist()
+    (1, [1, 0, 2, 1])
+    """
+    measure = "jaccard" if is_binary(graph.attributes) else "cosine"
+    drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
+    hubs = graph.degrees > HUB
+    if drop == 0 and not hubs.any():
+        return Purified(graph.indptr, graph.indices, 0, 0, measure)
+    keep, tied = _alike(graph, measure, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
+    if hubs.any():
+        without = keep.copy()
+        _leave_out(graph.indptr, graph.indices, graph.upper, hubs, without)
+        keep, hubs = (
+            (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
+        )  # of a star nothing would be left
+    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()))
+
+
+def _alike(graph: Graph, measure: str, drop: int, seed: int, workers: int) -> tuple[Bools, int]:
+    """Mark all edges but the ``drop`` least similar; say how many of these were chosen from among equals."""
+    similarity = edge_similarity(graph, measure, workers=workers)
+    threshold = np.partition(similarity, drop - 1)[drop - 1]
+    keep = similarity > threshold
+    at_threshold = np.flatnonzero(similarity == threshold)
+    tied = drop - (graph.edge_count - int(np.count_nonzero(keep)) - at_threshold.size)
+    hashes = _edge_hashes(graph.indptr, graph.indices, graph.upper, at_threshold, word(seed, PURIFY))
+    keep[at_threshold[np.argsort(hashes, kind="stable")[tied:]]] = True
+    return keep, tied if at_threshold.size > tied else 0
+
+
+def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
+    """Give the similarity of the ends of every edge, numbered by (u, v) with u < v.
+
+    It is rounded to single precision, so that ties are ties on every machine. A row of zeros is
+    like nothing: 0.
+    """
+    x = graph.attributes
+    if is_sparse(x):
+        shrink, norms = _sparse_norms(x.indptr, x.data)
+    else:
+        side = Side.of(x)
+
+    def similarity(start: int) -> Floats:
+        stop = min(start + EDGES_AT_ONCE, graph.edge_count)
+        left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
+        if is_sparse(x):
+            return _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, measure == "jaccard")
+        return similarity_between(side, left, side, right, measure)
+
+    blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
+    out = np.empty(graph.edge_count, dtype=np.float32)
+    for start, part in zip(blocks, map_blocks(similarity, blocks, workers=workers), strict=True):
+        out[start : start + part.size] = part
+    return out
+
+
+@dataclass(frozen=True)
+class Side:
+    """Dense rows of nodes that stand on one side of some edges, with what a similarity asks of each row."""
+
+    rows: Floats
+    shrink: Floats
+    norms: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Side:
+        """Take rows of attributes."""
+        return cls(rows, *_dense_norms(rows))
+
+
+def similarity_between(one: Side, left: Ints, other: Side, right: Ints, measure: str) -> Floats:
+    """Give the similarity of some rows of one side with some of the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.hcm.purify import Side, similarity_between
+    >>> side = Side.of(np.array([[3.0, 0.0], [0.0, 5.0], [7.0, 0.0]]))
+    >>> similarity_between(side, np.array([0, 0]), side, np.array([1, 2]), "cosine").tolist()
+    [0.0, 1.0]
+    """
+    return np.asarray(
+        _dense_similarity(
+            one.rows, one.shrink, one.norms, left, other.rows, other.shrink, other.norms, right, measure == "jaccard"
+        )
+    )
+
+
+@compiled
+def _leave_out(indptr: Ints, indices: Ints, upper: Ints, hubs: Bools, keep: Bools) -> None:
+    for u in range(indptr.size - 1):
+        for e in range(upper[u], upper[u + 1]):
+            keep[e] = keep[e] and not hubs[u] and not hubs[indices[indptr[u + 1] - (upper[u + 1] - e)]]
+
+
+@compiled
+def _dense_norms(x: Floats) -> tuple[Floats, Floats]:
+    shrink = np.zeros(x.shape[0])
+    norms = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        shrink[i] = _shrink(x[i])
+        for k in range(x.shape[1]):
+            norms[i] += (x[i, k] * shrink[i]) ** 2
+    return shrink, np.sqrt(norms)
+
+
+@compiled
+def _sparse_norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
+    rows = indptr.size - 1
+    shrink = np.zeros(rows)
+    norms = np.zeros(rows)
+    for i in range(rows):
+        shrink[i] = _shrink(data[indptr[i] : indptr[i + 1]])
+        for k in range(indptr[i], indptr[i + 1]):
+            norms[i] += (data[k] * shrink[i]) ** 2
+    return shrink, np.sqrt(norms)
+
+
+@compiled
+def _shrink(row: Floats) -> float:
+    # What brings the largest value of a row to 1 before anything is squared: 1e200 must not
+    # overflow, nor 1e-200 vanish. A row of zeros (or of less than 1e-300) stays zero.
+    peak = 0.0
+    for value in row:
+        peak = max(peak, abs(value))
+    return 1.0 / peak if peak > 1e-300 else 0.0
+
+
+@compiled
+def _dense_similarity(
+    x: Floats,
+    x_shrink: Floats,
+    x_norms: Floats,
+    left: Ints,
+    y: Floats,
+    y_shrink: Floats,
+    y_norms: Floats,
+    right: Ints,
+    jaccard: bool,
+) -> Floats:
+    out = np.zeros(left.size, dtype=np.float32)
+    for e in range(left.size):
+        u, v = left[e], right[e]
+        if x_shrink[u] > 0 and y_shrink[v] > 0:
+            dot = 0.0
+            for k in range(x.shape[1]):
+                dot += (x[u, k] * x_shrink[u]) * (y[v, k] * y_shrink[v])
+            out[e] = _measure(dot, x_norms[u], y_norms[v], jaccard)
+    return out
+
+
+@compiled
+def _sparse_similarity(
+    indptr: Ints, columns: Ints, data: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool
+) -> Floats:
+    out = np.zeros(left.size, dtype=np.float32)
+    for e in range(left.size):
+        u, v = left[e], right[e]
+        if shrink[u] > 0 and shrink[v] > 0:
+            dot = 0.0
+            a, b = indptr[u], indptr[v]
+            while a < indptr[u + 1] and b < indptr[v + 1]:
+                if columns[a] < columns[b]:
+                    a += 1
+                elif columns[a] > columns[b]:
+                    b += 1
+                else:
+                    dot += (data[a] * shrink[u]) * (data[b] * shrink[v])
+                    a += 1
+                    b += 1
+            out[e] = _measure(dot, norms[u], norms[v], jaccard)
+    return out
+
+
+@compiled
+def _measure(dot: float, left_norm: float, right_norm: float, jaccard: bool) -> float:
+    if jaccard:  # on zeros and ones the dot product counts what is shared, a squared norm what is had
+        return dot / (round(left_norm**2) + round(right_norm**2) - dot)
+    return dot / (left_norm * right_norm)
+
+
+@compiled
+def _edge_hashes(indptr: Ints, indices: Ints, upper: Ints, edges: Ints, key: np.uint64) -> Ints:
+    hashes = np.empty(edges.size, dtype=np.uint64)
+    for k in range(edges.size):
+        left, right = upper_edges(indptr, indices, upper, edges[k], edges[k] + 1)
+        hashes[k] = mix(mix(key, left[0]), right[0])
+    return hashes

@@ -1,0 +1,82 @@
+"""What HCM learns from: labelled pairs, what the model sees, and how the chains run on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oddhop.base.parallel import Progress
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import Preparation
+from oddhop.hcm.chains import Plan
+from oddhop.hcm.hop_pairs import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
+from oddhop.hcm.model import Inputs
+from oddhop.hcm.purify import Purified, purify
+from oddhop.hcm.sampler import Rule
+from oddhop.settings import HCMSettings
+
+# The paper's prior is all but flat. At 1 / N a network of a few pairs would leave its weights free to
+# wander wherever the softmax is extreme (a loss of 30 where chance has 1.4 was seen on 11 nodes).
+HOTTEST = 1e-4
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Which edges hop labels were made without, how many by a tie, by which similarity; and the hubs passed over."""
+
+    dropped: int
+    tied: int
+    similarity: str
+    hubs: int
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
+
+    pairs: HopPairs
+    inputs: Inputs
+    left_out: LeftOut
+
+
+def take_lesson(
+    graph: Graph, preparation: Preparation, settings: HCMSettings, seed: int, workers: int, progress: Progress
+) -> Lesson:
+    """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
+    prepared = preparation.apply(graph, settings.dtype)
+    inputs = Inputs.of(prepared, settings.dtype)
+    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
+    progress("preparing", 1, 1)
+    pairs = labelled_pairs(purified, settings, seed, workers, progress)
+    return Lesson(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))
+
+
+def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
+    """Draw or list the pairs that the settings ask for."""
+    if settings.labels == "exhaustive":
+        return list_pairs(purified, settings.hops, workers=workers, progress=progress)
+    return sample_pairs(
+        purified,
+        settings.hops,
+        pairs_per_class=pool_pairs(settings, purified.indptr.size - 1),
+        max_sources=MAX_SOURCES,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
+    """Say how the chains run on these pairs."""
+    classes = pairs.present.size
+    temperature = settings.temperature
+    if temperature is None:
+        temperature = min(1.0 / (classes * pairs.smallest), HOTTEST)
+    rule = Rule(
+        step_size=settings.step_size,
+        burn_in=settings.burn_in,
+        temperature=temperature if settings.sampler == "sgld" else 0.0,
+        weight_decay=settings.weight_decay,
+        warm=settings.warm_start,
+    )
+    per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
+    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)

@@ -1,0 +1,1 @@
+"""A network in partitions: what a task is, and the edges that cross partitions."""

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from oddhop import HCM, Graph
+from oddhop.errors import TrainingDivergedError
+from oddhop.hcm import chains
+from tests.conftest import QUICK, sha256
+
+
+def test_a_loss_that_breaks_once_is_rolled_back_with_half_the_step(
+    small: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = []
+    real = chains.pair_loss
+
+    def sometimes(weights: torch.Tensor, *rest: object) -> torch.Tensor:
+        loss = real(weights, *rest)
+        if not broken:
+            broken.append(True)
+            return loss * torch.nan
+        return loss
+
+    monkeypatch.setattr(chains, "pair_loss", sometimes)
+    scores = HCM(**QUICK, workers=1).fit(small).anomaly_scores_
+    assert np.isfinite(scores).all()
+    monkeypatch.undo()
+    assert sha256(scores) != sha256(HCM(**QUICK).fit(small).anomaly_scores_)  # the smaller step shows
+
+
+@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")  # kernels without the JIT warn on the way
+def test_a_loss_that_stays_broken_ends_with_advice(small: Graph) -> None:
+    with pytest.raises(TrainingDivergedError, match=r"not finite .* 3 restarts .* try a tenth"):
+        HCM(**QUICK, step_size=1e30).fit(small)
+
+
+def test_chains_start_apart_and_training_lowers_the_loss(small: Graph) -> None:
+    settings = {**QUICK, "chains": 3, "workers": 2}
+    short, long = (HCM(**{**settings, "burn_in": steps}).fit(small) for steps in (1, 200))
+    weights = long.model_.posterior.weights
+    assert not np.allclose(weights[0], weights[1])
+    assert long.diagnostics_.losses.mean() < short.diagnostics_.losses.mean() - 0.1

@@ -1,0 +1,82 @@
+"""How pairs are to be drawn, by hand; that they are drawn by that law is in statistical/test_hop_pairs.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oddhop.hcm import hop_pairs as hops
+from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, pool_pairs, sample_pairs
+from oddhop.hcm.purify import Purified
+from oddhop.settings import HCMSettings
+
+PATH = Purified(np.array([0, 1, 3, 5, 7, 8]), np.array([1, 0, 2, 1, 3, 2, 4, 3]), 0, 0, "cosine")
+# Four edges a node, and four at the end of an edge; two pilots and four sources among ten nodes.
+WIRING = Wiring(nodes=10, entries=40, squares=160.0)
+CHOICE = Choice(sources=np.arange(4), pilot=np.arange(2), population=10)
+
+
+def planned(counts: list[int], rim_edges: int) -> Draw:
+    return plan_draw(WIRING, CHOICE, Pilot(np.array(counts, dtype=float), rim_edges), 8, seed=0)
+
+
+def test_rates_and_sizes_follow_from_what_the_pilots_saw() -> None:
+    draw = planned([16, 0, 32, 64], 10)
+    assert draw.rates.tolist() == [0.25, 0.0, 0.125, 0.0625]  # 8 pairs of a class from 4 sources
+    assert draw.class_sizes.tolist() == [20.0, 0.0, 80.0, 160.0]  # the first are the edges
+    assert not draw.exact
+    everybody = Choice(np.arange(10), np.arange(10), 10)
+    assert plan_draw(WIRING, everybody, Pilot(np.ones(4), 10), 8, seed=0).exact
+
+
+@pytest.mark.parametrize(("rim_edges", "expand"), [(2, True), (10, True), (11, False), (400, False)])
+def test_the_rim_is_read_where_proposals_would_read_no_less(rim_edges: int, expand: bool) -> None:
+    # Half the rim's edges for one class, as rate x neighbours = 1/2, and 1/16 of all 40 entries for the other: at
+    # five edges of the rim a source both cost the same.
+    assert planned([16, 16, 32, 64], rim_edges).expand is expand
+
+
+@pytest.mark.parametrize(
+    ("counts", "expand"), [([16, 16, 4, 64], True), ([16, 16, 64, 4], True), ([16, 4, 64, 64], False)]
+)
+def test_a_class_that_is_wanted_whole_needs_the_rim_read(counts: list[int], expand: bool) -> None:
+    assert planned(counts, 10_000).expand is expand
+
+
+def test_what_pilots_count_on_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hops, "SOURCES_AT_ONCE", 2)
+    seen = []
+
+    def noted(wiring: Wiring, choice: Choice, pilot: Pilot, per_class: int, seed: int) -> Draw:
+        seen.append((wiring, pilot))
+        return plan_draw(wiring, choice, pilot, per_class, seed)
+
+    monkeypatch.setattr(hops, "plan_draw", noted)
+    steps: list[tuple[str, int, int]] = []
+    sample_pairs(PATH, 3, pairs_per_class=5, max_sources=5, seed=0, progress=lambda *step: steps.append(step))
+    ((wiring, pilot),) = seen
+    assert wiring == Wiring(nodes=5, entries=8, squares=14.0)
+    assert pilot.counts.tolist() == [8.0, 6.0, 6.0]
+    assert pilot.rim_edges == 14  # the edges of those one hop away, over all sources
+    assert steps == [("hop pairs", 1, 3), ("hop pairs", 2, 3), ("hop pairs", 3, 3)]
+
+
+def test_a_whole_run_draws_from_half_a_million_pairs_and_an_excerpt_from_fewer() -> None:
+    assert pool_pairs(HCMSettings(), 1_000) == 524_288
+    assert pool_pairs(HCMSettings(training="sampled"), 1_000) == 131_072
+
+
+def test_of_a_large_network_so_many_nodes_are_searched_from() -> None:
+    choice = Choice.of_all(100_000, hops.MAX_SOURCES, seed=0)
+    assert (choice.sources.size, choice.pilot.size, choice.population) == (16_384, 256, 100_000)
+
+
+def test_of_very_many_nodes_no_order_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hops, "PILOT_SOURCES", 3)
+    ordered = Choice.of_all(100, 5, seed=0)
+    monkeypatch.setattr(hops, "PERMUTED", 99)
+    drawn = Choice.of_all(100, 5, seed=0)
+    for choice in (ordered, drawn):
+        assert np.unique(choice.sources).size == 5
+        assert choice.pilot.tolist() == choice.sources[:3].tolist()
+        assert choice.population == 100
