@@ -21,11 +21,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.inject import inject
-from oddhop.views import stranger
-from oddhop.views.panel import Seen, learn_panel
-from oddhop.views.rarity import learn_bulk
-from oddhop.views.ring import beyond_degree, knots
-from oddhop.views.stranger import learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd import stranger
+from oddhop.odd.p_values import learn_bulk
+from oddhop.odd.ring import beyond_degree, knots
+from oddhop.odd.stranger import learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd.views import Seen, learn_panel
 
 NETWORKS = (
     *("cora_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam", "bond_reddit"),
@@ -51,7 +51,7 @@ class Said:
 
 
 def joined(said: Said, w: float | None = None, **other: np.ndarray) -> np.ndarray:
-    """Join as oddhop.views.joining does, some parts being others."""
+    """Join as oddhop.odd.combine does, some parts being others."""
     weight = said.w if w is None else w
     views = {name: other.get(name, getattr(said, name)) for name in ("stranger", "outlier", "ring", "standing")}
     own = (1 - weight / 2) * views["stranger"] + weight * views["outlier"] + weight / 2 * views["ring"]

@@ -28,10 +28,10 @@ import scipy.sparse as sp
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
 from oddhop.detectors.reasons import explain
-from oddhop.explain_odd import odd_yardstick
 from oddhop.explanation import Explanation
 from oddhop.hcm.explain import yardstick
 from oddhop.inject import inject
+from oddhop.odd.explain import odd_yardstick
 from oddhop.traits import Columns
 
 NAMED = 3

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from oddhop.version import __version__
 
 if TYPE_CHECKING:
-    from oddhop.detectors.odd import Odd
     from oddhop.graph.graph import Graph
     from oddhop.hcm.detector import HCM
     from oddhop.hcm.diagnostics import Diagnostics
+    from oddhop.odd.detector import Odd
 
 __all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
 
@@ -19,7 +19,7 @@ _HOMES = {
     "HCM": "oddhop.hcm.detector",
     "Diagnostics": "oddhop.hcm.diagnostics",
     "Graph": "oddhop.graph.graph",
-    "Odd": "oddhop.detectors.odd",
+    "Odd": "oddhop.odd.detector",
 }
 
 

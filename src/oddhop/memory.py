@@ -8,9 +8,9 @@ from pathlib import Path
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.hop_pairs import pool_pairs
+from oddhop.odd.coordinates import COMPONENTS, WIDE
+from oddhop.odd.ring import EIGENVECTORS
 from oddhop.settings import HCMSettings
-from oddhop.views.coordinates import COMPONENTS, WIDE
-from oddhop.views.ring import EIGENVECTORS
 
 STAGES = ("purify", "hop pairs", "training", "scoring")
 BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all

@@ -12,7 +12,7 @@ import pytest
 
 from oddhop import HCM, Graph, Odd
 from oddhop.detectors.reasons import audited, explain, measure_of, top_of
-from oddhop.views import ring
+from oddhop.odd import ring
 from tests.conftest import QUICK
 
 

@@ -16,11 +16,11 @@ from oddhop.bench.figures import figures
 from oddhop.bench.networks import Network, load_network
 from oddhop.bench.readings import read_posterior, training_curve
 from oddhop.bench.synthetic import synthetic
-from oddhop.detectors.odd import Odd
 from oddhop.errors import OddhopError, SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.detector import HCM
 from oddhop.inject import Reading, inject
+from oddhop.odd.detector import Odd
 from oddhop.settings import checked_settings
 
 SECONDS, BYTES = 600.0, 8 * 2**30

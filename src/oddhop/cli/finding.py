@@ -13,9 +13,9 @@ from oddhop.cli.casefile import write_case_report
 from oddhop.cli.console import Console
 from oddhop.cli.reading import left_out, said_network
 from oddhop.detectors.named import detector_named
-from oddhop.detectors.odd import Odd
 from oddhop.errors import SettingsError
 from oddhop.graph.disk import is_stored, open_stored
+from oddhop.odd.detector import Odd
 from oddhop.settings import HCMSettings, RunSettings
 from oddhop.tables.encode import Encoding
 from oddhop.tables.network import describe

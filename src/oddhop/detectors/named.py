@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from oddhop.base.files import unpack_arrays
-from oddhop.detectors import oddfile
-from oddhop.detectors.odd import Odd
 from oddhop.errors import ModelFileError
+from oddhop.odd import model_file as oddfile
+from oddhop.odd.detector import Odd
 
 if TYPE_CHECKING:
     from oddhop.hcm.detector import HCM

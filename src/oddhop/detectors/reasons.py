@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from oddhop.audit import Finding, audit
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent
-from oddhop.detectors.oddfile import OddModel
 from oddhop.detectors.table import budget_of
-from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation, Yardstick
 from oddhop.graph.graph import Graph
+from oddhop.odd.explain import explain_odd_nodes, odd_yardstick
+from oddhop.odd.model_file import OddModel
+from oddhop.odd.ring import unfolded
 from oddhop.tables.encode import Encoding
-from oddhop.views.ring import unfolded
 
 if TYPE_CHECKING:
     from oddhop.hcm.model_file import Model

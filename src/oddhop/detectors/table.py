@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Ints
 from oddhop.graph.graph import Graph
+from oddhop.odd.combine import KINDS, Evidence
 from oddhop.ranks import Ranking
 from oddhop.settings import HCMSettings, OddSettings
-from oddhop.views.joining import KINDS, Evidence
 
 if TYPE_CHECKING:
     from oddhop.hcm.scoring import Scores

@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from oddhop import Graph
-from oddhop.changes import Bench, Node, Situation, counterfactual, telling_columns
 from oddhop.explanation import Yardstick
+from oddhop.odd.changes import Bench, Node, Situation, counterfactual, telling_columns
+from oddhop.odd.p_values import FLOOR
+from oddhop.odd.rescore import Held, hold
+from oddhop.odd.views import learn_panel
 from oddhop.traits import Columns
-from oddhop.views.again import Held, hold
-from oddhop.views.panel import learn_panel
-from oddhop.views.rarity import FLOOR
-from tests.views.planted import OUTLIER, RING, planted
+from tests.odd.planted import OUTLIER, RING, planted
 
 
 def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:

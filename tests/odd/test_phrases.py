@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oddhop.explanation import Neighbour, View, one_in
-from oddhop.sayings import reasons
+from oddhop.odd.phrases import reasons
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, ring: float = 0.5) -> tuple[View, ...]:

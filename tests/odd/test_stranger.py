@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from oddhop import Graph
-from oddhop.views.coordinates import learn_coordinates
-from oddhop.views.stranger import (
+from oddhop.odd.coordinates import learn_coordinates
+from oddhop.odd.stranger import (
     Kinship,
     _over_neighbours,
     _variances,
@@ -15,7 +15,7 @@ from oddhop.views.stranger import (
     strangeness,
     turned,
 )
-from tests.views.planted import STRANGER, planted
+from tests.odd.planted import STRANGER, planted
 
 
 def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:

@@ -32,7 +32,7 @@ def reasons(
     Examples
     --------
     >>> from oddhop.explanation import Neighbour, View
-    >>> from oddhop.sayings import reasons
+    >>> from oddhop.odd.phrases import reasons
     >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("ring", 0.8, 0.1))
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):

@@ -75,7 +75,7 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.stranger import learn_kinship
+    >>> from oddhop.odd.stranger import learn_kinship
     >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
     >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
     >>> learn_kinship(twins, x).correlation.round(1).tolist()
@@ -141,7 +141,7 @@ class Ratio:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.views.stranger import Kinship, Ratio
+    >>> from oddhop.odd.stranger import Kinship, Ratio
     >>> one = np.eye(1)
     >>> ratio = Ratio.of(Kinship(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
     >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not

@@ -9,10 +9,10 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
-from oddhop.views.again import Held, hold, judge_again
-from oddhop.views.panel import _figures, judge, learn_panel, see
-from oddhop.views.ring import LARGEST, communities, knots_of, knots_with, surprises
-from tests.views.planted import OUTLIER, RING, STRANGER, planted
+from oddhop.odd.rescore import Held, hold, judge_again
+from oddhop.odd.ring import LARGEST, communities, knots_of, knots_with, surprises
+from oddhop.odd.views import _figures, judge, learn_panel, see
+from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     fewer = without(graph, node, there[gone])
     assert fewer.degrees[node] == there.size - 2
     before = communities(graph)
-    monkeypatch.setattr("oddhop.views.ring.communities", lambda _: before)
+    monkeypatch.setattr("oddhop.odd.ring.communities", lambda _: before)
     for seen, kept, changed in (
         (same_looks, ~gone, fewer),
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),
@@ -91,7 +91,7 @@ def test_blocks_of_changes_change_nothing(held: Held, monkeypatch: pytest.Monkey
     kept = ~np.eye(held.graph.degrees[node], dtype=bool)
     seen = held.seen(held.graph.attributes[[node]])
     whole = judge_again(held, node, *seen, kept).figures
-    monkeypatch.setattr("oddhop.views.again.NUMBERS_AT_ONCE", 3 * kept.shape[1])
+    monkeypatch.setattr("oddhop.odd.rescore.NUMBERS_AT_ONCE", 3 * kept.shape[1])
     np.testing.assert_allclose(judge_again(held, node, *seen, kept).figures, whole, rtol=1e-12)
 
 
@@ -124,7 +124,7 @@ def test_rarity_is_the_share_of_edges_that_look_as_far(held: Held) -> None:
 
 
 def test_very_many_edges_are_drawn_from_evenly(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oddhop.views.again.EDGES_COMPARED", 500)
+    monkeypatch.setattr("oddhop.odd.rescore.EDGES_COMPARED", 500)
     few = hold(held.panel, replace(held.graph, indices=frozen(held.graph.indices.copy())))
     assert few.usual.size == 500
     assert np.median(few.usual) == pytest.approx(np.median(held.usual), abs=0.5)

@@ -12,7 +12,7 @@ from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
 from tests.conftest import sha256
 from tests.detectors.test_zoo import SHAPES, _attributes
-from tests.views.planted import OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
 
 @pytest.fixture(scope="module")

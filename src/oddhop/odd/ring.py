@@ -74,7 +74,7 @@ def knots(graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.ring import knots
+    >>> from oddhop.odd.ring import knots
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
@@ -121,7 +121,7 @@ def folded(graph: Graph, apart: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.ring import folded, left_apart, unfolded
+    >>> from oddhop.odd.ring import folded, left_apart, unfolded
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
     >>> apart = left_apart(graph)
@@ -146,7 +146,7 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.ring import surprises, unexplained
+    >>> from oddhop.odd.ring import surprises, unexplained
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> surprises(triangle_and_path, unexplained(triangle_and_path), 0).round(2).tolist()
     [0.21, 0.21]
@@ -164,7 +164,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.ring import knots_with, unexplained
+    >>> from oddhop.odd.ring import knots_with, unexplained
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
     >>> own = np.array([as_it_is, half, one_gone])
@@ -194,7 +194,7 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: tuple[Floats, Floats] | No
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.views.ring import beyond_degree
+    >>> from oddhop.odd.ring import beyond_degree
     >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
     [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
     """

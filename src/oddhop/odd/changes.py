@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
 from oddhop.graph.checks import is_sparse
+from oddhop.odd.p_values import FLOOR
+from oddhop.odd.rescore import Again, Held, judge_again
 from oddhop.traits import Columns, ColumnSpan, called
-from oddhop.views.again import Again, Held, judge_again
-from oddhop.views.rarity import FLOOR
 
 COLUMNS_TRIED = 512
 

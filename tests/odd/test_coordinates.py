@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from oddhop import Graph
 from oddhop.errors import GraphError
-from oddhop.views.coordinates import COMPONENTS, learn_coordinates
+from oddhop.odd.coordinates import COMPONENTS, learn_coordinates
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 

@@ -11,12 +11,12 @@ from oddhop.base.randomness import generator
 from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
-from oddhop.views.coordinates import Coordinates, learn_coordinates
-from oddhop.views.joining import Evidence, join
-from oddhop.views.outlier import outlyingness
-from oddhop.views.rarity import Bulk, learn_bulk
-from oddhop.views.ring import beyond_degree, knots, left_apart
-from oddhop.views.stranger import Kinship, learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd.combine import Evidence, join
+from oddhop.odd.coordinates import Coordinates, learn_coordinates
+from oddhop.odd.outlier import outlyingness
+from oddhop.odd.p_values import Bulk, learn_bulk
+from oddhop.odd.ring import beyond_degree, knots, left_apart
+from oddhop.odd.stranger import Kinship, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
 OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
@@ -76,7 +76,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.panel import learn_panel
+    >>> from oddhop.odd.views import learn_panel
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 3)))
     >>> panel, evidence, _ = learn_panel(graph)

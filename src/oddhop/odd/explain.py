@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
 from oddhop.explanation import (
     SHOWN,
     TRAITS_TOLD,
@@ -28,13 +27,14 @@ from oddhop.explanation import (
 )
 from oddhop.graph.checks import checked_nodes
 from oddhop.graph.graph import Graph
-from oddhop.sayings import NOTABLE, reasons
+from oddhop.odd.changes import Bench, Node, Situation, Telling, counterfactual, said, telling_columns
+from oddhop.odd.combine import KINDS
+from oddhop.odd.phrases import NOTABLE, reasons
+from oddhop.odd.rescore import Held, hold, judge_again
+from oddhop.odd.ring import surprises
+from oddhop.odd.views import Panel
 from oddhop.tables.encode import Encoding
 from oddhop.traits import Columns
-from oddhop.views.again import Held, hold, judge_again
-from oddhop.views.joining import KINDS
-from oddhop.views.panel import Panel
-from oddhop.views.ring import surprises
 
 MANY = 512  # neighbours; of more an even draw tells what is typical, and no edge is taken away
 COLUMNS_CHANGED = 12
@@ -81,13 +81,13 @@ def explain_odd_nodes(
     ids : what the nodes are called, in the order of their numbers; left out, as the graph calls them.
     encoding : how columns of a table became the attributes, to speak of these columns.
     originals : the columns as they were, one row a node, to quote texts from.
-    apart : what communities leave of every edge, see ``hold`` in ``oddhop.views.again``.
+    apart : what communities leave of every edge, see ``hold`` in ``oddhop.odd.rescore``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph, Odd
-    >>> from oddhop.explain_odd import explain_odd_nodes, odd_yardstick
+    >>> from oddhop.odd.explain import explain_odd_nodes, odd_yardstick
     >>> rng = np.random.default_rng(0)
     >>> community = np.arange(400) % 5
     >>> members = [np.flatnonzero(community == c) for c in range(5)]
@@ -177,7 +177,7 @@ def drawn_at(rarity: float) -> float:
 
     Examples
     --------
-    >>> from oddhop.explain_odd import drawn_at
+    >>> from oddhop.odd.explain import drawn_at
     >>> [round(drawn_at(share), 1) for share in (0.5, 0.05, 0.01, 1e-6)]
     [1.0, 2.3, 3.0, 4.0]
     """

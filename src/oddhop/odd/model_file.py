@@ -13,12 +13,12 @@ from oddhop.base.arrays import Floats
 from oddhop.base.files import Arrays, opened_parts, pack_arrays, sweep_beside, write_atomically
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.graph.preparation import Preparation
+from oddhop.odd.coordinates import Coordinates
+from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
+from oddhop.odd.stranger import Kinship
+from oddhop.odd.views import Panel
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.tables.encode import Encoding
-from oddhop.views.coordinates import Coordinates
-from oddhop.views.panel import Panel
-from oddhop.views.rarity import GRID, STEPS_BELOW, Bulk
-from oddhop.views.stranger import Kinship
 
 SCHEMA = 2
 KIND = "oddhop.Odd"
@@ -37,7 +37,7 @@ class OddModel:
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
     encoding : how the columns of a table become the attributes, where they came from one.
-    apart : what communities leave of the edges of that network, see ``oddhop.views.ring.folded``; explanations need
+    apart : what communities leave of the edges of that network, see ``oddhop.odd.ring.folded``; explanations need
         it, and to find it again takes longest. None in files of old.
     """
 

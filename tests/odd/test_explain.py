@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from oddhop import Graph, Odd
 from oddhop.errors import GraphError
-from oddhop.explain_odd import MANY, drawn_at, explain_odd_nodes, odd_yardstick
 from oddhop.explanation import Explanation
+from oddhop.odd.explain import MANY, drawn_at, explain_odd_nodes, odd_yardstick
 from oddhop.tables.encode import learn_encoding
-from tests.views.planted import OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
 FLAGGED = 10
 

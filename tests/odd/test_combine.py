@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.views.joining import KINDS, join
+from oddhop.odd.combine import KINDS, join
 
 LOG_P = np.log([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
 

@@ -13,18 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
-from oddhop.detectors.oddfile import OddModel, load_odd, save_odd
 from oddhop.detectors.table import budget, odd_table, threshold_of
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.graph import Graph
 from oddhop.memory import check_odd_memory
+from oddhop.odd.combine import Evidence
+from oddhop.odd.model_file import OddModel, load_odd, save_odd
+from oddhop.odd.ring import folded
+from oddhop.odd.views import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
 from oddhop.ranks import rank_scores
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.tables.encode import Encoding
 from oddhop.version import __version__
-from oddhop.views.joining import Evidence
-from oddhop.views.panel import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
-from oddhop.views.ring import folded
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oddhop.views.rarity import FLOOR, learn_bulk
+from oddhop.odd.p_values import FLOOR, learn_bulk
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 2.0])

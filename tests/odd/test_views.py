@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.views.joining import KINDS
-from oddhop.views.panel import judge, learn_panel, thinned_score
-from tests.views.planted import NODES, OUTLIER, RING, STRANGER, planted
+from oddhop.odd.combine import KINDS
+from oddhop.odd.views import judge, learn_panel, thinned_score
+from tests.odd.planted import NODES, OUTLIER, RING, STRANGER, planted
 
 
 def test_each_planted_oddity_is_found_for_what_it_is() -> None:

@@ -20,7 +20,7 @@ def outlyingness(prepared: Graph) -> Floats:
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.views.outlier import outlyingness
+    >>> from oddhop.odd.outlier import outlyingness
     >>> outlyingness(Graph.from_arrays([[0], [1]], [[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
     [1.61, 0.0]
     """

@@ -72,7 +72,7 @@ def learn_bulk(figures: Floats) -> Bulk:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.views.rarity import learn_bulk
+    >>> from oddhop.odd.p_values import learn_bulk
     >>> crowd = np.random.default_rng(0).normal(size=10_000)
     >>> bulk = learn_bulk(crowd)
     >>> bool(abs(np.exp(bulk.log_p(np.array([1.6449])))[0] - 0.05) < 0.01)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
-from oddhop.views import ring
-from oddhop.views.ring import beyond_degree, communities, knots
-from tests.views.planted import RING, planted
+from oddhop.odd import ring
+from oddhop.odd.ring import beyond_degree, communities, knots
+from tests.odd.planted import RING, planted
 
 
 def _graph(network: nx.Graph) -> Graph:

@@ -63,7 +63,7 @@ def learn_coordinates(graph: Graph) -> Coordinates:
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.views.coordinates import learn_coordinates
+    >>> from oddhop.odd.coordinates import learn_coordinates
     >>> graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [1e20]])
     >>> learn_coordinates(graph).apply(graph).ravel().round(2).tolist()
     [-0.97, 0.0, 0.97]

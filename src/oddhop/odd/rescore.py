@@ -15,11 +15,11 @@ from scipy.special import expit
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
-from oddhop.views.joining import Evidence
-from oddhop.views.outlier import outlyingness
-from oddhop.views.panel import Panel, evidence_of
-from oddhop.views.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
-from oddhop.views.stranger import Ratio, odds_of_no_reason, standing, turned
+from oddhop.odd.combine import Evidence
+from oddhop.odd.outlier import outlyingness
+from oddhop.odd.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
+from oddhop.odd.stranger import Ratio, odds_of_no_reason, standing, turned
+from oddhop.odd.views import Panel, evidence_of
 
 EDGES_COMPARED = 1_000_000
 ROWS_AT_ONCE = 16_384
@@ -33,10 +33,10 @@ class Held:
     Attributes
     ----------
     graph, panel : the network, and what was learned.
-    faces : turned coordinates of every node, see :func:`oddhop.views.stranger.turned`.
+    faces : turned coordinates of every node, see :func:`oddhop.odd.stranger.turned`.
     ratio : f of two faces.
     ties : what communities and looks leave of the edges.
-    usual_knots : of nodes by their degree, see :func:`oddhop.views.ring.usual_knots`.
+    usual_knots : of nodes by their degree, see :func:`oddhop.odd.ring.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
     """
 
@@ -90,8 +90,8 @@ def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: in
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.views.again import hold, judge_again
-    >>> from oddhop.views.panel import learn_panel
+    >>> from oddhop.odd.rescore import hold, judge_again
+    >>> from oddhop.odd.views import learn_panel
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
     >>> panel, evidence, _ = learn_panel(graph)

@@ -50,7 +50,7 @@ def join(log_p: Floats, knot_log_q: Floats, information: float) -> Evidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.views.joining import KINDS, join
+    >>> from oddhop.odd.combine import KINDS, join
     >>> evidence = join(np.log([[0.01, 0.5], [0.5, 0.5], [1.0, 0.1]]), np.array([0.0, -2.0]), information=1.0)
     >>> evidence.score.round(2).tolist(), [KINDS[k] for k in evidence.kind]
     ([3.8, 3.44], ['stranger', 'ring'])
