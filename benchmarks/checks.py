@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 
 from oddhop import HCM, Odd
-from oddhop.baselines import BASELINES
+from oddhop.evaluate.baselines import BASELINES
 from oddhop.testing import FunctionDetector, graph_detector_report
 
 

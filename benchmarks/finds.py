@@ -16,7 +16,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop import HCM, Graph
 from oddhop.bench.networks import load_network
-from oddhop.inject import inject
+from oddhop.evaluate.inject import inject
 
 
 def trivial(graph: Graph) -> dict[str, np.ndarray]:

@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
 from oddhop.detectors.named import load_detector
-from oddhop.inject import Injected, inject
-from oddhop.report import case_report, write_report
+from oddhop.evaluate.inject import Injected, inject
+from oddhop.reports import case_report, write_report
 from oddhop.tables.encode import Encoding, learn_encoding
 from oddhop.tables.network import load_network as read_tables
 from oddhop.tables.read import network_graph, read_network

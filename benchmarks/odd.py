@@ -20,7 +20,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop import Graph, Odd
 from oddhop.bench.networks import load_network
-from oddhop.inject import inject
+from oddhop.evaluate.inject import inject
 
 DEVELOPMENT = [
     *("cora_cola_injected", "citeseer_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam"),

@@ -20,7 +20,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop import Graph
 from oddhop.bench.networks import load_network
-from oddhop.inject import inject
+from oddhop.evaluate.inject import inject
 from oddhop.odd import stranger
 from oddhop.odd.p_values import learn_bulk
 from oddhop.odd.ring import beyond_degree, knots

@@ -28,11 +28,11 @@ import scipy.sparse as sp
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
 from oddhop.detectors.reasons import explain
-from oddhop.explanation import Explanation
+from oddhop.evaluate.inject import inject
+from oddhop.explain.columns import Columns
+from oddhop.explain.explanation import Explanation
 from oddhop.hcm.explain import yardstick
-from oddhop.inject import inject
 from oddhop.odd.explain import odd_yardstick
-from oddhop.traits import Columns
 
 NAMED = 3
 

@@ -17,9 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-IMPORTS = (
-    "from oddhop.detectors.named import detector_named; detector_named('{}'); import oddhop.cli.casefile, oddhop.report"
-)
+IMPORTS = "import oddhop.cli.casefile, oddhop.reports; from oddhop.detectors.named import detector_named as get; get('{}')"
 COMMAND = "import sys; from oddhop.cli import app; sys.argv[0] = 'oddhop'; app()"
 
 

@@ -19,7 +19,7 @@ from PIL import Image
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.report.browser import Page  # noqa: E402 - of this checkout
+from tests.reports.browser import Page  # noqa: E402 - of this checkout
 
 # Its width and height in pixels, the media type, the colours, and what is scrolled to.
 LOOKS = {

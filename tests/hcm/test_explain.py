@@ -8,7 +8,7 @@ import pytest
 
 from oddhop import HCM, Graph
 from oddhop.errors import GraphError
-from oddhop.explanation import Explanation
+from oddhop.explain.explanation import Explanation
 from oddhop.hcm.explain import LOOKED_AT, SHOWN, explain_nodes, yardstick
 from oddhop.tables.encode import learn_encoding
 from tests.conftest import QUICK

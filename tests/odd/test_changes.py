@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from oddhop import Graph
-from oddhop.explanation import Yardstick
+from oddhop.explain.columns import Columns
+from oddhop.explain.explanation import Yardstick
 from oddhop.odd.changes import Bench, Node, Situation, counterfactual, telling_columns
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import Held, hold
 from oddhop.odd.views import learn_panel
-from oddhop.traits import Columns
 from tests.odd.planted import OUTLIER, RING, planted
 
 

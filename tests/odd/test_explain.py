@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from oddhop import Graph, Odd
 from oddhop.errors import GraphError
-from oddhop.explanation import Explanation
+from oddhop.explain.explanation import Explanation
 from oddhop.odd.explain import MANY, drawn_at, explain_odd_nodes, odd_yardstick
 from oddhop.tables.encode import learn_encoding
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oddhop.explanation import Neighbour, View, one_in
+from oddhop.explain.explanation import Neighbour, View, one_in
 from oddhop.odd.phrases import reasons
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from oddhop import HCM, Graph, Odd
-from oddhop.baselines import BASELINES
+from oddhop.evaluate.baselines import BASELINES
 from oddhop.testing import (
     Check,
     DoesNotApply,

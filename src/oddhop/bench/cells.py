@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
-from oddhop.baselines import BASELINES
 from oddhop.bench.authors_script import authors_script
-from oddhop.bench.figures import figures
 from oddhop.bench.networks import Network, load_network
 from oddhop.bench.readings import read_posterior, training_curve
 from oddhop.bench.synthetic import synthetic
 from oddhop.errors import OddhopError, SettingsError
+from oddhop.evaluate.baselines import BASELINES
+from oddhop.evaluate.inject import Reading, inject
+from oddhop.evaluate.metrics import figures
 from oddhop.graph.graph import Graph
 from oddhop.hcm.detector import HCM
-from oddhop.inject import Reading, inject
 from oddhop.odd.detector import Odd
 from oddhop.settings import checked_settings
 

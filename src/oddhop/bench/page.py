@@ -10,7 +10,6 @@ from pathlib import Path
 from string import Template
 
 from oddhop.base.files import write_atomically
-from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench import plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
 from oddhop.bench.pace import CORES, hours_of
@@ -18,6 +17,7 @@ from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WH
 from oddhop.bench.runner import read_lines
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.errors import TableError
+from oddhop.evaluate.baselines import BASELINES, TRIVIAL
 
 ROWS: dict[str, tuple[str, str]] = {
     "HCM ahp": (HCM_NAME, "ahp"),

@@ -10,7 +10,7 @@ import torch
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
-from oddhop.bench.figures import roc_auc
+from oddhop.evaluate.metrics import roc_auc
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from oddhop.baselines import BASELINES, TRIVIAL
 from oddhop.bench.cells import (
     DETECTORS,
     HCM_NAME,
@@ -19,7 +18,8 @@ from oddhop.bench.cells import (
     Injection,
 )
 from oddhop.errors import SettingsError
-from oddhop.inject import Reading
+from oddhop.evaluate.baselines import BASELINES, TRIVIAL
+from oddhop.evaluate.inject import Reading
 from oddhop.settings import HCMSettings
 
 INJECTED = {"flickr_raw": 15, "blogcatalog_raw": 10, "acmv9": 20}

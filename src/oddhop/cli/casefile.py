@@ -61,7 +61,7 @@ def write_case_report(
 ) -> Path:
     """Write the report into the folder of a run."""
     from oddhop.base.parallel import available_workers
-    from oddhop.report import case_report, write_report
+    from oddhop.reports import case_report, write_report
 
     report = case_report(
         model,

@@ -13,12 +13,12 @@ from oddhop.cli.bench import Data
 from oddhop.cli.console import LogFormat
 
 if TYPE_CHECKING:
-    from oddhop.inject import Injected
+    from oddhop.evaluate.inject import Injected
     from oddhop.tables.read import NetworkTables
 
 
 class Reading(StrEnum):
-    """The ways to put anomalies in; ``oddhop.inject`` tells them apart."""
+    """The ways to put anomalies in; ``oddhop.evaluate.inject`` tells them apart."""
 
     dominant = "dominant"
     paper_text = "paper-text"
@@ -51,7 +51,7 @@ def inject(
         oddhop inject edges.csv --nodes nodes.csv --out injected --cliques 2 --clique-size 5
     """
     from oddhop.bench.networks import load_network
-    from oddhop.inject import inject as put_in
+    from oddhop.evaluate.inject import inject as put_in
     from oddhop.tables.encode import learn_encoding
     from oddhop.tables.read import network_graph, read_network
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oddhop.audit import Finding, audit
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.table import budget_of
-from oddhop.explanation import Explanation, Yardstick
+from oddhop.explain.audit import Finding, audit
+from oddhop.explain.explanation import Explanation, Yardstick
 from oddhop.graph.graph import Graph
 from oddhop.odd.explain import explain_odd_nodes, odd_yardstick
 from oddhop.odd.model_file import OddModel
@@ -104,7 +104,7 @@ def _left_apart(model: OddModel, graph: Graph) -> Floats | None:
 def audited(
     model: AnyModel, graph: Graph, result: pa.Table, *, dropped: int | None = None, tied: int | None = None
 ) -> tuple[Finding, ...]:
-    """Audit a result of a model, by what has a meaning for its detector; see :func:`oddhop.audit.audit`."""
+    """Audit a result of a model, by what has a meaning for its detector; see :func:`oddhop.explain.audit.audit`."""
     top = top_of(model, result)
     if isinstance(model, OddModel):
         prepared = model.panel.preparation.apply(graph)

@@ -16,7 +16,8 @@ import torch
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.explanation import (
+from oddhop.explain.columns import Columns, ColumnSpan, called
+from oddhop.explain.explanation import (
     MOST_CHANGES,
     SHOWN,
     TRAITS_TOLD,
@@ -37,7 +38,6 @@ from oddhop.hcm.model import Inputs
 from oddhop.hcm.model_file import Model
 from oddhop.hcm.rescore import Frozen, Surroundings, felt_by, freeze, hops_after, surroundings
 from oddhop.tables.encode import Encoding
-from oddhop.traits import Columns, ColumnSpan, called
 
 LOOKED_AT = 512
 COLUMNS_TRIED = 12

@@ -11,11 +11,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
+from oddhop.explain.columns import Columns, ColumnSpan, called
+from oddhop.explain.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
 from oddhop.graph.checks import is_sparse
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import Again, Held, judge_again
-from oddhop.traits import Columns, ColumnSpan, called
 
 COLUMNS_TRIED = 512
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
-from oddhop.explanation import (
+from oddhop.explain.columns import Columns
+from oddhop.explain.explanation import (
     SHOWN,
     TRAITS_TOLD,
     Explanation,
@@ -34,7 +35,6 @@ from oddhop.odd.rescore import Held, hold, judge_again
 from oddhop.odd.ring import surprises
 from oddhop.odd.views import Panel
 from oddhop.tables.encode import Encoding
-from oddhop.traits import Columns
 
 MANY = 512  # neighbours; of more an even draw tells what is typical, and no edge is taken away
 COLUMNS_CHANGED = 12

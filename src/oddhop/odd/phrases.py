@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oddhop.explanation import NAMED_AT_MOST, Neighbour, View, one_in, spoken
+from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View, one_in, spoken
 
 NOTABLE = 0.05  # a p-value from here on is nothing to speak of, and so is a share of the edges
 WHAT = {
@@ -31,7 +31,7 @@ def reasons(
 
     Examples
     --------
-    >>> from oddhop.explanation import Neighbour, View
+    >>> from oddhop.explain.explanation import Neighbour, View
     >>> from oddhop.odd.phrases import reasons
     >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("ring", 0.8, 0.1))
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))

@@ -5,7 +5,7 @@ node, high is odd. What else it may offer (``predict``, ``score_samples``, ``sav
 ``contamination``, ``workers``) is checked where it is there. A plain function from graph and seed to scores is taken
 with :class:`FunctionDetector`.
 
->>> from oddhop.baselines import BASELINES
+>>> from oddhop.evaluate.baselines import BASELINES
 >>> from oddhop.testing import FunctionDetector, graph_detector_report
 >>> report = graph_detector_report(FunctionDetector(BASELINES["degree"]))
 >>> len(report) >= 60, report["edges given the other way round change no score"]

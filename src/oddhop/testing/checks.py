@@ -49,7 +49,7 @@ def check_graph_detector(detector: Any) -> int:
 
     Examples
     --------
-    >>> from oddhop.baselines import BASELINES
+    >>> from oddhop.evaluate.baselines import BASELINES
     >>> from oddhop.testing import FunctionDetector, check_graph_detector
     >>> check_graph_detector(FunctionDetector(BASELINES["neighbour distance"])) > 50
     True

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from oddhop.base.arrays import Floats
-from oddhop.baselines import Baseline
+from oddhop.evaluate.baselines import Baseline
 from oddhop.graph.graph import Graph
 
 
@@ -23,7 +23,7 @@ class FunctionDetector(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines import BASELINES
+    >>> from oddhop.evaluate.baselines import BASELINES
     >>> from oddhop.testing import FunctionDetector
     >>> path = Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [2.0]])
     >>> FunctionDetector(BASELINES["degree"]).fit(path).anomaly_scores_.tolist()

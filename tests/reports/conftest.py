@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oddhop import HCM, Graph, Odd
-from oddhop.report import CaseReport, case_report, write_report
+from oddhop.reports import CaseReport, case_report, write_report
 
 HARMFUL = ("<script>document.title='harm'</script>", "=cmd()", '"><img src=x onerror=alert(1)>', "a\u2028b & 'c'")
 

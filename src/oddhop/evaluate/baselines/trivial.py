@@ -17,7 +17,7 @@ def degree(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every ba
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.trivial import degree
+    >>> from oddhop.evaluate.baselines.trivial import degree
     >>> degree(Graph.from_arrays([[0, 0], [1, 2]], [[1.0], [2.0], [4.0]])).tolist()
     [2.0, 1.0, 1.0]
     """
@@ -30,7 +30,7 @@ def attribute_norm(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.trivial import attribute_norm
+    >>> from oddhop.evaluate.baselines.trivial import attribute_norm
     >>> attribute_norm(Graph.from_arrays([[0], [1]], [[3.0, 4.0], [0.0, 1.0]])).tolist()
     [5.0, 1.0]
     """
@@ -45,7 +45,7 @@ def neighbour_distance(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG00
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.trivial import neighbour_distance
+    >>> from oddhop.evaluate.baselines.trivial import neighbour_distance
     >>> neighbour_distance(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [4.0]])).tolist()
     [1.0, 2.0, 3.0]
     """
@@ -60,7 +60,7 @@ def degree_and_distance(graph: Graph, *, seed: int = 0) -> Floats:
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.trivial import degree_and_distance
+    >>> from oddhop.evaluate.baselines.trivial import degree_and_distance
     >>> degree_and_distance(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [4.0]])).round(2).tolist()
     [-1.93, 1.41, 0.52]
     """

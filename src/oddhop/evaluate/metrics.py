@@ -19,7 +19,7 @@ def roc_auc(anomalous: Bools, scores: Floats) -> tuple[float, float]:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.bench.figures import roc_auc
+    >>> from oddhop.evaluate.metrics import roc_auc
     >>> area, error = roc_auc(np.array([True, True, False, False]), np.array([4.0, 2.0, 3.0, 1.0]))
     >>> area, round(error, 3)
     (0.75, 0.354)
@@ -53,7 +53,7 @@ def figures(
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.bench.figures import figures
+    >>> from oddhop.evaluate.metrics import figures
     >>> found = figures(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, False, False]))
     >>> found["roc_auc"], found["average_precision"], found["mean_anomalous"]
     (1.0, 1.0, 3.0)

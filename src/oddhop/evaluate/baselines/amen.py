@@ -28,7 +28,7 @@ def amen(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every base
     Examples
     --------
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.amen import amen
+    >>> from oddhop.evaluate.baselines.amen import amen
     >>> pair = Graph.from_arrays([[0], [1]], [[1.0], [1.0]])
     >>> amen(pair).tolist()  # 2 (1 - 1/2) - 2 (1/2) = 0: no more than chance
     [0.0, 0.0]

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.special import ive
 
 from oddhop.base.arrays import Floats
-from oddhop.baselines.trivial import edge_distances
+from oddhop.evaluate.baselines.trivial import edge_distances
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
 
@@ -34,7 +34,7 @@ def madan(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every bas
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.madan import madan
+    >>> from oddhop.evaluate.baselines.madan import madan
     >>> pair = Graph.from_arrays([[0], [1]], [[0.0], [0.0]])  # one edge of weight 1: c^2 = (1 + exp(-12)) / 2
     >>> np.allclose(madan(pair), np.sqrt((1 + np.exp(-12)) / 2), atol=1e-6)
     True

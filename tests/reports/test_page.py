@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oddhop.explanation import Explanation, Neighbour, View, Yardstick
+from oddhop.explain.explanation import Explanation, Neighbour, View, Yardstick
 from oddhop.graph.adjacency import Mended
-from oddhop.report import CaseReport, mended_facts, orbit_figure, render
-from oddhop.report.orbit import STEP, orbit, shade
+from oddhop.reports import CaseReport, mended_facts, orbit_figure, render
+from oddhop.reports.orbit import STEP, orbit, shade
 from oddhop.tables.read import read_network
-from tests.report.conftest import HARMFUL
+from tests.reports.conftest import HARMFUL
 
 USUAL = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
 

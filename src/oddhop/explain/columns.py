@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explanation import Id, Trait, share
+from oddhop.explain.explanation import Id, Trait, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
@@ -45,7 +45,7 @@ class Columns:
     >>> import numpy as np, pyarrow as pa
     >>> from oddhop import Graph
     >>> from oddhop.tables.encode import learn_encoding
-    >>> from oddhop.traits import Columns
+    >>> from oddhop.explain.columns import Columns
     >>> table = pa.table({"age": [31.0, 25.0, 47.0, 40.0], "pays": ["card", "cash", "card", "cash"]})
     >>> encoding = learn_encoding(table)
     >>> attributes, names = encoding.apply(table)

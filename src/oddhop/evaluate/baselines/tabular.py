@@ -21,7 +21,7 @@ def lof(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every basel
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.tabular import lof
+    >>> from oddhop.evaluate.baselines.tabular import lof
     >>> x = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)), [[9.0, 9.0]]])
     >>> int(lof(Graph.from_arrays([[0], [1]], x)).argmax())
     50
@@ -41,7 +41,7 @@ def isolation_forest(graph: Graph, *, seed: int = 0) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.tabular import isolation_forest
+    >>> from oddhop.evaluate.baselines.tabular import isolation_forest
     >>> x = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)), [[9.0, 9.0]]])
     >>> int(isolation_forest(Graph.from_arrays([[0], [1]], x), seed=0).argmax())
     50

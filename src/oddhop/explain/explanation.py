@@ -44,7 +44,7 @@ def alert_line(scores: Floats, threshold: float, top: int) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.explanation import alert_line
+    >>> from oddhop.explain.explanation import alert_line
     >>> alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2)
     2.0
     """
@@ -251,7 +251,7 @@ def spoken(parts: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> from oddhop.explanation import spoken
+    >>> from oddhop.explain.explanation import spoken
     >>> spoken(["red", "blue", "green"])
     'red, blue and green'
     """
@@ -263,7 +263,7 @@ def one_in(part: float) -> str:
 
     Examples
     --------
-    >>> from oddhop.explanation import one_in
+    >>> from oddhop.explain.explanation import one_in
     >>> one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)
     ('most', '1 in 2', '1 in 81', 'fewer than 1 in a million')
     """
@@ -281,7 +281,7 @@ def share(part: float) -> str:
 
     Examples
     --------
-    >>> from oddhop.explanation import share
+    >>> from oddhop.explain.explanation import share
     >>> share(0.5), share(0.00002), share(0.9999), share(0)
     ('50 %', 'under 0.1 %', 'over 99.9 %', 'none')
     """

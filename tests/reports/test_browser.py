@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.browser import CHROMIUM, Page
+from tests.reports.browser import CHROMIUM, Page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 RANKS = "[...document.querySelectorAll('#table tbody tr')].filter(r => !r.hidden).map(r => Number(r.dataset.case))"

@@ -11,7 +11,7 @@ from scipy import stats
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.explanation import share
+from oddhop.explain.explanation import share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph, node_numbers
 
@@ -72,7 +72,7 @@ def audit(
     --------
     >>> import numpy as np
     >>> from oddhop import HCM, Graph
-    >>> from oddhop.audit import audit
+    >>> from oddhop.explain.audit import audit
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
     >>> fitted = HCM(burn_in=20, samples=2, thin=2, random_state=0).fit(graph)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oddhop.explanation import Explanation, Neighbour, one_in
+from oddhop.explain.explanation import Explanation, Neighbour, one_in
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -54,8 +54,8 @@ def orbit(why: Explanation) -> Orbit:
 
     Examples
     --------
-    >>> from oddhop.explanation import Explanation, Neighbour, Yardstick
-    >>> from oddhop.report.orbit import orbit
+    >>> from oddhop.explain.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.reports.orbit import orbit
     >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> far = (Neighbour("b", 3.0, 0.2, 1.4), Neighbour("c", 1.0, 0.0, 0.5))
     >>> why = Explanation("a", 1.0, 2, 2.0, 0.1, usual, None, far, 1, 2, (), None)
@@ -104,8 +104,8 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
 
     Examples
     --------
-    >>> from oddhop.explanation import Explanation, Neighbour, Yardstick
-    >>> from oddhop.report.orbit import orbit_figure
+    >>> from oddhop.explain.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.reports.orbit import orbit_figure
     >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
     >>> orbit_figure(why).axes[0].get_title()

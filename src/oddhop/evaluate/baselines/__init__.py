@@ -1,7 +1,7 @@
 """Baselines behind one protocol: a graph and a seed in, one score a node out, high is odd.
 
 >>> from oddhop import Graph
->>> from oddhop.baselines import BASELINES
+>>> from oddhop.evaluate.baselines import BASELINES
 >>> BASELINES["degree"](Graph.from_arrays([[0, 0], [1, 2]], [[1.0], [2.0], [4.0]]), seed=0).tolist()
 [2.0, 1.0, 1.0]
 """
@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from oddhop.base.arrays import Floats
-from oddhop.baselines.amen import amen
-from oddhop.baselines.borrowed import anomalous, cola, dominant, radar
-from oddhop.baselines.madan import madan
-from oddhop.baselines.resgcn import resgcn
-from oddhop.baselines.tabular import isolation_forest, lof
-from oddhop.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
+from oddhop.evaluate.baselines.amen import amen
+from oddhop.evaluate.baselines.borrowed import anomalous, cola, dominant, radar
+from oddhop.evaluate.baselines.madan import madan
+from oddhop.evaluate.baselines.resgcn import resgcn
+from oddhop.evaluate.baselines.tabular import isolation_forest, lof
+from oddhop.evaluate.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
 from oddhop.graph.graph import Graph
 
 

@@ -17,13 +17,13 @@ import pyarrow as pa
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from oddhop.audit import Finding
 from oddhop.base.arrays import Floats
 from oddhop.base.files import write_atomically
-from oddhop.explanation import Explanation, Yardstick, one_in
+from oddhop.explain.audit import Finding
+from oddhop.explain.explanation import Explanation, Yardstick, one_in
 from oddhop.graph.adjacency import Mended
 from oddhop.graph.graph import Graph
-from oddhop.report.orbit import NUMBERED, orbit, shade_of
+from oddhop.reports.orbit import NUMBERED, orbit, shade_of
 from oddhop.tables.encode.encoding import ColumnReport
 from oddhop.version import __version__
 
@@ -108,7 +108,7 @@ def mended_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
     Examples
     --------
     >>> from oddhop.graph.adjacency import Mended
-    >>> from oddhop.report import mended_facts
+    >>> from oddhop.reports import mended_facts
     >>> mended_facts(Mended(loops=2))
     ((2, 'edges from a node to itself, left out'),)
     """
@@ -189,7 +189,7 @@ def _histogram(scores: Floats, threshold: float) -> _Histogram:
 
 
 def _part(name: str) -> str:
-    return files("oddhop.report").joinpath(name).read_text(encoding="utf-8")
+    return files("oddhop.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

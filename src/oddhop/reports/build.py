@@ -12,7 +12,7 @@ from oddhop.base.parallel import Progress, silent
 from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
 from oddhop.graph.graph import Graph, node_numbers
 from oddhop.odd.model_file import OddModel
-from oddhop.report.page import CaseReport, cases_of, mended_facts, read_facts
+from oddhop.reports.page import CaseReport, cases_of, mended_facts, read_facts
 from oddhop.tables.encode import Encoding
 
 CASES = 100
@@ -43,13 +43,13 @@ def case_report(
     cases : how many to explain; nodes that were not judged are left out.
     ids, encoding, originals : see :func:`oddhop.hcm.explain.explain_nodes`.
     counts : what reading the tables left out, see :class:`oddhop.tables.read.Counts`.
-    dropped, tied : see :func:`oddhop.audit.audit`.
+    dropped, tied : see :func:`oddhop.explain.audit.audit`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import HCM, Graph
-    >>> from oddhop.report import case_report, render
+    >>> from oddhop.reports import case_report, render
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
     >>> fitted = HCM(burn_in=20, samples=2, thin=2, top_k=3, random_state=0).fit(graph)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop.bench.cells import Cell, Injection
-from oddhop.bench.figures import average_precision, figures, roc_auc
 from oddhop.bench.summary import digits, slope, summarise
+from oddhop.evaluate.metrics import average_precision, figures, roc_auc
 
 
 def drawn(seed: int, odd: int = 40, plain: int = 400) -> tuple[np.ndarray, np.ndarray]:

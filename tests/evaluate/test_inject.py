@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.errors import GraphError, SettingsError
-from oddhop.inject import Injected, inject
+from oddhop.evaluate.inject import Injected, inject
 
 DATA = os.environ.get("ODDHOP_DATA", "")
 

@@ -37,7 +37,7 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.baselines.resgcn import resgcn
+    >>> from oddhop.evaluate.baselines.resgcn import resgcn
     >>> x = np.tile([1.0, 0.0, 0.0], (20, 1))
     >>> x[7] = [0.0, 0.0, 1.0]
     >>> ring = Graph.from_arrays([np.arange(20), (np.arange(20) + 1) % 20], x)

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 import torch
 
 from oddhop import Graph
-from oddhop.baselines import BASELINES, TRIVIAL
-from oddhop.baselines.amen import amen
-from oddhop.baselines.madan import SCALE, _weights, madan
-from oddhop.baselines.resgcn import WiringLoss, resgcn, trained
+from oddhop.evaluate.baselines import BASELINES, TRIVIAL
+from oddhop.evaluate.baselines.amen import amen
+from oddhop.evaluate.baselines.madan import SCALE, _weights, madan
+from oddhop.evaluate.baselines.resgcn import WiringLoss, resgcn, trained
 
 BORROWED = {"DOMINANT", "CoLA", "Radar", "ANOMALOUS"}
 HAVE = all(importlib.util.find_spec(name) for name in ("pyod", "pygod", "torch_geometric"))

@@ -74,7 +74,7 @@ def inject(
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.inject import inject
+    >>> from oddhop.evaluate.inject import inject
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 200, (2, 800)), rng.normal(size=(200, 4)))
     >>> made = inject(graph, seed=0, clique_size=5, cliques=2)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from oddhop import Graph
-from oddhop.audit import Finding, audit, neighbour_distances, norms
+from oddhop.explain.audit import Finding, audit, neighbour_distances, norms
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Injected anomalies, baselines and metrics: what a detector is measured by."""
