@@ -21,7 +21,7 @@ from reasons import NAMED, chance
 
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
-from oddhop.detectors.reasons import explain, measure_of
+from oddhop.detector.reasons import explain, measure_of
 from oddhop.explain.columns import Columns
 
 CHANGED, CANDIDATES, FEWEST = 150, 50, 3

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
-from oddhop.detectors.named import load_detector
+from oddhop.detector.registry import load_detector
 from oddhop.evaluate.inject import Injected, inject
 from oddhop.reports import case_report, write_report
 from oddhop.tables.encode import Encoding, learn_encoding

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from oddhop import HCM, Graph, Odd
 from oddhop.bench.networks import load_network
-from oddhop.detectors.reasons import explain
+from oddhop.detector.reasons import explain
 from oddhop.evaluate.inject import inject
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import Explanation

@@ -17,7 +17,10 @@ import sys
 import time
 from pathlib import Path
 
-IMPORTS = "import oddhop.cli.casefile, oddhop.reports; from oddhop.detectors.named import detector_named as get; get('{}')"
+IMPORTS = (
+    "import oddhop.cli.casefile, oddhop.reports; "
+    "from oddhop.detector.registry import detector_named; detector_named('{}')"
+)
 COMMAND = "import sys; from oddhop.cli import app; sys.argv[0] = 'oddhop'; app()"
 
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class OddhopError(Exception):
     """Base of every error that oddhop raises on purpose.
 
+    Attributes
+    ----------
+    problem : what is wrong, and what was got.
+    remedy : what to do about it, in Python.
+    command : the same on the command line, where that differs.
+
     Examples
     --------
     >>> from oddhop.errors import GraphError, OddhopError
-    >>> issubclass(GraphError, OddhopError)
-    True
+    >>> error = GraphError("the graph has no nodes", "give at least one")
+    >>> str(error), error.remedy, isinstance(error, OddhopError)
+    ('the graph has no nodes; give at least one', 'give at least one', True)
     """
+
+    def __init__(self, problem: str = "", remedy: str = "", *, command: str = "") -> None:
+        super().__init__(f"{problem}; {remedy}" if remedy else problem)
+        self.problem, self.remedy, self.command = problem, remedy, command or remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers of a cluster send errors to the driver: no part may get lost on the way.
+        return _rebuilt, (type(self), self.problem, self.remedy, self.command)
 
 
 class GraphError(OddhopError, ValueError):
@@ -56,3 +73,7 @@ class ModelFileError(OddhopError):
 
 class ClusterError(OddhopError):
     """A cluster cannot be reached, refuses us, or has no machine left to run on."""
+
+
+def _rebuilt(kind: type[OddhopError], problem: str, remedy: str, command: str) -> OddhopError:
+    return kind(problem, remedy, command=command)

@@ -13,6 +13,7 @@ import pytest
 
 from oddhop import HCM, Graph, Odd
 from oddhop.base.arrays import lies_on_disk
+from oddhop.detector.memory import check_memory, estimate_memory
 from oddhop.errors import GraphError, MemoryBudgetError
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
@@ -20,7 +21,6 @@ from oddhop.graph.disk import HEADER, ArrayEntry, Manifest, is_stored, open_stor
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.convolution import Convolution
 from oddhop.hcm.purify import purify
-from oddhop.memory import check_memory, estimate_memory
 from oddhop.settings import HCMSettings
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import load_network, open_network

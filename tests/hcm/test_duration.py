@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from oddhop.duration import estimate_seconds, measured_rate
+from oddhop.detector.duration import estimate_seconds, measured_rate
 from oddhop.settings import HCMSettings
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
+from oddhop.detector.memory import available_memory, check_memory, estimate_memory
 from oddhop.errors import MemoryBudgetError
-from oddhop.memory import available_memory, check_memory, estimate_memory
 from oddhop.settings import HCMSettings
 
 

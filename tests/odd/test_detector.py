@@ -11,8 +11,8 @@ from oddhop import HCM, Graph, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
 from tests.conftest import sha256
-from tests.detectors.test_zoo import SHAPES, _attributes
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
+from tests.testing.test_zoo import SHAPES, _attributes
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.bench.networks import read_mat
 from oddhop.cli.choices import gathered
 from oddhop.cli.verify import _verify_run
-from oddhop.detectors.named import load_detector
+from oddhop.detector.registry import load_detector
 from oddhop.errors import RunFolderError
 from oddhop.hcm.chains import Chain, _restored
 from oddhop.hcm.sampler import start

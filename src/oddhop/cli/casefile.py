@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from oddhop.cli import outcome
 from oddhop.cli.console import Console
 from oddhop.cli.reading import said_network
-from oddhop.detectors.named import load_detector
-from oddhop.detectors.reasons import AnyModel
+from oddhop.detector.reasons import AnyModel
+from oddhop.detector.registry import load_detector
 from oddhop.errors import RunFolderError
 from oddhop.settings import checked_run_settings
 from oddhop.tables.network import Network

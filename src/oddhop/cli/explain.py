@@ -36,8 +36,8 @@ def explain(
     import pyarrow.compute as pc
 
     from oddhop.cli.casefile import reopened
-    from oddhop.detectors.reasons import explain as reasons
-    from oddhop.detectors.reasons import measure_of
+    from oddhop.detector.reasons import explain as reasons
+    from oddhop.detector.reasons import measure_of
     from oddhop.errors import TableError
 
     console = Console(log_format)

@@ -12,7 +12,7 @@ from oddhop.cli import outcome
 from oddhop.cli.casefile import write_case_report
 from oddhop.cli.console import Console
 from oddhop.cli.reading import left_out, said_network
-from oddhop.detectors.named import detector_named
+from oddhop.detector.registry import detector_named
 from oddhop.errors import SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.odd.detector import Odd

@@ -41,7 +41,7 @@ def fit(
     from oddhop.base.checkpoints import discard_run
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.named import detector_named
+    from oddhop.detector.registry import detector_named
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
@@ -87,7 +87,7 @@ def score(
     from oddhop.cli import outcome
     from oddhop.cli.choices import gathered
     from oddhop.cli.reading import said_network
-    from oddhop.detectors.named import load_detector
+    from oddhop.detector.registry import load_detector
     from oddhop.errors import ModelFileError, RunFolderError
     from oddhop.graph.disk import file_entry
     from oddhop.tables.network import with_ids

@@ -91,7 +91,7 @@ def ingest(
 
 
 def _encoding_of(path: Path) -> Encoding:
-    from oddhop.detectors.named import load_detector
+    from oddhop.detector.registry import load_detector
     from oddhop.errors import ModelFileError
     from oddhop.graph.disk import is_stored
     from oddhop.tables.network import open_network

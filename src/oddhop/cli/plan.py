@@ -34,8 +34,14 @@ def plan(
     from oddhop.base.parallel import available_workers
     from oddhop.cli.choices import gathered, in_bytes
     from oddhop.cli.reading import said_network
-    from oddhop.duration import estimate_odd_seconds, estimate_seconds
-    from oddhop.memory import available_memory, check_memory, check_odd_memory, estimate_memory, estimate_odd_memory
+    from oddhop.detector.duration import estimate_odd_seconds, estimate_seconds
+    from oddhop.detector.memory import (
+        available_memory,
+        check_memory,
+        check_odd_memory,
+        estimate_memory,
+        estimate_odd_memory,
+    )
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"workers": workers, "max_memory": in_bytes(max_memory)}

@@ -37,7 +37,7 @@ def verify(
 
 
 def _verify_model(path: Path) -> None:
-    from oddhop.detectors.named import load_detector
+    from oddhop.detector.registry import load_detector
 
     detector = load_detector(path)
     model = detector.model_

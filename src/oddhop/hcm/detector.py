@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from oddhop.base.arrays import Floats
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.parallel import Progress, available_workers, silent
-from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
-from oddhop.detectors.table import budget, result_table, threshold_of
+from oddhop.detector.base import GraphDetector, begun_run, check_finite, checked_graph
+from oddhop.detector.memory import check_memory
+from oddhop.detector.ranking import rank_nodes
+from oddhop.detector.result_table import budget, result_table, threshold_of
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
@@ -25,8 +27,6 @@ from oddhop.hcm.model_file import Model, load_model, save_model
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.subgraph import take_excerpt
 from oddhop.hcm.training_pairs import plan_chains, take_lesson
-from oddhop.memory import check_memory
-from oddhop.ranks import rank_nodes
 from oddhop.settings import HCMSettings, checked_settings
 from oddhop.tables.encode import Encoding
 from oddhop.version import __version__

@@ -8,12 +8,12 @@ from typing import Any
 import numpy.typing as npt
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.detector.ranking import Mixing, mixing
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Plan, Posterior
 from oddhop.hcm.hop_pairs import HopPairs
 from oddhop.hcm.scoring import Scores
 from oddhop.hcm.training_pairs import LeftOut
-from oddhop.ranks import Mixing, mixing
 from oddhop.settings import HCMSettings
 
 

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, available_workers, silent
-from oddhop.detectors.base import GraphDetector, begun_run, check_finite, checked_graph
-from oddhop.detectors.table import budget, odd_table, threshold_of
+from oddhop.detector.base import GraphDetector, begun_run, check_finite, checked_graph
+from oddhop.detector.memory import check_odd_memory
+from oddhop.detector.ranking import rank_scores
+from oddhop.detector.result_table import budget, odd_table, threshold_of
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.graph import Graph
-from oddhop.memory import check_odd_memory
 from oddhop.odd.combine import Evidence
 from oddhop.odd.model_file import OddModel, load_odd, save_odd
 from oddhop.odd.ring import folded
 from oddhop.odd.views import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
-from oddhop.ranks import rank_scores
 from oddhop.settings import OddSettings, checked_odd_settings
 from oddhop.tables.encode import Encoding
 from oddhop.version import __version__

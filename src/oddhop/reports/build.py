@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.parallel import Progress, silent
-from oddhop.detectors.reasons import AnyModel, audited, explain, measure_of
+from oddhop.detector.reasons import AnyModel, audited, explain, measure_of
 from oddhop.graph.graph import Graph, node_numbers
 from oddhop.odd.model_file import OddModel
 from oddhop.reports.page import CaseReport, cases_of, mended_facts, read_facts

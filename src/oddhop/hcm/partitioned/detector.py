@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from oddhop.base.parallel import Mapper, Progress, silent
-from oddhop.detectors.base import begun_as
+from oddhop.detector.base import begun_as
+from oddhop.detector.memory import check_partitioned_memory
 from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.graph.disk import open_stored
 from oddhop.hcm.detector import HCM
@@ -20,7 +21,6 @@ from oddhop.hcm.partitioned.purify import purify
 from oddhop.hcm.partitioned.scoring import score_nodes
 from oddhop.hcm.partitioned.training import gather, run_chains
 from oddhop.hcm.training_pairs import LeftOut, plan_chains
-from oddhop.memory import check_partitioned_memory
 from oddhop.partitions.task import Crew, Work
 from oddhop.settings import checked_settings
 

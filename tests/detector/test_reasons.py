@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from oddhop import HCM, Graph, Odd
-from oddhop.detectors.reasons import audited, explain, measure_of, top_of
+from oddhop.detector.reasons import audited, explain, measure_of, top_of
 from oddhop.odd import ring
 from tests.conftest import QUICK
 
@@ -67,6 +67,6 @@ def test_what_was_kept_of_one_network_is_not_used_for_another(small: Graph) -> N
 
 
 def test_odd_and_its_report_do_without_torch() -> None:
-    imports = "import oddhop.cli.casefile, oddhop.reports; from oddhop import Odd; from oddhop.detectors.named import *"
-    told = f"{imports}; detector_named('odd'); import sys; sys.exit('torch' in sys.modules)"
+    imports = "import sys, oddhop.cli.casefile, oddhop.reports; from oddhop import Odd; import oddhop.detector.registry"
+    told = f"{imports}; oddhop.detector.registry.detector_named('odd'); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

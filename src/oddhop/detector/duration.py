@@ -26,7 +26,7 @@ def estimate_seconds(
 
     Examples
     --------
-    >>> from oddhop.duration import estimate_seconds
+    >>> from oddhop.detector.duration import estimate_seconds
     >>> from oddhop.settings import HCMSettings
     >>> small, large = (estimate_seconds(n, 10 * n, 20, HCMSettings(), workers=2, rate=3e10) for n in (10**4, 10**6))
     >>> small["scoring"] < large["scoring"]
@@ -55,7 +55,7 @@ def estimate_odd_seconds(nodes: int, edges: int, attributes: int, settings: OddS
 
     Examples
     --------
-    >>> from oddhop.duration import estimate_odd_seconds
+    >>> from oddhop.detector.duration import estimate_odd_seconds
     >>> from oddhop.settings import OddSettings
     >>> 10 < estimate_odd_seconds(300_000, 2_300_000, 250, OddSettings()) < 1000
     True

@@ -22,7 +22,7 @@ def detector_named(name: str) -> type[HCM] | type[Odd]:
 
     Examples
     --------
-    >>> from oddhop.detectors.named import detector_named
+    >>> from oddhop.detector.registry import detector_named
     >>> detector_named("odd").__name__
     'Odd'
     """
@@ -40,7 +40,7 @@ def load_detector(path: str | os.PathLike[str]) -> AnyDetector:
     --------
     >>> import numpy as np, tempfile
     >>> from oddhop import Graph, Odd
-    >>> from oddhop.detectors.named import load_detector
+    >>> from oddhop.detector.registry import load_detector
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from oddhop.detector.ranking import mixing, rank_nodes
 from oddhop.hcm.scoring import Scores
-from oddhop.ranks import mixing, rank_nodes
 
 
 def _scores(truth: np.ndarray, noise: float, seed: int, chains: int = 4, samples: int = 10) -> Scores:

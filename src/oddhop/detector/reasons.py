@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent
-from oddhop.detectors.table import budget_of
+from oddhop.detector.result_table import budget_of
 from oddhop.explain.audit import Finding, audit
 from oddhop.explain.explanation import Explanation, Yardstick
 from oddhop.graph.graph import Graph
@@ -57,7 +57,7 @@ def explain(
     --------
     >>> import numpy as np
     >>> from oddhop import Graph, Odd
-    >>> from oddhop.detectors.reasons import explain, measure_of
+    >>> from oddhop.detector.reasons import explain, measure_of
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
     >>> fitted = Odd(top_k=3, random_state=0).fit(graph)

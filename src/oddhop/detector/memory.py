@@ -37,7 +37,7 @@ def estimate_memory(
 
     Examples
     --------
-    >>> from oddhop.memory import estimate_memory
+    >>> from oddhop.detector.memory import estimate_memory
     >>> from oddhop.settings import HCMSettings
     >>> stages = estimate_memory(1_000_000, 10_000_000, 20, HCMSettings(), workers=2)
     >>> max(stages.values()) < 6 * 2**30
@@ -151,7 +151,7 @@ def estimate_odd_memory(nodes: int, edges: int, attributes: int, *, values: int 
 
     Examples
     --------
-    >>> from oddhop.memory import estimate_odd_memory
+    >>> from oddhop.detector.memory import estimate_odd_memory
     >>> estimate_odd_memory(1_000_000, 10_000_000, 20) < 6 * 2**30
     True
     """

@@ -78,7 +78,7 @@ def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, i
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.ranks import rank_scores
+    >>> from oddhop.detector.ranking import rank_scores
     >>> score = np.arange(5.0)
     >>> ranking = rank_scores(score, np.stack([score, score]), score >= 0, 1, inflation=1.0)
     >>> ranking.rank.tolist(), ranking.low.tolist()

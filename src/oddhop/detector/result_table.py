@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Ints
+from oddhop.detector.ranking import Ranking
 from oddhop.graph.graph import Graph
 from oddhop.odd.combine import KINDS, Evidence
-from oddhop.ranks import Ranking
 from oddhop.settings import HCMSettings, OddSettings
 
 if TYPE_CHECKING:

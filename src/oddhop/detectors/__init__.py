@@ -1,1 +1,0 @@
-"""Detectors: each wires the stages and shows the face of scikit-learn."""
