@@ -19,9 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from reasons import NAMED, chance
 
-from oddhop import HCM, Graph, Odd
+from oddhop import HCM, Graph, Network, Odd
 from oddhop.bench.networks import load_network
-from oddhop.detector.reasons import explain, measure_of
 from oddhop.explain.columns import Columns
 
 CHANGED, CANDIDATES, FEWEST = 150, 50, 3
@@ -84,15 +83,16 @@ def main() -> None:
             model = fitted(args.detector, graph, len(told), seed, args.burn_in)
             nodes = sorted((first(model, len(told)) - before) & set(told))
             changed, few = changed + len(told), [*few, *(len(one) for one in told.values())]
+            network = Network.of(graph)
             began = time.perf_counter()
-            reasons = list(explain(model.model_, graph, nodes, measure_of(model.model_, model.result_)))
+            reasons = list(model.explain_nodes(network, model.result_, np.array(nodes, dtype=np.int64)))
             spent += time.perf_counter() - began
-            columns = Columns(graph)
+            columns = Columns(network)
             for node, why in zip(nodes, reasons, strict=True):
                 neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
                 differing = set(np.flatnonzero(row(graph.attributes, node) != columns.typical(neighbours)).tolist())
                 right = told[node] & differing
-                named = {int(one.column.split()[-1]) for one in why.traits[:NAMED]}
+                named = {int(one.column.split()[-1]) for one in why.columns[:NAMED]}
                 found.append((bool(right & named), chance(len(differing), len(right)), bool(right)))
         shares = " | ".join(f"{100 * share:.0f} %" for share in np.mean(found or [(0, 0, 0)], axis=0))
         size = f"{clean.attribute_count:,} | {np.median(few):.0f}"

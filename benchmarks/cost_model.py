@@ -24,7 +24,6 @@ from oddhop import HCM
 from oddhop.base.parallel import threads
 from oddhop.graph.disk import open_stored
 from oddhop.hcm.hop_pairs import MAX_SOURCES
-from oddhop.hcm.partitioned.detector import fit_stored
 
 SAMPLES, CHAINS, STEPS, WIDTH, HIDDEN, CLASSES = 10, 4, 1_100, 20, 128, 4  # as HCM has them
 FEW = {"burn_in": 20, "samples": 2, "thin": 1, "chains": 2}  # what is run here
@@ -69,7 +68,7 @@ def main() -> None:
         seconds.clear()
         shutil.rmtree(asked.folder, ignore_errors=True)
         detector = HCM(**FEW, precision="bfloat16", random_state=0)
-        fit_stored(detector, asked.graph, mapper=timed(seconds), run_folder=asked.folder)
+        detector.fit_partitions(asked.graph, mapper=timed(seconds), run_folder=asked.folder)
     shutil.rmtree(asked.folder)
     entries = 2 * small.edges, 2 * asked.edges
     nodes = small.nodes, asked.nodes

@@ -13,26 +13,22 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import os
 import resource
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oddhop import HCM, Graph, Odd
+from oddhop import HCM, Graph, Network, Odd, load, read_network
 from oddhop.bench.networks import load_network
-from oddhop.detector.registry import load_detector
 from oddhop.evaluate.inject import Injected, inject
-from oddhop.reports import case_report, write_report
-from oddhop.tables.encode import Encoding, learn_encoding
-from oddhop.tables.network import load_network as read_tables
-from oddhop.tables.read import network_graph, read_network
+from oddhop.reports import report as case_report
+from oddhop.tables.encode import learn_encoding
+from oddhop.tables.read import network_graph, read_tables
 from tables import tables
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
@@ -92,12 +88,12 @@ def debian_tables() -> tuple[pa.Table, pa.Table]:
     return pa.table({"package": packages[edges[0]], "relates to": packages[edges[1]]}), pa.table(table)
 
 
-def debian() -> tuple[Graph, Encoding, pa.Table]:
+def debian() -> Network:
     edges, nodes = debian_tables()
-    tables = read_network(edges, nodes, source="package", target="relates to", id="package")
+    tables = read_tables(edges, nodes, source="package", target="relates to", id="package")
     encoding = learn_encoding(tables.columns, kinds=dict.fromkeys(CATEGORIES, "category"), max_levels=58)
     attributes, names = encoding.apply(tables.columns)
-    return network_graph(tables, attributes, names), encoding, tables.columns
+    return Network(network_graph(tables, attributes, names), tables.ids, encoding, originals=tables.columns)
 
 
 def npm() -> Graph:
@@ -111,33 +107,24 @@ def injected() -> Injected:
     return inject(load_network("blogcatalog_raw").graph, seed=0)
 
 
-def network(name: str, detector: str) -> tuple[Graph, dict[str, Any]]:
+def network(name: str, detector: str) -> Network:
     """Give a network, and what else a report tells of it; for Odd from the tables that ``tables.py`` writes."""
     if name == "injected":
-        return injected().graph, {}
+        return Network.of(injected().graph)
     if detector == "odd":
         edges, nodes = tables({"debian": "debian_bookworm", "npm": "npm_2016"}[name], Path(os.environ["ODDHOP_DATA"]))
-        read = read_tables(edges, nodes)
-        return read.graph, {
-            "ids": read.ids,
-            "encoding": read.encoding,
-            "originals": read.originals,
-            "counts": read.counts,
-        }
-    if name == "npm":
-        return npm(), {}
-    graph, encoding, originals = debian()
-    return graph, {"encoding": encoding, "originals": originals}
+        return read_network(edges, nodes)
+    return Network.of(npm()) if name == "npm" else debian()
 
 
-def files(name: str, detector: str, folder: Path) -> tuple[Path, Path, Path]:
-    """Give the places of the model, the scores, and the edges that were left out."""
+def files(name: str, detector: str, folder: Path) -> tuple[Path, Path]:
+    """Give the places of the model and the scores."""
     stem = name if detector == "hcm" else f"{name}-odd"
-    return folder / f"{stem}.oddhop", folder / f"{stem}.parquet", folder / f"{stem}.json"
+    return folder / f"{stem}.oddhop", folder / f"{stem}.parquet"
 
 
 def fit(name: str, folder: Path, detector: str, top: int, burn_in: int) -> None:
-    graph, _ = network(name, detector)
+    taken = network(name, detector)
     began = time.perf_counter()
     told: dict[str, int] = {}
 
@@ -146,28 +133,24 @@ def fit(name: str, folder: Path, detector: str, top: int, burn_in: int) -> None:
             told[stage] = step
             print(f"{time.perf_counter() - began:7.0f} s  {stage} {done} of {total}", flush=True)
 
-    model, scores, left_out = files(name, detector, folder)
-    edges = {}
+    model, scores = files(name, detector, folder)
     if detector == "odd":
-        fitted = Odd(workers=1, random_state=0, top_k=top).fit(graph, progress=tell)
+        fitted = Odd(workers=1, random_state=0, top_k=top).fit(taken, progress=tell)
     else:
-        fitted = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(graph, progress=tell)
-        edges = {"dropped": fitted.diagnostics_.dropped, "tied": fitted.diagnostics_.tied}
+        fitted = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(taken, progress=tell)
     fitted.save(model)
     pq.write_table(fitted.result_, scores)
-    left_out.write_text(json.dumps(edges))
 
 
 def report(name: str, folder: Path, detector: str, cases: int, page: Path) -> None:
-    graph, told = network(name, detector)
-    model, scores, left_out = files(name, detector, folder)
-    fitted, result = load_detector(model), pq.read_table(scores)
-    edges = json.loads(left_out.read_text())
+    taken = network(name, detector)
+    model, scores = files(name, detector, folder)
+    fitted, result = load(model), pq.read_table(scores)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     began, used = time.perf_counter(), time.process_time()
-    made = case_report(fitted.model_, graph, result, title=TITLES[name], cases=cases, **told, **edges)
+    made = case_report(fitted, taken, result, title=TITLES[name], cases=cases)
     explained = time.perf_counter() - began
-    write_report(made, page)
+    made.write(page)
     seconds, size = time.perf_counter() - began, page.stat().st_size / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{name}: {cases} cases: {seconds:.1f} s ({explained:.1f} s of it explaining), {size:.2f} MB")

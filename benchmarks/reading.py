@@ -16,8 +16,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from oddhop.tables.network import load_network
-from oddhop.tables.read import read_network
+from oddhop.tables.network import read_network
+from oddhop.tables.read import read_tables
 
 
 def bare(folder: Path) -> None:
@@ -40,8 +40,8 @@ def main() -> None:
     edges, nodes = str(folder / "edges.parquet"), str(folder / "nodes.parquet")
     ways = {
         "bare DuckDB": lambda: bare(folder),
+        "read_tables": lambda: read_tables(edges, nodes),
         "read_network": lambda: read_network(edges, nodes),
-        "load_network": lambda: load_network(edges, nodes),
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):

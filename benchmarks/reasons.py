@@ -25,14 +25,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from oddhop import HCM, Graph, Odd
+from oddhop import HCM, Graph, Network, Odd
 from oddhop.bench.networks import load_network
-from oddhop.detector.reasons import explain
 from oddhop.evaluate.inject import inject
 from oddhop.explain.columns import Columns
-from oddhop.explain.explanation import Explanation
-from oddhop.hcm.explain import yardstick
-from oddhop.odd.explain import odd_yardstick
+from oddhop.explain.explanation import Explanation, alert_line
 
 NAMED = 3
 
@@ -49,7 +46,7 @@ def changed(graph: Graph, node: int, why: Explanation) -> Graph:
     ends = np.stack([np.repeat(np.arange(graph.node_count), graph.degrees), graph.indices])
     ends = ends[:, ends[0] < ends[1]]
     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-    typical = Columns(graph).typical(neighbours)
+    typical = Columns(Network.of(graph)).typical(neighbours)
     x = sp.lil_array(graph.attributes)
     for change in why.counterfactual.changes:
         if change.kind == "edge":
@@ -85,22 +82,24 @@ def main() -> None:
         else:
             fitted = HCM(random_state=args.seed, burn_in=args.burn_in, top_k=top, workers=1).fit(graph)
             result = fitted.result_
-        measure = (odd_yardstick if args.detector == "odd" else yardstick)(result, np.inf, top)
+        # The line is the score of the last node that is looked at, whatever budget the detector was fitted with.
+        fitted.threshold_ = alert_line(result.filter(result["judged"])["score"].to_numpy(), np.inf, top)
+        network = Network.of(graph)
         flagged = result["id"].to_numpy()[:top]
         for kind, told in ((1, "cliques"), (2, "attributes")):
             nodes = flagged[labels[flagged] == kind]
             named, luck, right_ones, base, shown, under, lower, checked = 0, [], [], [], 0, 0, 0, 0
             claimed, off, kinds = 0, 0.0, []
-            for node, why in zip(nodes, explain(fitted.model_, graph, nodes, measure), strict=True):
+            for node, why in zip(nodes, fitted.explain_nodes(network, result, nodes), strict=True):
                 if kind == 1:
                     now, then = (set(one.indices[one.indptr[node] : one.indptr[node + 1]]) for one in (graph, before))
                     right, reasons, total = now - then, [one.id for one in why.neighbours], len(now)
                 else:
                     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
                     own, old = (one.attributes[[node]].toarray().ravel() for one in (graph, before))
-                    differing = np.flatnonzero(own != Columns(graph).typical(neighbours))
+                    differing = np.flatnonzero(own != Columns(network).typical(neighbours))
                     right = set(np.flatnonzero(own != old)) & set(differing)
-                    reasons, total = [int(one.column.split()[1]) for one in why.traits], len(differing)
+                    reasons, total = [int(one.column.split()[1]) for one in why.columns], len(differing)
                 named += bool(right & set(reasons[:NAMED]))
                 luck.append(chance(total, len(right)))
                 right_ones.append(np.mean([one in right for one in reasons[:NAMED]]) if reasons else 0.0)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 IMPORTS = (
-    "import oddhop.cli.casefile, oddhop.reports; "
+    "import oddhop.runs.reopen, oddhop.reports; "
     "from oddhop.detector.registry import detector_named; detector_named('{}')"
 )
 COMMAND = "import sys; from oddhop.cli import app; sys.argv[0] = 'oddhop'; app()"

@@ -30,7 +30,7 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
 from oddhop.hcm.hop_search import forget, search
-from oddhop.hcm.model import PAIRS_AT_ONCE, Inputs, Shape, pair_loss
+from oddhop.hcm.model import PAIRS_AT_ONCE, Inputs, Shape, embed, pair_loss
 from oddhop.hcm.purify import purify
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
@@ -152,11 +152,9 @@ def hop_pairs(graph: Graph, repeats: int) -> dict[str, Any]:
 
 
 def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[str, Any]:
-    from oddhop.hcm.chains import Posterior
     from oddhop.hcm.scoring import EDGES_AT_ONCE, _add_sample
 
     weights = shape.start(torch_generator(0, START, 0), torch.float32)
-    posterior = Posterior(weights.numpy()[None, None], shape, np.zeros(1))
     s = torch_csr(normalised(graph))
     w0, w1, v0, _, v1, _ = shape.read(weights)
     left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
@@ -164,7 +162,8 @@ def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[st
 
     def ours() -> None:
         mean, square = (np.zeros(graph.edge_count, dtype=np.float32) for _ in range(2))
-        _add_sample(weights, 0, posterior, inputs, graph, mean, square, 1)
+        z = embed(weights, shape, inputs, workers=1)
+        _add_sample(weights, 0, shape, z, graph, mean, square, 1)
 
     def bare() -> None:
         z = (s @ torch.relu(inputs.convolved @ w0)) @ w1

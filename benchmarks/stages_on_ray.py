@@ -23,7 +23,6 @@ from typing import Any
 from oddhop import HCM
 from oddhop.base.parallel import Mapper, single_threaded
 from oddhop.base.ray import cluster
-from oddhop.hcm.partitioned.detector import fit_stored
 
 FEW = {"burn_in": 100, "samples": 4, "thin": 5, "chains": 3}
 
@@ -65,7 +64,7 @@ def main() -> None:
                     return results
 
                 shutil.rmtree(asked.work, ignore_errors=True)
-                fit_stored(HCM(**FEW, random_state=0), asked.graph, mapper=timed, run_folder=asked.work)
+                HCM(**FEW, random_state=0).fit_partitions(asked.graph, mapper=timed, run_folder=asked.work)
                 for kind, value in took.items() if number else ():  # in the first round machines compile
                     seconds[kind, name].append(value)
     shutil.rmtree(asked.work)

@@ -1,35 +1,44 @@
 """oddhop: find the nodes of an attributed network that do not belong where they are wired.
 
->>> from oddhop import HCM, Graph
+>>> from oddhop import Graph, Odd
 """
 
 from typing import TYPE_CHECKING, Any
 
+from oddhop.errors import OddhopError
 from oddhop.version import __version__
 
 if TYPE_CHECKING:
+    from oddhop.detector.registry import load
     from oddhop.graph.graph import Graph
     from oddhop.hcm.detector import HCM
-    from oddhop.hcm.diagnostics import Diagnostics
     from oddhop.odd.detector import Odd
+    from oddhop.reports import report
+    from oddhop.tables.network import Network, read_network
 
-__all__ = ["HCM", "Diagnostics", "Graph", "Odd", "__version__"]
+__all__ = ["HCM", "Graph", "Network", "Odd", "OddhopError", "__version__", "load", "read_network", "report"]
 
 _HOMES = {
-    "HCM": "oddhop.hcm.detector",
-    "Diagnostics": "oddhop.hcm.diagnostics",
     "Graph": "oddhop.graph.graph",
-    "Odd": "oddhop.odd.detector",
+    "Network": "oddhop.tables.network",
+    "load": "oddhop.detector.registry",
+    "read_network": "oddhop.tables.network",
+    "report": "oddhop.reports",
 }
+_DETECTORS = {"HCM": "hcm", "Odd": "odd"}
 
 
 def __getattr__(name: str) -> Any:
-    # Torch takes seconds to import: a command that only tells its options need not wait for it.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'oddhop' has no attribute {name!r}")
+    # Imports take seconds, and torch is an extra: a command that only shows its options need not wait for them.
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _DETECTORS:
+        from oddhop.detector.registry import detector_named
+
+        return detector_named(_DETECTORS[name])
+    raise AttributeError(f"module 'oddhop' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -71,6 +71,10 @@ class ModelFileError(OddhopError):
     """A model file or a checkpoint cannot be read, was changed, or has another schema."""
 
 
+class MissingExtraError(OddhopError, ImportError):
+    """What was asked for needs a package that is not installed."""
+
+
 class ClusterError(OddhopError):
     """A cluster cannot be reached, refuses us, or has no machine left to run on."""
 

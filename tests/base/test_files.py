@@ -14,7 +14,6 @@ from oddhop.base.checkpoints import RunFolder, discard_run, locked, open_run, re
 from oddhop.base.files import (
     atomic_file,
     digest,
-    opened_parts,
     pack_arrays,
     sweep_beside,
     unpack_arrays,
@@ -249,14 +248,6 @@ def test_every_seal_of_a_packed_file_is_looked_at(part: str) -> None:
     text += b" " * (-len(text) % 8 + (8 if part == "space" else 0))
     with pytest.raises(ModelFileError, match="was changed after it was written"):
         unpack_arrays(len(text).to_bytes(8, "little") + text + body, "it")
-
-
-def test_a_model_of_another_kind_or_schema_is_refused(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "m", pack_arrays({}, {"kind": "a", "schema": 1}))
-    assert opened_parts(tmp_path / "m", "a", 1)[1] == {"kind": "a", "schema": 1}
-    for kind, schema in (("b", 1), ("a", 2)):
-        with pytest.raises(ModelFileError, match="holds 'a' of schema 1, expected"):
-            opened_parts(tmp_path / "m", kind, schema)
 
 
 def test_a_digest_tells_types_and_shapes_apart() -> None:

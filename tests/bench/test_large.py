@@ -9,7 +9,7 @@ import pytest
 from oddhop.bench import large
 from oddhop.bench.large import Large, write_large
 from oddhop.errors import SettingsError
-from oddhop.tables.read import read_network
+from oddhop.tables.read import read_tables
 
 SMALL = Large(6_000, 60_000, attributes=5, community=100, cliques=2, clique_size=10, swapped=20, seed=3)
 
@@ -28,7 +28,7 @@ def test_ids_are_every_number_once():
 
 
 def test_the_network_is_as_asked(made):
-    tables = read_network(made / "edges", made / "nodes")
+    tables = read_tables(made / "edges", made / "nodes")
     assert len(tables.ids) == 6_000
     assert tables.counts.edge_rows == 60_000 + 2 * 45
     assert tables.counts.unknown_edges == 0
@@ -45,7 +45,7 @@ def test_the_labels_name_the_anomalies(made):
     labels = pq.read_table(made / "labels.parquet").to_pandas()
     assert labels.id.is_unique
     assert labels.kind.value_counts().to_dict() == {"structural": 20, "contextual": 20}
-    tables = read_network(made / "edges", made / "nodes")
+    tables = read_tables(made / "edges", made / "nodes")
     joined = set(map(tuple, np.sort(tables.edge_index.T, axis=1).tolist()))
     members = labels.id[labels.kind == "structural"].to_numpy().reshape(2, 10)
     for clique in members:

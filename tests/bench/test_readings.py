@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from oddhop import Graph
 from oddhop.bench.authors_script import _labelled, _over_peak, _purified, _row_means
 from oddhop.bench.readings import _node_means, read_posterior
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 
 PATH = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
 X = np.array([[0.0], [1.0], [3.0], [6.0]])  # the edges of the path are 1, 2 and 3 long

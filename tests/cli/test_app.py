@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from oddhop import __version__
 from oddhop.cli import app
-from oddhop.cli.choices import gathered
+from oddhop.cli.settings import gathered
 from oddhop.errors import SettingsError
 from tests.cli.conftest import FAST
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from oddhop import HCM, Odd
 from oddhop.cli import app
-from oddhop.tables.network import load_network
-from oddhop.tables.read import network_graph, read_network
+from oddhop.tables.network import read_network
+from oddhop.tables.read import network_graph, read_tables
 from tests.cli.conftest import FAST, QUICK
 
 DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
@@ -66,7 +66,7 @@ def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table
 def test_the_scores_are_those_of_the_library(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--set", "encode.kinds.town=ignore", "--set", "encode.kinds.note=ignore")
     scores = dict(pq.read_table(folder / "run/results.parquet").select(["id", "score"]).to_pandas().to_numpy().tolist())
-    tables = read_network("edges.csv", "nodes.csv")
+    tables = read_tables("edges.csv", "nodes.csv")
     from oddhop.tables.encode import learn_encoding
 
     encoding = learn_encoding(tables.columns.select(["age"]))
@@ -205,7 +205,7 @@ def test_a_killed_run_of_odd_keeps_its_seed(folder: Path) -> None:
     begun = Path("begun/checkpoints")
     begun.mkdir(parents=True)
     straight = Odd(random_state=seed)
-    tables = load_network("edges.csv", "nodes.csv")
+    tables = read_network("edges.csv", "nodes.csv")
     straight.fit(tables.graph, run_folder=begun)
     run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "begun", "--resume")
     assert digests(folder / "begun") == wanted

@@ -37,7 +37,7 @@ def test_a_node_is_explained_by_its_id(folder: Path) -> None:
     told = run("explain", "run", first["id"], "--json")
     figures = json.loads(told[told.index("{\n") :])
     assert figures["degree"] == first["degree"]
-    assert {one["column"] for one in figures["traits"]} <= {"age", "town", "note"}
+    assert {one["column"] for one in figures["columns"]} <= {"age", "town", "note"}
     assert "no node is called 'nobody'" in refused(3, "explain", "run", "nobody")[0]
 
 

@@ -21,7 +21,6 @@ from oddhop.errors import OddhopError
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.disk import open_stored
 from oddhop.graph.preparation import learn_preparation
-from oddhop.hcm.partitioned.detector import fit_stored
 from oddhop.tables.ingest import ingest
 from tests.cluster.machines import ADDRESS, HEAD, Machines
 
@@ -116,5 +115,5 @@ def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
 def test_the_mapper_of_the_cluster_serves_the_library_too(
     driver: Mapper, network: Path, alone: HCM, tmp_path: Path
 ) -> None:
-    fitted = fit_stored(HCM(**QUICK, random_state=3), network, mapper=driver, run_folder=tmp_path / "run")
+    fitted = HCM(**QUICK, random_state=3).fit_partitions(network, mapper=driver, run_folder=tmp_path / "run")
     np.testing.assert_allclose(fitted.anomaly_scores_, alone.anomaly_scores_, atol=1e-5)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from dataclasses import is_dataclass
 
 import pytest
 
-STAGES = ("graph", "attributes", "purify", "hops", "excerpt", "convolution", "model", "sampler", "chains", "scoring",
-          "ranks", "runs", "modelfile", "detectors.lesson", "detectors.learned")  # fmt: skip
+import oddhop
+
+# These are work under way inside one stage, and never handed on.
+UNDER_WAY = {"oddhop.base.ray": ["_Work"], "oddhop.hcm.partitioned.pairs": ["Search"],
+             "oddhop.tables.ingest.growing_files": ["GrowingArray"]}  # fmt: skip
+MODULES = [module.name for module in pkgutil.walk_packages(oddhop.__path__, "oddhop.")]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_dataclass_of_a_stage_is_frozen(stage: str) -> None:
-    module = importlib.import_module(f"oddhop.{stage}")
-    found = [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == module.__name__]
-    assert found
-    assert [one.__name__ for one in found if not one.__dataclass_params__.frozen] == []
+def test_there_are_dataclasses_to_look_at() -> None:
+    assert len(MODULES) > 120
+    assert is_dataclass(oddhop.Graph)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_dataclass_is_frozen(name: str) -> None:
+    module = importlib.import_module(name)
+    found = [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == name]
+    assert [one.__name__ for one in found if not one.__dataclass_params__.frozen] == UNDER_WAY.get(name, [])

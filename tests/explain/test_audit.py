@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from oddhop import Graph
-from oddhop.explain.audit import Finding, audit, neighbour_distances, norms
+from oddhop import Graph, Odd
+from oddhop.explain.audit import Finding, agreement, audit_ranking, neighbour_distances, norms
+from oddhop.hcm.phrases import ties
+from oddhop.odd.phrases import related
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,10 @@ def ranked(graph: Graph, score: np.ndarray, sure: float = 0.9) -> pa.Table:
     return pa.table({"id": order, "score": score[order], "judged": judged[order], "top_probability": chance})
 
 
+def audit(graph: Graph, score: np.ndarray, own: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+    return audit_ranking(graph, graph, score, graph.degrees > 0, own)
+
+
 def by_name(findings: tuple[Finding, ...]) -> dict[str, Finding]:
     return {one.check: one for one in findings}
 
@@ -37,7 +43,7 @@ def test_a_ranking_that_is_a_trivial_one_is_said_to_be(network: Graph, name: str
         "attribute norm": norms(network),
         "distance to neighbours": neighbour_distances(network),
     }[name]
-    found = by_name(audit(network, ranked(network, sign * trivial**3), top=10))[name]
+    found = by_name(audit(network, sign * trivial**3))[name]
     assert found.level == "warning"
     assert found.figure * sign > 0.99
     assert ("backwards" in found.sentence) == (sign < 0)
@@ -45,30 +51,29 @@ def test_a_ranking_that_is_a_trivial_one_is_said_to_be(network: Graph, name: str
 
 def test_a_ranking_of_its_own_is_fine(network: Graph) -> None:
     noise = np.random.default_rng(1).uniform(size=200)
-    findings = audit(network, ranked(network, noise), top=10, dropped=100, tied=50)
+    own = agreement(ranked(network, noise), 10, "a fresh run", "unsure"), ties(100, 50)
+    findings = audit(network, noise, own)
     assert {one.level for one in findings} == {"fine"}
     assert len(findings) == 6
 
 
 def test_chains_that_disagree_ties_and_lone_nodes_are_told(network: Graph) -> None:
     noise = np.random.default_rng(1).uniform(size=200)
-    found = by_name(audit(network, ranked(network, noise, sure=0.3), top=10, dropped=100, tied=51))
+    own = agreement(ranked(network, noise, sure=0.3), 10, "a fresh run", "unsure"), ties(100, 51)
+    found = by_name(audit(network, noise, own))
     assert found["top"].level == "warning"
     assert "about 3 among its own first" in found["top"].sentence
     assert found["ties"].level == "warning"
     lonely = Graph.from_arrays([[0], [1]], np.arange(5.0)[:, None])
-    told = by_name(audit(lonely, ranked(lonely, np.ones(5)), top=1))["judged"]
+    told = by_name(audit(lonely, np.ones(5)))["judged"]
     assert (told.level, told.figure) == ("warning", 0.6)
 
 
-def test_of_odd_it_says_whether_strangers_can_be_told_and_what_ranks_rest_on(network: Graph) -> None:
-    table = ranked(network, np.random.default_rng(1).uniform(size=200), sure=0.3)
-    heard, silent = (by_name(audit(network, table, top=10, information=nats)) for nats in (0.5, 0.0))
-    assert (heard["strangers"].level, silent["strangers"].level) == ("fine", "warning")
-    assert "tells 0.5 nats" in heard["strangers"].sentence
-    assert "no stranger can be told" in silent["strangers"].sentence
-    assert "another sample of as many edges would find about 3" in heard["top"].sentence
-    assert "strangers" not in by_name(audit(network, table, top=10))
+def test_of_odd_it_says_whether_strangers_can_be_detected() -> None:
+    heard, silent = related(0.5), related(0.0)
+    assert (heard.level, silent.level) == ("fine", "warning")
+    assert "0.5 nats" in heard.sentence
+    assert "strangers cannot be detected" in silent.sentence
 
 
 def test_distances_are_those_of_the_definition_dense_and_sparse(network: Graph) -> None:
@@ -86,6 +91,6 @@ def test_ids_of_text_find_their_nodes() -> None:
     rng = np.random.default_rng(0)
     ids = np.array([f"n{k}" for k in rng.permutation(60)])
     graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 2)), ids)
-    table = ranked(graph, graph.degrees.astype(float))
-    named = table.set_column(0, "id", pa.array(graph.node_ids[table["id"].to_numpy()].tolist()))
-    assert by_name(audit(graph, named, top=5))["degree"].figure == pytest.approx(1.0)
+    fitted = Odd(random_state=0).fit(graph)
+    by_degree = fitted.result_.set_column(1, "score", fitted.result_["degree"].cast("double"))
+    assert by_name(fitted.audit(graph, by_degree))["degree"].figure == pytest.approx(1.0)

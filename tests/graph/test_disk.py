@@ -13,17 +13,18 @@ import pytest
 
 from oddhop import HCM, Graph, Odd
 from oddhop.base.arrays import lies_on_disk
-from oddhop.detector.memory import check_memory, estimate_memory
+from oddhop.detector.cost import Size, check_memory
 from oddhop.errors import GraphError, MemoryBudgetError
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
 from oddhop.graph.disk import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.convolution import Convolution
+from oddhop.hcm.cost import memory
 from oddhop.hcm.purify import purify
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 from oddhop.tables.ingest import ingest
-from oddhop.tables.network import load_network, open_network
+from oddhop.tables.network import open_network, read_network
 from tests.conftest import QUICK
 
 
@@ -49,12 +50,12 @@ def copy(made, tmp_path) -> Path:
 
 def test_what_lies_on_the_disk_is_not_counted_as_memory(made):
     opened = Graph.open(made / "graph")
-    held = load_network(made / "edges.parquet", made / "nodes.parquet").graph
-    sizes = (opened.node_count, opened.edge_count, opened.attribute_count)
-    room = max(estimate_memory(*sizes, HCMSettings(), workers=1, mapped=True).values())
-    check_memory(opened, HCMSettings(max_memory=room), workers=1)
+    held = read_network(made / "edges.parquet", made / "nodes.parquet").graph
+    needed, settings = memory(Size.of(opened), HCMSettings(), workers=1), HCMSettings()
+    room = max(needed.memory.values())
+    check_memory(needed, room, "on disk")
     with pytest.raises(MemoryBudgetError):
-        check_memory(held, HCMSettings(max_memory=room), workers=1)
+        check_memory(memory(Size.of(held), settings, workers=1), room, "in memory")
 
 
 def test_an_opened_graph_is_mapped_and_frozen(made):
@@ -70,7 +71,7 @@ def test_an_opened_graph_is_mapped_and_frozen(made):
 
 def test_stages_give_on_disk_what_they_give_in_memory(made):
     on_disk = Graph.open(made / "graph")
-    in_memory = load_network(made / "edges.parquet", made / "nodes.parquet").graph
+    in_memory = read_network(made / "edges.parquet", made / "nodes.parquet").graph
     assert on_disk.fingerprint == in_memory.fingerprint
     assert on_disk.attributes.dtype == np.float32
     for detector in (HCM(**QUICK), Odd(random_state=0)):

@@ -39,6 +39,6 @@ def test_a_loss_that_stays_broken_ends_with_advice(small: Graph) -> None:
 def test_chains_start_apart_and_training_lowers_the_loss(small: Graph) -> None:
     settings = {**QUICK, "chains": 3, "workers": 2}
     short, long = (HCM(**{**settings, "burn_in": steps}).fit(small) for steps in (1, 200))
-    weights = long.model_.posterior.weights
+    weights = long.model_.learned.posterior.weights
     assert not np.allclose(weights[0], weights[1])
     assert long.diagnostics_.losses.mean() < short.diagnostics_.losses.mean() - 0.1

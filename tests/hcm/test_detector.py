@@ -38,7 +38,7 @@ def test_the_constructor_only_stores() -> None:
     assert (detector.hops, detector.drop_ratio) == ("many", -3)
 
 
-@pytest.mark.parametrize("method", ["score_samples", "predict", "decision_function", "score_table"])
+@pytest.mark.parametrize("method", ["score_samples", "predict", "decision_function", "rank"])
 def test_not_fitted_is_said(small: Graph, method: str) -> None:
     with pytest.raises(NotFittedError):
         getattr(HCM(), method)(small)
@@ -130,7 +130,7 @@ def test_ids_are_kept_and_row_order_changes_no_score(small: Graph) -> None:
 def test_another_network_with_the_same_attributes_can_be_scored(small: Graph, fitted: HCM) -> None:
     rng = np.random.default_rng(3)
     other = Graph.from_arrays(rng.integers(0, 20, (2, 40)), rng.normal(size=(20, 5)))
-    table = fitted.score_table(other)
+    table = fitted.rank(other)
     assert table.num_rows == 20
     np.testing.assert_allclose(
         np.sort(table["score"].to_numpy())[::-1], np.sort(-fitted.score_samples(other))[::-1], rtol=0
@@ -202,7 +202,7 @@ def test_numpy_scalars_are_settings_too(small: Graph) -> None:
 
 
 def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
-    with pytest.raises(GraphError, match=r"got ndarray; make one with Graph\.from_arrays"):
+    with pytest.raises(GraphError, match=r"got ndarray; make a Graph with Graph\.from_arrays"):
         HCM().fit(np.zeros((3, 3)))
     with pytest.raises(NothingToLearnError, match="no edges"):
         HCM().fit(Graph.from_arrays([[], []], np.zeros((3, 1))))
@@ -210,7 +210,8 @@ def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
 
 def test_a_run_over_its_memory_is_refused_before_it_begins(small: Graph) -> None:
     with pytest.raises(
-        MemoryBudgetError, match=r"would take about .* GiB and 0\.0 GiB may be used; try training='sampled', workers=1"
+        MemoryBudgetError,
+        match=r"would take about .* GiB for training, and 0\.0 GiB may be used; try training='sampled', workers=1",
     ):
         HCM(max_memory=1000).fit(small)
 

@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oddhop import HCM, Graph
+from oddhop import HCM, Graph, Network
+from oddhop.base.parallel import silent
 from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
-from oddhop.hcm.explain import LOOKED_AT, SHOWN, explain_nodes, yardstick
+from oddhop.hcm.explain import LOOKED_AT, SHOWN
 from oddhop.tables.encode import learn_encoding
 from tests.conftest import QUICK
 
@@ -42,7 +43,7 @@ def fitted(planted: Graph) -> HCM:
 
 
 def explained(fitted: HCM, graph: Graph, nodes: list[int]) -> list[Explanation]:
-    return list(explain_nodes(fitted.model_, graph, nodes, yardstick(fitted.result_, fitted.threshold_, 8)))
+    return list(fitted.explain_nodes(Network.of(graph), fitted.result_, np.array(nodes)))
 
 
 def test_the_planted_edges_look_farthest(planted: Graph, fitted: HCM) -> None:
@@ -55,7 +56,7 @@ def test_the_planted_edges_look_farthest(planted: Graph, fitted: HCM) -> None:
 
 def test_the_replaced_columns_are_named(planted: Graph, fitted: HCM) -> None:
     [why] = explained(fitted, planted, [DISGUISED])
-    assert {one.column for one in why.traits[:2]} == {"b", "d"}
+    assert {one.column for one in why.columns[:2]} == {"b", "d"}
     assert why.telling
     assert "What sets it apart most is its" in " ".join(why.sentences)
 
@@ -121,18 +122,19 @@ def test_a_node_without_neighbours_says_so(small: Graph) -> None:
     assert why.sentences == ("It has no neighbours, so there is nothing to judge it by.",)
 
 
-def test_a_number_that_is_no_node_is_refused(small: Graph) -> None:
+def test_an_id_that_no_node_has_is_refused(small: Graph) -> None:
     fitted = HCM(**QUICK).fit(small)
-    with pytest.raises(GraphError, match="from 0 to 60, got \\[61\\]"):
-        explained(fitted, small, [61])
+    assert fitted.explain(60).degree == 0
+    with pytest.raises(GraphError, match="no node is called 61"):
+        fitted.explain(61)
 
 
 def test_batches_and_workers_change_nothing(planted: Graph, fitted: HCM, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = list(range(12))
     whole = explained(fitted, planted, nodes)
     monkeypatch.setattr("oddhop.hcm.explain.FROZEN_BYTES", 1)
-    measure = yardstick(fitted.result_, fitted.threshold_, 8)
-    parts = list(explain_nodes(fitted.model_, planted, nodes, measure, workers=2))
+    context = Network.of(planted), np.array(nodes), fitted.baseline(fitted.result_)
+    parts = list(fitted._explain(*context, 2, silent))
     assert [one.sentences for one in parts] == [one.sentences for one in whole]
 
 
@@ -154,11 +156,11 @@ def test_columns_of_a_table_are_spoken_of_by_name_and_value() -> None:
     right = 40 * (left // 40) + rng.integers(0, 40, left.size)
     graph = Graph.from_arrays([left, right], attributes, attribute_names=names)
     fitted = HCM(**{**QUICK, "burn_in": 200, "hidden": 32, "top_k": 3}).fit(graph)
-    measure = yardstick(fitted.result_, fitted.threshold_, 3)
-    [why] = explain_nodes(fitted.model_, graph, [0], measure, encoding=encoding, originals=table)
-    named = {one.column: one for one in why.traits}
+    network = Network(graph, pa.array(range(80)), encoding, originals=table)
+    why = fitted.explain(0, network, result=fitted.result_)
+    named = {one.column: one for one in why.columns}
     assert set(named) <= {"town", "age", "job", "odd"}
     assert named["town"].own == "Leiden"
     assert named["town"].usual.startswith("Delft (")
     assert named["town"].instead == "Delft"
-    assert why.traits[0].column == "town"
+    assert why.columns[0].column == "town"

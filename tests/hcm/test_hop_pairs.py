@@ -8,7 +8,7 @@ import pytest
 from oddhop.hcm import hop_pairs as hops
 from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, pool_pairs, sample_pairs
 from oddhop.hcm.purify import Purified
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 
 PATH = Purified(np.array([0, 1, 3, 5, 7, 8]), np.array([1, 0, 2, 1, 3, 2, 4, 3]), 0, 0, "cosine")
 # Four edges a node, and four at the end of an edge; two pilots and four sources among ten nodes.

@@ -33,7 +33,7 @@ def test_a_loaded_model_scores_the_training_network_to_the_same_bytes(small: Gra
     assert sha256(-loaded.score_samples(small)) == sha256(fitted.anomaly_scores_)
     assert loaded.get_params() == fitted.get_params()
     assert (loaded.threshold_, loaded.seed_) == (fitted.threshold_, fitted.seed_)
-    assert loaded.score_table(small).equals(fitted.result_)
+    assert loaded.rank(small).equals(fitted.result_)
 
 
 def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
@@ -49,7 +49,10 @@ def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
 
 def test_the_files_of_this_version_stay_readable(saved: Path) -> None:
     _, info = unpack_arrays(saved.read_bytes(), "the model")
-    assert (info["kind"], info["schema"]) == ("oddhop.HCM", 1)  # a new number needs a reader for the old
+    assert (info["kind"], info["schema"]) == (
+        "hcm",
+        2,
+    )  # from the first release on another needs a reader
 
 
 def test_saving_twice_gives_the_same_file_and_replaces_whole(fitted: HCM, saved: Path, tmp_path: Path) -> None:
@@ -110,18 +113,24 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: a.update(unit=a["unit"].astype(np.int64)), "unit is int64"),
         (lambda a, i: a.pop("spread"), "spread"),
         (lambda a, i: i["settings"].update(precision="float64"), "precision"),
-        (lambda a, i: i["shape"].update(layers=-1), "not a usable model"),
-        (lambda a, i: i["shape"].update(more=1), "not a usable model"),
-        (lambda a, i: i["shape"].update(layers=10**12), "does not fit the settings"),
+        (lambda a, i: i["learned"]["shape"].update(layers=-1), "not a usable model"),
+        (lambda a, i: i["learned"]["shape"].update(more=1), "not a usable model"),
+        (lambda a, i: i["learned"]["shape"].update(layers=10**12), "does not fit the settings"),
         (lambda a, i: a.update(unit=np.ones(9), centre=np.ones(9)), "do not fit the attributes"),
         (lambda a, i: i.update(seed="many"), "not a usable model"),
         (lambda a, i: i.update(settings=3), "settings must be names and values"),
-        (lambda a, i: i["shape"].update(hidden=2**63), "not a usable model"),
-        (lambda a, i: i.update(shape=None), "not a usable model"),
+        (lambda a, i: i["learned"]["shape"].update(hidden=2**63), "not a usable model"),
+        (lambda a, i: i["learned"].update(shape=None), "not a usable model"),
         (lambda a, i: a["unit"].fill(0), "divides by numbers that are not above 0"),
         (lambda a, i: a["spread"].fill(0), "divides by numbers that are not above 0"),
         (lambda a, i: a["spread"].fill(-1), "divides by numbers that are not above 0"),
+        (lambda a, i: a["threshold"].fill(np.nan), "threshold"),
+        (lambda a, i: a.pop("threshold"), "threshold"),
+        (lambda a, i: i["learned"]["left_out"].update(dropped=-1), "counts that are none"),
+        (lambda a, i: i["learned"].pop("left_out"), "left_out"),
+        (lambda a, i: i.update(kind=["hcm"]), "does not say what model it holds"),
     ],
+    ids=lambda one: None if callable(one) else one[:40],
 )
 def test_a_resealed_model_that_does_not_fit_together_is_refused(saved, tmp_path, change, message) -> None:
     with pytest.raises(ModelFileError, match=message):
@@ -143,7 +152,7 @@ def test_a_pickle_or_a_plain_safetensors_file_is_refused(tmp_path: Path) -> None
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:oddhop.hcm.model")  # said by kernels that are plain Python
 def test_scores_that_are_not_finite_are_refused(small: Graph, saved: Path, tmp_path: Path) -> None:
     loaded = HCM.load(_rewritten(saved, tmp_path, lambda a, i: a["weights"].fill(3e38)))
-    for ask in (loaded.score_samples, loaded.score_table):
+    for ask in (loaded.score_samples, loaded.rank):
         with pytest.raises(GraphError, match="scores are not finite: the model does not fit this network"):
             ask(small)
 
@@ -162,10 +171,10 @@ def test_a_model_with_its_encoding_keeps_it(small: Graph, fitted: HCM, tmp_path:
     fitted.save(tmp_path / "m.oddhop", encoding=encoding)
     model = HCM.load(tmp_path / "m.oddhop").model_
     assert model.encoding == encoding
-    assert (model.maxima, model.fingerprint, model.version) == (
-        fitted.model_.maxima,
+    assert (model.learned.maxima, model.fingerprint, model.version) == (
+        fitted.model_.learned.maxima,
         small.fingerprint,
         fitted.model_.version,
     )
-    assert np.array_equal(model.posterior.losses, fitted.model_.posterior.losses)
-    assert model.posterior.shape == fitted.model_.posterior.shape
+    assert np.array_equal(model.learned.posterior.losses, fitted.model_.learned.posterior.losses)
+    assert model.learned.posterior.shape == fitted.model_.learned.posterior.shape

@@ -86,7 +86,7 @@ def test_other_settings_data_or_version_are_refused(run: Path, small: Graph, mon
     other = small.with_attributes(small.attributes + 1.0)
     with pytest.raises(RunFolderError, match="data was"):
         HCM(**QUICK).fit(other, run_folder=run, resume=True)
-    monkeypatch.setattr("oddhop.detector.base.__version__", "0.0.1")
+    monkeypatch.setattr("oddhop.detector.fit_folder.__version__", "0.0.1")
     with pytest.raises(RunFolderError, match=r"version was .* and is '0\.0\.1'"):
         HCM(**QUICK).fit(small, run_folder=run, resume=True)
 

@@ -33,19 +33,19 @@ def test_gaps_in_bfloat16_are_rounded_as_torch_rounds() -> None:
 
 def test_scores_in_bfloat16_lie_within_the_stated_tolerance(small: Graph) -> None:
     fitted = HCM(**QUICK).fit(small)
-    model, inputs = fitted.model_, Inputs.of(fitted.model_.preparation.apply(small, np.float32), np.float32)
-    fine = score_nodes(model.posterior, inputs, small)
-    coarse = score_nodes(model.posterior, inputs, small, coarse=True)
+    model, inputs = fitted.model_, Inputs.of(fitted.model_.learned.preparation.apply(small, np.float32), np.float32)
+    fine = score_nodes(model.learned.posterior, inputs, small)
+    coarse = score_nodes(model.learned.posterior, inputs, small, coarse=True)
     gap = np.abs(fine.ahp - coarse.ahp)
     assert 0 < gap.max() < 0.02  # of hop counts from 1 to 4
 
 
 def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: Graph, tmp_path: Path) -> None:
     model = HCM(**QUICK).fit(small).model_
-    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
-    first, again = (score_nodes(model.posterior, inputs, small, folder=folder) for _ in range(2))
-    memory = score_nodes(model.posterior, inputs, small)
+    first, again = (score_nodes(model.learned.posterior, inputs, small, folder=folder) for _ in range(2))
+    memory = score_nodes(model.learned.posterior, inputs, small)
     for other in (first, again):
         assert np.array_equal(other.chain_iv, memory.chain_iv)
         assert np.array_equal(other.draws, memory.draws)
@@ -54,31 +54,33 @@ def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: G
     changed[5] ^= 1
     (tmp_path / "mean.bin").write_bytes(changed)
     with pytest.raises(ModelFileError, match="changed after"):
-        score_nodes(model.posterior, inputs, small, folder=folder)
+        score_nodes(model.learned.posterior, inputs, small, folder=folder)
 
 
 @pytest.mark.parametrize("change", [{"sha256": None}, {"sha256": [{}] * 3}, {"sha256": [{}]}])
 def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_path: Path, change: dict) -> None:
     model = HCM(**QUICK).fit(small).model_
-    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
     folder.save("scoring", {"within": np.zeros((2, small.node_count))}, change)
     with pytest.raises(ModelFileError, match="does not fit its run"):
-        score_nodes(model.posterior, inputs, small, folder=folder)
+        score_nodes(model.learned.posterior, inputs, small, folder=folder)
 
 
 def test_a_checkpoint_of_no_chain_is_a_beginning(small: Graph, tmp_path: Path) -> None:
     model = HCM(**QUICK).fit(small).model_
-    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     RunFolder(tmp_path).save("scoring", {"within": np.zeros((0, small.node_count))}, {"sha256": []})
-    begun = score_nodes(model.posterior, inputs, small, folder=RunFolder(tmp_path))
-    assert np.array_equal(begun.chain_iv, score_nodes(model.posterior, inputs, small).chain_iv)
+    begun = score_nodes(model.learned.posterior, inputs, small, folder=RunFolder(tmp_path))
+    assert np.array_equal(begun.chain_iv, score_nodes(model.learned.posterior, inputs, small).chain_iv)
 
 
 def test_a_node_with_one_neighbour_is_judged_and_one_with_none_is_not(small: Graph) -> None:
     model = HCM(**QUICK).fit(small).model_
     path = Graph.from_arrays([[0, 1], [1, 2]], np.random.default_rng(0).normal(size=(4, small.attribute_count)))
-    scores = score_nodes(model.posterior, Inputs.of(model.preparation.apply(path, np.float32), np.float32), path)
+    scores = score_nodes(
+        model.learned.posterior, Inputs.of(model.learned.preparation.apply(path, np.float32), np.float32), path
+    )
     assert scores.judged.tolist() == [True, True, True, False]
     assert scores.ahp[:3].min() >= 1
     assert scores.ahp[3] == 0
@@ -87,8 +89,8 @@ def test_a_node_with_one_neighbour_is_judged_and_one_with_none_is_not(small: Gra
 def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: Graph, tmp_path: Path) -> None:
     model = HCM(**QUICK).fit(small).model_
     lone = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), small.attributes)
-    inputs = Inputs.of(model.preparation.apply(lone, np.float32), np.float32)
-    scores = score_nodes(model.posterior, inputs, lone, folder=RunFolder(tmp_path))
+    inputs = Inputs.of(model.learned.preparation.apply(lone, np.float32), np.float32)
+    scores = score_nodes(model.learned.posterior, inputs, lone, folder=RunFolder(tmp_path))
     assert not scores.chain_scores("ahp").any()
     assert not scores.chain_scores("hav").any()
     assert not scores.judged.any()
@@ -97,7 +99,7 @@ def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: G
 
 def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, tmp_path: Path) -> None:
     model = HCM(**QUICK).fit(small).model_
-    inputs = Inputs.of(model.preparation.apply(small, np.float32), np.float32)
+    inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
 
     class StoppedError(Exception):
         pass
@@ -108,11 +110,13 @@ def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, 
 
     folder = RunFolder(tmp_path)
     with pytest.raises(StoppedError):
-        score_nodes(model.posterior, inputs, small, folder=folder, progress=stop)
+        score_nodes(model.learned.posterior, inputs, small, folder=folder, progress=stop)
     steps = []
-    again = score_nodes(model.posterior, inputs, small, folder=folder, progress=lambda s, d, t: steps.append((s, d, t)))
+    again = score_nodes(
+        model.learned.posterior, inputs, small, folder=folder, progress=lambda s, d, t: steps.append((s, d, t))
+    )
     assert steps == [("scoring", 3, 4), ("scoring", 4, 4)]
-    straight = score_nodes(model.posterior, inputs, small)
+    straight = score_nodes(model.learned.posterior, inputs, small)
     for kind in ("ahp", "hav"):
         assert np.array_equal(again.chain_scores(kind), straight.chain_scores(kind))
     assert np.array_equal(straight.chain_scores("ahp"), straight.chain_ahp)

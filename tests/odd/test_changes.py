@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from oddhop import Graph
+from oddhop import Graph, Network
 from oddhop.explain.columns import Columns
-from oddhop.explain.explanation import Yardstick
-from oddhop.odd.changes import Bench, Node, Situation, counterfactual, telling_columns
+from oddhop.explain.explanation import Baseline
+from oddhop.odd.changes import Context, Node, Situation, counterfactual, telling_columns
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import Held, hold
 from oddhop.odd.views import learn_panel
@@ -18,9 +18,10 @@ from tests.odd.planted import OUTLIER, RING, planted
 
 
 def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:
-    columns, company = Columns(graph), held.neighbours(number)
-    bench = Bench(held, columns, Yardstick(line, 1.0, 0.0), None)
-    node = Node(bench, number, company, columns.typical(company), np.arange(company.size))
+    network, company = Network.of(graph), held.neighbours(number)
+    columns = Columns(network)
+    context = Context(held, network, columns, Baseline(line, 1.0, 0.0))
+    node = Node(context, number, company, columns.typical(company), np.arange(company.size))
     return node, Situation(columns.rows(np.array([number]))[0], np.ones(company.size, dtype=bool))
 
 
@@ -30,7 +31,7 @@ def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
     sparse = graph.with_attributes(sp.csr_array(np.asarray(graph.attributes)))
     node, now = node_of(held, graph, OUTLIER, 1.0)
     thin, _ = node_of(replace(held, graph=sparse), sparse, OUTLIER, 1.0)
-    spans = node.bench.columns.spans[2:5]
+    spans = node.context.columns.spans[2:5]
     rows = node.rows(now.row, spans)
     assert [np.flatnonzero(row != now.row).tolist() for row in rows] == [[2], [3], [4]]
     np.testing.assert_allclose(thin.rows(now.row, spans).toarray(), rows, atol=1e-12)

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from oddhop import Graph, Odd
+from oddhop import Graph, Network, Odd
+from oddhop.base.parallel import silent
 from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
-from oddhop.odd.explain import MANY, drawn_at, explain_odd_nodes, odd_yardstick
+from oddhop.odd.explain import MANY, drawn_at
 from oddhop.tables.encode import learn_encoding
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
@@ -30,9 +31,9 @@ def fitted(network: Graph) -> Odd:
     return Odd(random_state=0, top_k=FLAGGED, workers=1).fit(network)
 
 
-def explained(fitted: Odd, graph: Graph, nodes: list[int], **told: object) -> list[Explanation]:
-    measure = odd_yardstick(fitted.result_, fitted.threshold_, FLAGGED)
-    return list(explain_odd_nodes(fitted.model_.panel, graph, nodes, measure, **told))  # type: ignore[arg-type]
+def explained(fitted: Odd, graph: Graph, nodes: list[int], workers: int = 1) -> list[Explanation]:
+    baseline = fitted.baseline(fitted.result_)
+    return list(fitted._explain(Network.of(graph), np.array(nodes), baseline, workers, silent))
 
 
 def test_score_kind_and_p_values_are_those_of_the_detector(network: Graph, fitted: Odd) -> None:
@@ -59,7 +60,7 @@ def test_the_stranger_is_told_by_its_columns(network: Graph, fitted: Odd) -> Non
 def test_the_outlier_is_told_by_the_column_it_has_too_much_of(network: Graph, fitted: Odd) -> None:
     [why] = explained(fitted, network, [OUTLIER])
     assert why.sentences[0] == "Nobody has attributes like these."
-    assert why.traits[0].column == "attribute 6"
+    assert why.columns[0].column == "attribute 6"
     assert [one.name for one in why.counterfactual.changes] == ["attribute 6"]  # type: ignore[union-attr]
 
 
@@ -126,7 +127,7 @@ def test_a_wide_table_of_words_is_explained_by_words() -> None:
     [why] = explained(found, graph, [3])
     assert why.score == pytest.approx(found.anomaly_scores_[3])
     assert why.kind == "stranger"
-    assert int(why.traits[0].column.split()[1]) >= 60
+    assert int(why.columns[0].column.split()[1]) >= 60
 
 
 def test_where_the_wiring_says_nothing_no_neighbour_is_far() -> None:
@@ -166,9 +167,10 @@ def test_one_edge_is_never_taken_away_and_no_edge_is_said(small: Graph) -> None:
         assert len(removed) < max(why.degree, 1)
 
 
-def test_a_number_that_is_no_node_is_refused(network: Graph, fitted: Odd) -> None:
-    with pytest.raises(GraphError, match="from 0 to 399, got \\[400\\]"):
-        explained(fitted, network, [400])
+def test_an_id_that_no_node_has_is_refused(fitted: Odd) -> None:
+    with pytest.raises(GraphError, match="no node is called 400"):
+        fitted.explain(400)
+    assert [one.id for one in fitted.explain([3, 9])] == [3, 9]
 
 
 def test_workers_change_nothing(network: Graph, fitted: Odd) -> None:
@@ -187,9 +189,9 @@ def test_columns_of_a_table_are_spoken_of_by_name_and_value() -> None:
     right = 100 * (left // 100) + rng.integers(0, 100, left.size)
     graph = Graph.from_arrays([left, right], attributes, attribute_names=names)
     found = Odd(random_state=0, top_k=FLAGGED, workers=1).fit(graph)
-    [why] = explained(found, graph, [0], encoding=encoding, originals=table)
-    assert why.traits[0].column == "town"
-    assert (why.traits[0].own, why.traits[0].instead) == ("Leiden", "Delft")
+    why = found.explain(0, Network(graph, pa.array(range(200)), encoding, originals=table), result=found.result_)
+    assert why.columns[0].column == "town"
+    assert (why.columns[0].own, why.columns[0].instead) == ("Leiden", "Delft")
 
 
 def test_the_farther_out_the_fewer_edges_look_as_far() -> None:
@@ -211,7 +213,6 @@ def test_a_word_that_it_has_is_named_before_words_that_it_lacks_as_most_do(form:
     words[7, [3, 104, 111]] = 1  # one word of its own topic, two of another's
     graph = Graph.from_arrays(edges, form(words))
     fitted = Odd(top_k=10, random_state=0).fit(graph)
-    measure = odd_yardstick(fitted.result_, fitted.threshold_, 10)
-    [why] = explain_odd_nodes(fitted.model_.panel, graph, [7], measure)
-    assert {one.column for one in why.traits[:2]} == {"attribute 104", "attribute 111"}
-    assert all(one.own == "no" for one in why.traits[2:])  # what lacks is still said, after
+    why = fitted.explain(7)
+    assert {one.column for one in why.columns[:2]} == {"attribute 104", "attribute 111"}
+    assert all(one.own == "no" for one in why.columns[2:])  # what lacks is still said, after

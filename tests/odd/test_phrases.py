@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oddhop.explain.explanation import Neighbour, View, one_in
+from oddhop.explain.explanation import Neighbour, View
+from oddhop.explain.phrases import one_in
 from oddhop.odd.phrases import reasons
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from oddhop import HCM, Graph, Odd
-from oddhop.reports import CaseReport, case_report, write_report
+from oddhop.reports import CaseReport
+from oddhop.reports import report as case_report
 
 HARMFUL = ("<script>document.title='harm'</script>", "=cmd()", '"><img src=x onerror=alert(1)>', "a\u2028b & 'c'")
 
@@ -26,17 +27,17 @@ def hostile() -> Graph:
 @pytest.fixture(scope="session")
 def report(hostile: Graph) -> CaseReport:
     fitted = HCM(burn_in=60, samples=2, thin=2, hidden=16, top_k=10, random_state=0, workers=1).fit(hostile)
-    return case_report(fitted.model_, hostile, fitted.result_, title="<i>title</i>", cases=80, dropped=10, tied=9)
+    return case_report(fitted, title="<i>title</i>", cases=80)
 
 
 @pytest.fixture(scope="session")
 def odd_report(hostile: Graph) -> CaseReport:
     fitted = Odd(top_k=10, random_state=0, workers=1).fit(hostile)
-    return case_report(fitted.model_, hostile, fitted.result_, title="<i>title</i>", cases=80)
+    return case_report(fitted, title="<i>title</i>", cases=80)
 
 
 @pytest.fixture(scope="session")
 def page(report: CaseReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(report, path)
+    report.write(path)
     return path

@@ -12,14 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oddhop.explain.explanation import Explanation, Neighbour, View, Yardstick
+from oddhop.explain.explanation import Baseline, Explanation, Neighbour, View
 from oddhop.graph.adjacency import Mended
-from oddhop.reports import CaseReport, mended_facts, orbit_figure, render
+from oddhop.odd.phrases import GUIDE
+from oddhop.reports import CaseReport, orbit_figure, render, repair_facts
 from oddhop.reports.orbit import STEP, orbit, shade
-from oddhop.tables.read import read_network
+from oddhop.tables.read import read_tables
 from tests.reports.conftest import HARMFUL
 
-USUAL = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+USUAL = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
 
 
 class Tags(HTMLParser):
@@ -80,8 +81,8 @@ def test_a_thousand_heavy_cases_stay_under_ten_megabytes(report: CaseReport) -> 
 
 def test_the_page_tells_what_was_mended() -> None:
     people = pa.table({"name": ["al", "bo", "cy", "di"], "age": [1, 2, 3, 4]})
-    tables = read_network(pa.table({"u": ["al", "al", "bo", "bo"], "v": ["bo", "bo", "bo", "zed"]}), people)
-    told = {what: count for count, what in mended_facts(Mended(weights=3), tables.counts)}
+    tables = read_tables(pa.table({"u": ["al", "al", "bo", "bo"], "v": ["bo", "bo", "bo", "zed"]}), people)
+    told = {what: count for count, what in repair_facts(Mended(weights=3), tables.counts)}
     assert told["edges with a weight, which is not used"] == 3
     assert told["edge rows to a node that is not in the node table, left out"] == 1
     assert told["edge rows that repeat another, left out"] == 1
@@ -119,7 +120,7 @@ def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> Non
     )
     assert drawn.satellites[1].label == "1: as far as 1 in 250 of all edges, of the group"
     assert drawn.ticks == ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")
-    page = render(replace(report, detector="odd", cases=(replace(report.cases[0], why=why),)))
+    page = render(replace(report, guide=GUIDE, cases=(replace(report.cases[0], why=why),)))
     assert page.count(' member"') == 2
     assert 'class="tie"' in page
 

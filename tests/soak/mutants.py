@@ -27,12 +27,17 @@ LOADED = ("numba", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "skle
 FROZEN = "tests/contract/test_frozen.py"
 GOLDEN = "tests/contract/test_golden.py"
 MODULES = {
-    "hops": [FROZEN, "tests/hcm/test_hop_pairs.py", "tests/statistical/test_hop_pairs.py", GOLDEN],
-    "purify": [FROZEN, "tests/hcm/test_purify.py", GOLDEN],
-    "sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/hcm/test_chains.py", GOLDEN],
-    "scoring": [FROZEN, "tests/hcm/test_scoring.py", GOLDEN, "tests/hcm/test_resume.py"],
-    "runs": [FROZEN, "tests/base/test_files.py", "tests/hcm/test_resume.py", "tests/hcm/test_model_file.py"],
-    "modelfile": [FROZEN, "tests/hcm/test_model_file.py"],
+    "hcm/hop_pairs": [FROZEN, "tests/hcm/test_hop_pairs.py", "tests/statistical/test_hop_pairs.py", GOLDEN],
+    "hcm/purify": [FROZEN, "tests/hcm/test_purify.py", GOLDEN],
+    "hcm/sampler": [FROZEN, "tests/statistical/test_sampler.py", "tests/hcm/test_chains.py", GOLDEN],
+    "hcm/scoring": [FROZEN, "tests/hcm/test_scoring.py", GOLDEN, "tests/hcm/test_resume.py"],
+    "base/checkpoints": [
+        FROZEN,
+        "tests/base/test_files.py",
+        "tests/hcm/test_resume.py",
+        "tests/hcm/test_model_file.py",
+    ],
+    "hcm/model_file": [FROZEN, "tests/hcm/test_model_file.py"],
 }
 SWAPPED: dict[type[Any], type[Any]] = {
     ast.Add: ast.Sub,

@@ -23,14 +23,14 @@ from oddhop import HCM, Graph, Odd
 from oddhop.base.checkpoints import RunFolder, open_run
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.bench.networks import read_mat
-from oddhop.cli.choices import gathered
+from oddhop.cli.settings import gathered
 from oddhop.cli.verify import _verify_run
-from oddhop.detector.registry import load_detector
+from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
 from oddhop.hcm.chains import Chain, _restored
 from oddhop.hcm.sampler import start
 from oddhop.tables.ingest import ingest
-from oddhop.tables.network import load_network, open_network
+from oddhop.tables.network import open_network, read_network
 from tests.soak.hostile_folders import reseal
 from tests.soak.mutation import Mutate, changed_bytes, changed_document, either
 
@@ -92,7 +92,7 @@ def table_target(form: str) -> Target:
 
     def read(content: bytes, folder: Path) -> None:
         (folder / f"nodes.{form}").write_bytes(content)
-        load_network(edges, folder / f"nodes.{form}")
+        read_network(edges, folder / f"nodes.{form}")
 
     return Target([written(nodes, form), written(nodes.select(["name", "age"]), form)], read)
 
@@ -103,7 +103,7 @@ def edges_target() -> Target:
 
     def read(content: bytes, folder: Path) -> None:
         (folder / "edges.csv").write_bytes(content)
-        load_network(folder / "edges.csv", nodes)
+        read_network(folder / "edges.csv", nodes)
 
     return Target([written(edges, "csv")], read)
 
@@ -190,7 +190,7 @@ def model_target(kind: str, home: Path) -> Target:
 
     def read(content: bytes, folder: Path) -> None:
         (folder / "model.oddhop").write_bytes(content)
-        load_detector(folder / "model.oddhop")
+        load(folder / "model.oddhop")
         if content != good:
             raise AcceptedError("a changed model was accepted")
 
@@ -210,7 +210,7 @@ def resealed_target(kind: str, home: Path) -> Target:
 
     def read(content: bytes, folder: Path) -> None:
         (folder / "model.oddhop").write_bytes(content)
-        detector = load_detector(folder / "model.oddhop")
+        detector = load(folder / "model.oddhop")
         detector.workers = 1
         if not np.isfinite(detector.score_samples(graph)).all():
             raise AcceptedError("scores that are not finite")

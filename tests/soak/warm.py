@@ -81,10 +81,10 @@ def warm_up(home: Path) -> None:
         assert code == 0, (command, code, (home / OUTPUT).read_text())
     import sklearn.decomposition  # noqa: F401 - looked up when threads are held: no file of ours to fail on
 
-    import oddhop.cli.casefile
-    import oddhop.cli.outcome
-    import oddhop.cli.reading
     import oddhop.hcm.detector
+    import oddhop.runs.folder
+    import oddhop.runs.read
+    import oddhop.runs.reopen
     import oddhop.tables.ingest  # noqa: F401
 
 

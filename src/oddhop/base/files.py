@@ -127,22 +127,6 @@ def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
     return arrays, document["info"]
 
 
-def opened_parts(path: str | os.PathLike[str], kind: str, schema: int) -> tuple[Arrays, dict[str, Any]]:
-    """Read the parts of a model file of that kind and schema; what they mean is still to be checked."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path that save() was given") from None
-    arrays, info = unpack_arrays(content, str(path))
-    if info.get("kind") != kind or info.get("schema") != schema:
-        raise ModelFileError(
-            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
-            f"expected {kind!r} of schema {schema}; "
-            "load it with the detector and the oddhop that wrote it, or fit again"
-        )
-    return arrays, info
-
-
 def digest(array: npt.NDArray[Any]) -> str:
     """Give the sha256 of an array, its type and its shape."""
     whole = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())

@@ -28,9 +28,9 @@ def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
     --------
     >>> from oddhop.base.settings import checked
     >>> from oddhop.odd.settings import OddSettings
-    >>> checked(OddSettings, {"n_resample": 4})
+    >>> checked(OddSettings, {"topk": 4})
     Traceback (most recent call last):
-    oddhop.errors.SettingsError: there is no setting n_resample; did you mean n_resamples?
+    oddhop.errors.SettingsError: there is no setting topk; did you mean top_k?
     """
     if not isinstance(values, Mapping):
         raise SettingsError(f"settings must be names and values, got {type(values).__name__}", "give a dictionary")

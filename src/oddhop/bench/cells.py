@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
+from oddhop.base.settings import checked
 from oddhop.bench.authors_script import authors_script
 from oddhop.bench.networks import Network, load_network
 from oddhop.bench.readings import read_posterior, training_curve
@@ -20,8 +21,8 @@ from oddhop.evaluate.inject import Reading, inject
 from oddhop.evaluate.metrics import figures
 from oddhop.graph.graph import Graph
 from oddhop.hcm.detector import HCM
+from oddhop.hcm.settings import HCMSettings
 from oddhop.odd.detector import Odd
-from oddhop.settings import checked_settings
 
 SECONDS, BYTES = 600.0, 8 * 2**30
 HCM_NAME, READINGS, SCRIPT, TRAINING = "HCM", "HCM readings", "authors' script", "HCM training"
@@ -115,7 +116,7 @@ def scores_of(cell: Cell, problem: Problem) -> dict[str, Floats]:
         return {"score": Odd(random_state=cell.seed, workers=1, **settings).fit(graph).anomaly_scores_}
     if cell.detector == READINGS:
         raw = bool(settings.pop("raw_similarity", False))
-        return read_posterior(graph, checked_settings(settings), cell.seed, raw_similarity=raw)
+        return read_posterior(graph, checked(HCMSettings, settings), cell.seed, raw_similarity=raw)
     if cell.detector == SCRIPT:
         directed = problem.directed_edges if settings.pop("directed", False) else None
         return authors_script(graph, seed=cell.seed, directed_edges=directed, **settings)
@@ -131,7 +132,7 @@ def curve_of(cell: Cell, problem: Problem) -> dict[str, list[float]]:
     """Train as a cell says; give the curve of its ROC-AUC."""
     if problem.anomalous is None:
         raise SettingsError(f"{cell.network} has no known anomalies; a training curve is judged by them")
-    return training_curve(problem.graph, problem.anomalous, checked_settings(dict(cell.settings)), cell.seed)
+    return training_curve(problem.graph, problem.anomalous, checked(HCMSettings, dict(cell.settings)), cell.seed)
 
 
 def figures_of(scores: Mapping[str, Floats], problem: Problem) -> dict[str, Any]:

@@ -76,11 +76,11 @@ def write_large(what: Large, folder: Path, progress: Progress = silent) -> None:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from oddhop.bench.large import Large, write_large
-    >>> from oddhop.tables.read import read_network
+    >>> from oddhop.tables.read import read_tables
     >>> small = Large(2_000, 8_000, attributes=3, community=100, cliques=2, clique_size=4, swapped=8)
     >>> with tempfile.TemporaryDirectory() as home:
     ...     write_large(small, Path(home))
-    ...     tables = read_network(f"{home}/edges", f"{home}/nodes")
+    ...     tables = read_tables(f"{home}/edges", f"{home}/nodes")
     >>> tables.counts.edge_rows, len(tables.ids), tables.columns.column_names
     (8012, 2000, ['x0', 'x1', 'x2'])
     """

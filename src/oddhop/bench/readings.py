@@ -20,8 +20,8 @@ from oddhop.hcm.model import Inputs, Shape, embed, expected_hops, pair_gaps, pai
 from oddhop.hcm.purify import purify
 from oddhop.hcm.sampler import start, update
 from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
+from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
-from oddhop.settings import HCMSettings
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_posterior(
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.bench.readings import read_posterior
-    >>> from oddhop.settings import HCMSettings
+    >>> from oddhop.hcm.settings import HCMSettings
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
     >>> sorted(read_posterior(graph, HCMSettings(burn_in=5, samples=2, thin=1), 0))

@@ -20,7 +20,7 @@ from oddhop.bench.cells import (
 from oddhop.errors import SettingsError
 from oddhop.evaluate.baselines import BASELINES, TRIVIAL
 from oddhop.evaluate.inject import Reading
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 
 INJECTED = {"flickr_raw": 15, "blogcatalog_raw": 10, "acmv9": 20}
 """The paper's clean networks and how many cliques of 15 it puts in; acmv9 stands in for ACM, which is not to be had."""

@@ -32,37 +32,18 @@ def explain(
     """
     from dataclasses import asdict
 
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from oddhop.cli.casefile import reopened
-    from oddhop.detector.reasons import explain as reasons
-    from oddhop.detector.reasons import measure_of
-    from oddhop.errors import TableError
+    from oddhop.runs import reopen
 
     console = Console(log_format)
     with console.working():
-        opened = reopened(run, edges, nodes, database, console)
-        place = pc.index(pc.cast(opened.network.ids, pa.string()), node).as_py()
-        if place < 0:
-            raise TableError(f"no node is called {node!r}; give an id as it stands in the node table")
-        measure = measure_of(opened.model, opened.result)
-        [why] = reasons(
-            opened.model,
-            opened.network.graph,
-            [place],
-            measure,
-            ids=opened.network.ids,
-            encoding=opened.network.encoding,
-            originals=opened.network.originals,
-            progress=console.progress,
-        )
+        opened = reopen(run, edges=edges, nodes=nodes, database=database, log=console)
+        why = opened.detector.explain(node, opened.network, result=opened.result, progress=console.progress)
     if as_json:
         echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
         return
     kind = f"{why.kind}, " if why.kind else ""
-    echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {measure.threshold:.3f}")
+    echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {why.baseline.threshold:.3f}")
     for sentence in why.sentences:
         echo(f"  {sentence}")
-    for one in why.traits:
+    for one in why.columns:
         echo(f"  {one.effect:+.2f}  {one.sentence}")

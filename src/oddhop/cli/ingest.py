@@ -54,9 +54,9 @@ def ingest(
 
         oddhop ingest edges.csv --nodes nodes.csv --out graph
     """
-    from oddhop.cli.choices import gathered, in_bytes
-    from oddhop.cli.reading import say_network
+    from oddhop.cli.settings import gathered, in_bytes
     from oddhop.errors import TableError
+    from oddhop.runs.read import tell_network
     from oddhop.tables.ingest import ingest as make
     from oddhop.tables.ingest.folder import MAX_MEMORY
     from oddhop.tables.network import open_network
@@ -78,7 +78,7 @@ def ingest(
             max_memory=in_bytes(max_memory) or MAX_MEMORY,
             progress=console.progress,
         )
-        say_network(console, open_network(out), learned=like is None)
+        tell_network(console, open_network(out), learned=like is None)
     size = sum(entry.bytes for entry in stored.manifest.files.values())
     console.say(
         "done",
@@ -91,14 +91,12 @@ def ingest(
 
 
 def _encoding_of(path: Path) -> Encoding:
-    from oddhop.detector.registry import load_detector
+    from oddhop.detector.registry import load
     from oddhop.errors import ModelFileError
     from oddhop.graph.disk import is_stored
     from oddhop.tables.network import open_network
 
-    if is_stored(path):
-        return open_network(path).encoding
-    encoding = load_detector(path).model_.encoding
+    encoding = open_network(path).encoding if is_stored(path) else load(path).model_.encoding
     if encoding is None:
         raise ModelFileError(
             f"{path} was fitted on arrays and does not say how columns become attributes; fit by oddhop fit"

@@ -53,9 +53,9 @@ def inject(
     from oddhop.bench.networks import load_network
     from oddhop.evaluate.inject import inject as put_in
     from oddhop.tables.encode import learn_encoding
-    from oddhop.tables.read import network_graph, read_network
+    from oddhop.tables.read import network_graph, read_tables
 
-    tables = read_network(network, nodes) if nodes is not None else None
+    tables = read_tables(network, nodes) if nodes is not None else None
     if tables is None:
         graph = load_network(network, data).graph
     else:

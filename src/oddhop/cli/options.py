@@ -11,15 +11,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from oddhop.cli.console import LogFormat
+from oddhop.detector.registry import DETECTORS
 
 INPUT, LEARNING, TELLING = "What is read", "What is learned", "What is told"
-
-
-class Detector(StrEnum):
-    """The detectors by name."""
-
-    odd = "odd"
-    hcm = "hcm"
 
 
 class Engine(StrEnum):
@@ -78,7 +72,14 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse tables of which anything is left out.", rich_help_panel=INPUT)
 ]
 DetectorName = Annotated[
-    Detector, typer.Option("--detector", help="Which detector: our own, or the paper's.", rich_help_panel=LEARNING)
+    str,
+    typer.Option(
+        "--detector",
+        help=f"Which detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        metavar="NAME",
+        autocompletion=lambda: list(DETECTORS),
+        rich_help_panel=LEARNING,
+    ),
 ]
 Top = Annotated[
     int | None,
@@ -195,12 +196,4 @@ def check_database(write_to: str | None, database: str | None) -> None:
     if write_to is not None and database is None:
         from oddhop.errors import SettingsError
 
-        raise SettingsError("--write-to names a table, and no database was named; say --database postgresql://...")
-
-
-def put_back(result: Any, write_to: str | None, mode: WriteMode, database: str | None) -> None:
-    """Write the results to the database, where that was asked for."""
-    if write_to is not None and database is not None:
-        from oddhop.tables.read.sql import put_table
-
-        put_table(result, database, write_to, mode=mode.value)
+        raise SettingsError("--write-to names a table, and no database was named", "say --database postgresql://...")

@@ -12,7 +12,7 @@ from oddhop.cli.console import Console, LogFormat, sized, spoken
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    detector: o.DetectorName = o.Detector.odd,
+    detector: o.DetectorName = "odd",
     source: o.Source = None,
     target: o.Target = None,
     id: o.Id = None,  # noqa: A002 - the name of the option
@@ -32,43 +32,25 @@ def plan(
         oddhop plan edges.csv --nodes nodes.csv
     """
     from oddhop.base.parallel import available_workers
-    from oddhop.cli.choices import gathered, in_bytes
-    from oddhop.cli.reading import said_network
-    from oddhop.detector.duration import estimate_odd_seconds, estimate_seconds
-    from oddhop.detector.memory import (
-        available_memory,
-        check_memory,
-        check_odd_memory,
-        estimate_memory,
-        estimate_odd_memory,
-    )
+    from oddhop.cli.settings import gathered, in_bytes
+    from oddhop.detector.cost import Size, available_memory, check_memory
+    from oddhop.detector.registry import detector_named
+    from oddhop.runs.read import read_for_run
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"workers": workers, "max_memory": in_bytes(max_memory)}
-    chosen = gathered(settings, assignments or [], read=read, detector=detector.value, learn=learn)
+    chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():
-        network = said_network(console, chosen, edges, nodes, database)
-    graph = network.graph
-    mine = chosen.hcm if detector is o.Detector.hcm else chosen.odd
-    threads = mine.workers or available_workers()
-    sizes = (graph.node_count, graph.edge_count, graph.attribute_count)
-    values = None if graph.mapped else graph.value_count  # a network on disk is not read from tables again
-    if detector is o.Detector.hcm:
-        memory = estimate_memory(*sizes, chosen.hcm, workers=threads, values=values, mapped=graph.mapped)
-        seconds = estimate_seconds(*sizes, chosen.hcm, workers=threads)
-    else:
-        memory = {"views": estimate_odd_memory(*sizes, values=values)}
-        seconds = {"views": estimate_odd_seconds(*sizes, chosen.odd)}
+        network = read_for_run(console, chosen, edges, nodes, database)
+    mine = chosen.of(detector)
+    cost = detector_named(detector)(**mine.model_dump()).cost(Size.of(network.graph, from_tables=True))
     typer.echo("A run would take about")
-    for stage, need in memory.items():
-        time = f", {spoken(seconds[stage])}" if stage in seconds else ""
+    for stage, need in cost.memory.items():
+        time = f", {spoken(cost.seconds[stage])}" if stage in cost.seconds else ""
         typer.echo(f"  {stage:<10} {sized(need):>9}{time}")
     free = mine.max_memory or available_memory()
     room = "" if free is None else f" of {sized(free)} that may be used"
-    whole = f"in all {spoken(sum(seconds.values()))} on {threads} threads"
-    typer.echo(f"{whole}, and {sized(max(memory.values()))} at most{room}")
-    if detector is o.Detector.hcm:
-        check_memory(graph, chosen.hcm, workers=threads)
-    else:
-        check_odd_memory(graph, chosen.odd.max_memory)
+    whole = f"in all {spoken(sum(cost.seconds.values()))} on {mine.workers or available_workers()} threads"
+    typer.echo(f"{whole}, and {sized(max(cost.memory.values()))} at most{room}")
+    check_memory(cost, mine.max_memory, f"{detector} on {network.graph!r}")

@@ -22,14 +22,9 @@ def report(
 
         oddhop report run --cases 1000
     """
-    from oddhop.base.checkpoints import locked
-    from oddhop.cli.casefile import reopened, write_case_report
-    from oddhop.cli.outcome import REPORT, sealed_again
+    from oddhop.runs.reopen import report_again
 
     console = Console(log_format)
-    with locked(run) as folder:
-        with console.working():
-            opened = reopened(folder, edges, nodes, database, console)
-            path = write_case_report(folder, opened.network, opened.model, opened.result, cases, opened.audit, console)
-        sealed_again(folder, REPORT)
+    with console.working():
+        path = report_again(run, cases=cases, edges=edges, nodes=nodes, database=database, log=console)
     console.say("done", f"the report is in {path}", file=str(path))

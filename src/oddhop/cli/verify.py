@@ -37,9 +37,9 @@ def verify(
 
 
 def _verify_model(path: Path) -> None:
-    from oddhop.detector.registry import load_detector
+    from oddhop.detector.registry import load
 
-    detector = load_detector(path)
+    detector = load(path)
     model = detector.model_
     columns = "not told" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
     kind = type(detector).__name__
@@ -58,9 +58,9 @@ def _verify_network(folder: Path) -> None:
 
 
 def _verify_run(folder: Path) -> None:
-    from oddhop.cli.outcome import read_manifest
     from oddhop.errors import RunFolderError
     from oddhop.graph.disk import file_entry
+    from oddhop.runs.folder import read_manifest
 
     manifest = read_manifest(folder)
     if manifest is None:

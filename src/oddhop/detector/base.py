@@ -1,120 +1,286 @@
-"""The public face of a detector: scikit-learn's names mean what scikit-learn means by them."""
+"""What all detectors have. Names that scikit-learn owns mean what scikit-learn means by them."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.checkpoints import RunFolder, open_run, recorded
-from oddhop.errors import GraphError, RunFolderError
+from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.base.settings import checked
+from oddhop.detector.contract import DetectorParts, FitRun
+from oddhop.detector.cost import Cost, Size, check_memory
+from oddhop.detector.fit_folder import begun
+from oddhop.detector.flagging import budget, threshold
+from oddhop.detector.model_file import Model, load_model, save_model
+from oddhop.detector.ranking import check_finite
+from oddhop.detector.result_table import Judgement, result_table
+from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.explain.audit import Finding, audit_ranking
+from oddhop.explain.explanation import Baseline, Explanation, alert_line
 from oddhop.graph.graph import Graph
-from oddhop.settings import HCMSettings, OddSettings
+from oddhop.tables.encode import Encoding
+from oddhop.tables.network import Network, as_network, read_network
 from oddhop.version import __version__
 
-DO_NOT_CHANGE_A_SCORE = ("workers", "max_memory", "random_state")
+OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
 
 
-class GraphDetector(OutlierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the detectors.
+class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore[misc]
+    """Base of the detectors; what a detector adds to it is in :class:`~oddhop.detector.contract.DetectorParts`.
 
-    A detector has ``anomaly_scores_`` (high is odd), ``threshold_`` and ``offset_ = -threshold_``
-    once fitted, and scores other graphs with the same attributes.
+    Attributes
+    ----------
+    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's may lie from it.
+    result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network.
+    threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
+    seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
     """
 
     threshold_: float
     offset_: float
+    seed_: int
+    anomaly_scores_: Floats
+    anomaly_std_: Floats
+    result_: pa.Table
+    network_: Network
 
-    @abstractmethod
-    def fit(self, graph: Graph, y: Any = None) -> GraphDetector:
-        """Learn from a network; ``y`` is ignored."""
+    def settings(self) -> Any:
+        """Return the settings, checked."""
+        return checked(self.settings_type, self.get_params())
 
-    @abstractmethod
-    def _anomaly_scores(self, graph: Graph) -> Floats:
-        """Score the nodes of a checked graph; high is odd."""
+    def fit(
+        self,
+        network: Any,
+        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
+        *,
+        nodes: Any = None,
+        run_folder: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        """Learn from a network and score its nodes.
 
-    def score_samples(self, graph: Graph) -> Floats:
-        """Give minus the anomaly score of every node, scikit-learn's direction: low is odd."""
+        Parameters
+        ----------
+        network : a :class:`~oddhop.Graph` or a :class:`~oddhop.Network`; or with ``nodes`` an edge table.
+        y : ignored.
+        nodes : the node table. Both tables may be paths, or pandas, Polars or Arrow frames, see
+            :func:`oddhop.read_network`.
+        run_folder : where checkpoints are kept; a killed fit goes on with ``resume=True`` to the same bits.
+        progress : called with (stage, done, total).
+        """
+        settings = self.settings()
+        taken = as_network(network, nodes, progress=progress)
+        graph = taken.graph
+        if graph.edge_count == 0:
+            raise NothingToLearnError(f"{graph!r} has no edges", "give at least one: nodes are judged by their edges")
+        self._check_memory(graph, settings, in_folder=run_folder is not None)
+        workers = settings.workers or available_workers()
+        with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
+            learned, judgement = self._learn(graph, FitRun(settings, seed, workers, folder, progress))
+        self._take(taken.ids, graph.degrees, graph.fingerprint, settings, seed, learned, judgement, taken.encoding)
+        self.network_ = taken
+        return self
+
+    def fit_partitions(
+        self,
+        folder: str | os.PathLike[str],  # noqa: ARG002
+        *,
+        mapper: Mapper,  # noqa: ARG002
+        run_folder: str | os.PathLike[str],  # noqa: ARG002
+        resume: bool = False,  # noqa: ARG002
+        progress: Progress = silent,  # noqa: ARG002
+    ) -> Self:
+        """Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network."""
+        raise SettingsError(f"{self.name} does not run over partitions", "use hcm, or fit on one machine")
+
+    def rank(self, network: Any, *, nodes: Any = None, progress: Progress = silent) -> pa.Table:
+        """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")
-        scores = self._anomaly_scores(checked_graph(graph))
+        taken = self._read(network, nodes, progress)
+        self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
+        judgement = self._judge(taken.graph, progress)
+        return result_table(taken.ids, taken.graph.degrees, judgement, self.threshold_)
+
+    def score_samples(self, network: Any) -> Floats:
+        """Return minus the anomaly score of every node, scikit-learn's direction: low is odd."""
+        check_is_fitted(self, "threshold_")
+        graph = as_network(network).graph
+        self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
+        scores = self._scores(graph)
         check_finite(scores)
         return -scores
 
-    def decision_function(self, graph: Graph) -> Floats:
-        """Give ``score_samples(graph) - offset_``: negative for nodes over the threshold.
+    def decision_function(self, network: Any) -> Floats:
+        """Return ``score_samples(network) - offset_``: negative for flagged nodes.
 
         With no threshold (contamination="auto" and no top_k) every node is infinitely far from it.
         """
-        return self.score_samples(graph) - self.offset_
+        return self.score_samples(network) - self.offset_
 
-    def predict(self, graph: Graph) -> Ints:
-        """Give -1 for flagged nodes and +1 for the others."""
-        scores = self.score_samples(graph)
-        return np.where(-scores >= self.threshold_, -1, 1)
+    def predict(self, network: Any) -> Ints:
+        """Return -1 for flagged nodes and +1 for the others."""
+        return np.where(self.decision_function(network) < 0, -1, 1)
 
-    def fit_predict(self, graph: Graph, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
-        """Fit, and give -1 for flagged nodes and +1 for the others."""
-        return self.fit(graph).predict(graph)
+    def fit_predict(self, network: Any, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
+        """Fit, and return -1 for flagged nodes and +1 for the others."""
+        return self.fit(network).predict(network)
 
+    def explain(
+        self,
+        ids: Any,
+        network: Any = None,
+        *,
+        result: pa.Table | None = None,
+        progress: Progress = silent,
+    ) -> Any:
+        """Return why a node has its score: one :class:`~oddhop.explain.explanation.Explanation`, or a list of them.
 
-@contextmanager
-def begun_run(
-    settings: HCMSettings | OddSettings, graph: Graph, run_folder: str | os.PathLike[str] | None, *, resume: bool
-) -> Iterator[tuple[int, RunFolder | None]]:
-    """Give the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with."""
-    with begun_as(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as begun:
-        yield begun
+        Parameters
+        ----------
+        ids : the id of a node, or several.
+        network : the network; left out, the one that was fitted.
+        result : the table that ranks it; left out, ``result_``, or made anew for another network.
+        """
+        network, result = self._ranked(network, result)
+        one = isinstance(ids, str | bytes) or not isinstance(ids, Sequence | np.ndarray | pa.Array | pa.ChunkedArray)
+        found = list(self.explain_nodes(network, result, network.numbers([ids] if one else ids), progress=progress))
+        return found[0] if one else found
 
+    def explain_nodes(
+        self, network: Network, result: pa.Table, nodes: Ints, *, progress: Progress = silent
+    ) -> Iterator[Explanation]:
+        """Explain nodes by their numbers, one after the other, so that a thousand need not be held at once."""
+        workers = self.model_.settings.workers or available_workers()
+        return self._explain(network, nodes, self.baseline(result), workers, progress)
 
-@contextmanager
-def begun_as(
-    settings: HCMSettings | OddSettings,
-    data: Mapping[str, Any],
-    run_folder: str | os.PathLike[str] | None,
-    *,
-    resume: bool,
-) -> Iterator[tuple[int, RunFolder | None]]:
-    """Give the same for data that is known by something else than a graph's fingerprint."""
-    seed = settings.random_state
-    if seed is None:
-        seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
-        if seed is not None and (type(seed) is not int or seed < 0):
-            raise RunFolderError(f"{run_folder} has a manifest with the seed {seed!r}; start anew in another folder")
-    if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    identity = {
-        **settings.model_dump(exclude=set(DO_NOT_CHANGE_A_SCORE)),
-        "seed": seed,
-        **data,
-        "version": __version__,
-    }
-    opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
-    with opened as folder:
-        yield seed, folder
+    def baseline(self, result: pa.Table) -> Baseline:
+        """Return what is usual in a result of this detector, and the score from which on a node is an alert."""
+        judged = result.filter(result["judged"])
+        line = alert_line(judged["score"].to_numpy(), self.threshold_, self._top(result))
+        return self._baseline(judged, line)
 
+    def audit(self, network: Any = None, result: pa.Table | None = None) -> tuple[Finding, ...]:
+        """Compare a ranking with trivial ones, and say how far it can be trusted."""
+        network, result = self._ranked(network, result)
+        graph, order = network.graph, np.argsort(network.numbers(result["id"]))
+        score, judged = (result[name].to_numpy(zero_copy_only=False)[order] for name in ("score", "judged"))
+        return audit_ranking(graph, self._prepared(graph), score, judged, self._audit(result, self._top(result)))
 
-def check_finite(scores: Floats) -> None:
-    """Refuse scores that are none; a fitted model gives finite ones on all that its network was like."""
-    wrong = int(np.count_nonzero(~np.isfinite(scores)))
-    if wrong:
-        raise GraphError(
-            f"{wrong} of {scores.size} scores are not finite: the model does not fit this network; "
-            "look for attributes of another unit, or fit again"
-        )
+    def features(self, network: Any = None) -> pa.Table:
+        """Return figures of every node that a learner may use: a table with ``id`` and one column a figure.
 
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> Odd(random_state=0).fit(graph).features().column_names
+        ['id', 'stranger', 'outlier', 'ring', 'knot', 'degree']
+        """
+        check_is_fitted(self, "threshold_")
+        taken = self.network_ if network is None else self._read(network, None, silent)
+        figures = {**self._features(taken.graph), "degree": taken.graph.degrees.astype(np.float64)}
+        return pa.table({"id": taken.ids, **figures})
 
-def checked_graph(graph: Graph) -> Graph:
-    """Refuse anything but a Graph, and say how to make one."""
-    if not isinstance(graph, Graph):
-        raise GraphError(
-            f"a detector takes an oddhop.Graph, got {type(graph).__name__}; make one with "
-            "Graph.from_arrays, from_scipy, from_networkx or from_pyg"
-        )
-    return graph
+    def cost(self, network: Graph | Size) -> Cost:
+        """Estimate memory and time of a fit on a network, or on one of that size."""
+        settings = self.settings()
+        size = Size.of(network) if isinstance(network, Graph) else network
+        workers = settings.workers or available_workers()
+        cost = self._memory(size, settings, workers, in_folder=False)
+        return replace(cost, seconds=self._seconds(size, settings, workers))
+
+    def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
+        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
+
+        The file says how the columns of a table become the attributes, where the network came from tables, so that
+        later tables are read alike. ``encoding`` says so for a network made of arrays.
+        """
+        check_is_fitted(self, "threshold_")
+        model = self.model_ if encoding is None else replace(self.model_, encoding=encoding)
+        save_model(path, self.name, self.schema, model, self._to_parts(model.learned))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model file. It scores networks; the scores of the network that was fitted are not in it.
+
+        Examples
+        --------
+        >>> import numpy as np, tempfile
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> fitted = Odd(random_state=0).fit(graph)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fitted.save(f"{folder}/model.oddhop")
+        ...     loaded = Odd.load(f"{folder}/model.oddhop")
+        >>> bool((loaded.score_samples(graph) == -fitted.anomaly_scores_).all())
+        True
+        """
+        model = load_model(path, cls.name, cls.schema, cls.settings_type, cls._from_parts)
+        detector = cls(**model.settings.model_dump())
+        detector.model_ = model
+        detector.seed_ = model.seed
+        detector.threshold_, detector.offset_ = model.threshold, -model.threshold
+        return detector
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_THE_FIT and "model_" in vars(self):
+            raise AttributeError(
+                f"a {type(self).__name__} that was loaded from a file has no {name}: a model file does not hold the "
+                "network it was fitted on; call rank(network) for the table of a network"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _take(
+        self,
+        ids: pa.Array,
+        degrees: Ints,
+        fingerprint: str,
+        settings: Any,
+        seed: int,
+        learned: Any,
+        judgement: Judgement,
+        encoding: Encoding | None,
+    ) -> None:
+        """Take over what a fit came to: flag the nodes, make the table, and be fitted."""
+        ranking = judgement.ranking
+        line = threshold(ranking.score, judgement.judged, ranking.top) if settings.flags else float("inf")
+        self.seed_ = seed
+        self.threshold_, self.offset_ = line, -line
+        self.anomaly_scores_, self.anomaly_std_ = ranking.score, ranking.std
+        self.result_ = result_table(ids, degrees, judgement, line)
+        self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding)
+
+    def _read(self, network: Any, nodes: Any, progress: Progress) -> Network:
+        if nodes is None:
+            return as_network(network)
+        return read_network(network, nodes, encoding=self.model_.encoding, progress=progress)
+
+    def _ranked(self, network: Any, result: pa.Table | None) -> tuple[Network, pa.Table]:
+        check_is_fitted(self, "threshold_")
+        if network is None:
+            return self.network_, self.result_ if result is None else result
+        taken = as_network(network)
+        return taken, self.rank(taken) if result is None else result
+
+    def _top(self, result: pa.Table) -> int:
+        return budget(self.model_.settings, pc.sum(result["judged"]).as_py() or 0)
+
+    def _check_memory(self, graph: Graph, settings: Any, *, in_folder: bool, fitting: bool = True) -> None:
+        workers = settings.workers or available_workers()
+        cost = self._memory(Size.of(graph), settings, workers, in_folder=in_folder)
+        if not fitting and "scoring" in cost.memory:
+            cost = replace(cost, memory={"scoring": cost.memory["scoring"]})
+        check_memory(cost, settings.max_memory, f"{type(self).__name__} on {graph!r}")

@@ -13,19 +13,15 @@ much as three more chains: a handful of chains alone tells a variance badly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from oddhop.base.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from oddhop.hcm.scoring import Scores
+from oddhop.errors import GraphError
 
 LEVEL = 0.90
 NEIGHBOURLY_FREEDOM = 3
-ROWS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Ranking:
     low, high : the 90 % interval of the rank in a fresh run.
     top_probability : the probability that a fresh run puts the node among its first ``top``.
     std : the standard deviation of a fresh run's score about ours.
-    spread : the posterior standard deviation of the mean hop count to the neighbours.
+    top : how many nodes ``top_probability`` is about.
     """
 
     score: Floats
@@ -48,26 +44,12 @@ class Ranking:
     high: Ints
     top_probability: Floats
     std: Floats
-    spread: Floats
     top: int
 
-
-@dataclass(frozen=True)
-class Mixing:
-    """How well the chains agree: R-hat and effective sample size of every node's mean hop count."""
-
-    r_hat: Floats
-    effective: Floats
-
-
-def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
-    """Rank the nodes and say how sure each rank is."""
-    score = scores.chain_scores(kind).mean(axis=0)
-    aligned, unit = _aligned(_replicates(scores, kind), scores.judged)
-    centre = aligned.mean(axis=0)
-    variance, freedom = _moderated(aligned, centre, scores.judged)
-    std = np.sqrt(2.0 * variance / aligned.shape[0])
-    return _ranking(score, centre, std, unit, freedom, scores.judged, top, _spread(scores.draws))
+    @property
+    def order(self) -> Ints:
+        """The nodes by rank."""
+        return np.argsort(self.rank)
 
 
 def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, inflation: float) -> Ranking:
@@ -84,15 +66,13 @@ def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, i
     >>> ranking.rank.tolist(), ranking.low.tolist()
     ([5, 4, 3, 2, 1], [5, 4, 3, 2, 1])
     """
-    aligned, unit = _aligned(np.vstack([score, replicates]), judged)
-    variance, freedom = _moderated(aligned[1:], aligned[0], judged)
-    spread = np.where(judged, aligned[1:].std(axis=0) * unit, 0.0)
-    return _ranking(score, aligned[0], np.sqrt(inflation * variance), unit, freedom, judged, top, spread)
+    aligned, unit = aligned_replicates(np.vstack([score, replicates]), judged)
+    variance, freedom = moderated_variance(aligned[1:], aligned[0], judged)
+    return ranked(score, aligned[0], np.sqrt(inflation * variance), unit, freedom, judged, top)
 
 
-def _ranking(
-    score: Floats, centre: Floats, std: Floats, unit: float, freedom: int, judged: Bools, top: int, spread: Floats
-) -> Ranking:
+def ranked(score: Floats, centre: Floats, std: Floats, unit: float, freedom: int, judged: Bools, top: int) -> Ranking:
+    """Rank by score; ``centre``, ``std`` and ``freedom`` tell how far a fresh run may lie from it, in ``unit``."""
     nodes = score.size
     order = np.argsort(-score, kind="stable")
     rank = np.empty(nodes, dtype=np.int64)
@@ -109,67 +89,12 @@ def _ranking(
         high=np.where(judged, np.maximum(np.clip(high, 1, nodes), rank), rank),
         top_probability=_top_probability(centre, std, freedom, judged, top),
         std=np.where(judged, std * unit, 0.0),
-        spread=spread,
         top=top,
     )
 
 
-def mixing(draws: Floats) -> Mixing:
-    """Give R-hat and the effective sample size of draws of shape (chains, samples, nodes).
-
-    Chains are split in halves, so that one that still drifts is seen. The effective size sums
-    autocorrelations in pairs until a pair turns negative (Geyer 1992).
-    """
-    nodes = draws.shape[2]
-    r_hat, effective = np.ones(nodes), np.empty(nodes)
-    for start in range(0, nodes, ROWS_AT_ONCE):
-        block = slice(start, min(start + ROWS_AT_ONCE, nodes))
-        r_hat[block], effective[block] = _mixing(_halves(draws[:, :, block]).astype(np.float64))
-    return Mixing(r_hat, effective)
-
-
-def _halves(draws: Floats) -> Floats:
-    half = draws.shape[1] // 2
-    if half < 2:
-        return draws
-    return np.concatenate([draws[:, :half], draws[:, draws.shape[1] - half :]])
-
-
-def _mixing(x: Floats) -> tuple[Floats, Floats]:
-    chains, samples, nodes = x.shape
-    total = chains * samples
-    if chains < 2 or samples < 2:
-        return np.ones(nodes), np.full(nodes, float(total))
-    means = x.mean(axis=1)
-    within = x.var(axis=1, ddof=1).mean(axis=0)
-    pooled = (samples - 1) / samples * within + means.var(axis=0, ddof=1)
-    still = pooled <= 1e-14 * np.maximum(np.abs(means).max(axis=0), 1e-30) ** 2
-    safe = np.where(still, 1.0, pooled)
-    r_hat = np.where(still, 1.0, np.sqrt(safe / np.maximum(within, 1e-12 * safe)))
-    deviations = x - means[:, None]
-    time = np.ones(nodes)  # 1 + 2 x the sum of the autocorrelations
-    open_ended = np.ones(nodes, dtype=bool)
-    for lag in range(1, samples - 1, 2):
-        pair = np.zeros(nodes)
-        for k in (lag, lag + 1):
-            gap = samples - k
-            covariance = (deviations[:, :gap] * deviations[:, k:]).sum(axis=1).mean(axis=0) / samples
-            pair += 1.0 - (within - covariance) / safe
-        open_ended &= pair > 0
-        time += 2.0 * np.where(open_ended, pair, 0.0)
-    return r_hat, np.where(still, total, np.minimum(total / time, total))
-
-
-def _replicates(scores: Scores, kind: str) -> Floats:
-    """Give several independent estimates of the score; of one chain, its quarters stand in."""
-    chains = scores.chain_scores(kind)
-    if chains.shape[0] > 1:
-        return chains
-    quarters = [part.mean(axis=0) for part in np.array_split(scores.draws[0].astype(np.float64), 4)]
-    return np.stack(quarters) / (1.0 if kind == "ahp" else scores.max_ahp)
-
-
-def _aligned(replicates: Floats, judged: Bools) -> tuple[Floats, float]:
+def aligned_replicates(replicates: Floats, judged: Bools) -> tuple[Floats, float]:
+    """Bring replicates of the score to one mean and one spread; return them and the mean spread."""
     seen = replicates[:, judged]
     spread = seen.std(axis=1, keepdims=True)
     if not np.all(spread > 1e-12 * np.abs(seen).max()):
@@ -179,7 +104,8 @@ def _aligned(replicates: Floats, judged: Bools) -> tuple[Floats, float]:
     return aligned, float(spread.mean())
 
 
-def _moderated(aligned: Floats, centre: Floats, judged: Bools) -> tuple[Floats, int]:
+def moderated_variance(aligned: Floats, centre: Floats, judged: Bools) -> tuple[Floats, int]:
+    """Join each node's variance between replicates with that of nodes of similar score; return it and its freedom."""
     own = aligned.var(axis=0, ddof=1)
     freedom = aligned.shape[0] - 1
     order = np.flatnonzero(judged)[np.argsort(centre[judged], kind="stable")]
@@ -210,9 +136,11 @@ def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, t
     return chance
 
 
-def _spread(draws: Floats) -> Floats:
-    nodes = draws.shape[2]
-    out = np.empty(nodes)
-    for start in range(0, nodes, ROWS_AT_ONCE):
-        out[start : start + ROWS_AT_ONCE] = draws[:, :, start : start + ROWS_AT_ONCE].std(axis=(0, 1), dtype=np.float64)
-    return out
+def check_finite(scores: Floats) -> None:
+    """Refuse scores that are not finite; a fitted model gives finite ones on networks like the one it was fitted on."""
+    wrong = int(np.count_nonzero(~np.isfinite(scores)))
+    if wrong:
+        raise GraphError(
+            f"{wrong} of {scores.size} scores are not finite: the model does not fit this network",
+            "look for attributes of another unit, or fit again",
+        )

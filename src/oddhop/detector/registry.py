@@ -1,24 +1,41 @@
-"""The detectors by name, and a model file opened by whichever wrote it."""
+"""The detectors by name. To add one, add a line to ``DETECTORS``; nothing else needs to know."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from oddhop.base.files import unpack_arrays
-from oddhop.errors import ModelFileError
-from oddhop.odd import model_file as oddfile
-from oddhop.odd.detector import Odd
+from oddhop.detector.model_file import read_parts
+from oddhop.errors import MissingExtraError, ModelFileError, SettingsError
 
 if TYPE_CHECKING:
-    from oddhop.hcm.detector import HCM
+    from oddhop.detector.base import GraphDetector
+    from oddhop.detector.settings import DetectorSettings
 
-AnyDetector: TypeAlias = "HCM | Odd"
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a detector and its settings are ("module:name"), the extra that it needs, and one line about it.
+
+    Settings have a module of their own, so that a command can check them without importing the detector.
+    """
+
+    detector: str
+    settings: str
+    extra: str | None = None
+    summary: str = ""
 
 
-def detector_named(name: str) -> type[HCM] | type[Odd]:
-    """Give the detector of a name.
+DETECTORS: dict[str, Entry] = {
+    "odd": Entry("oddhop.odd.detector:Odd", "oddhop.odd.settings:OddSettings", summary="our own; nothing is trained"),
+    "hcm": Entry("oddhop.hcm.detector:HCM", "oddhop.hcm.settings:HCMSettings", "hcm", "the paper's; needs torch"),
+}
+
+
+def detector_named(name: str) -> type[GraphDetector]:
+    """Return the detector of a name.
 
     Examples
     --------
@@ -26,31 +43,51 @@ def detector_named(name: str) -> type[HCM] | type[Odd]:
     >>> detector_named("odd").__name__
     'Odd'
     """
-    if name == "odd":
-        return Odd
-    from oddhop.hcm.detector import HCM  # with torch, which takes seconds to import and Odd does without
+    entry = _entry(name)
+    try:
+        return _imported(entry.detector)  # type: ignore[no-any-return]
+    except ModuleNotFoundError as error:
+        if entry.extra is None or (error.name or "oddhop").partition(".")[0] == "oddhop":
+            raise
+        raise MissingExtraError(
+            f"the detector {name!r} needs {error.name}, which is not installed", f'pip install "oddhop[{entry.extra}]"'
+        ) from None
 
-    return HCM
+
+def settings_named(name: str) -> type[DetectorSettings]:
+    """Return the settings of the detector of a name; the detector itself is not imported."""
+    return _imported(_entry(name).settings)  # type: ignore[no-any-return]
 
 
-def load_detector(path: str | os.PathLike[str]) -> AnyDetector:
-    """Read a model file of any detector; its kind says of which.
+def load(path: str | os.PathLike[str]) -> GraphDetector:
+    """Read a model file of any detector.
 
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from oddhop import Graph, Odd
-    >>> from oddhop.detector.registry import load_detector
+    >>> import oddhop
     >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+    >>> graph = oddhop.Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Odd(random_state=0).fit(graph).save(f"{folder}/model.oddhop")
-    ...     type(load_detector(f"{folder}/model.oddhop")).__name__
+    ...     oddhop.Odd(random_state=0).fit(graph).save(f"{folder}/model.oddhop")
+    ...     type(oddhop.load(f"{folder}/model.oddhop")).__name__
     'Odd'
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}; give the path of a model file") from None
-    kind = unpack_arrays(content, str(path))[1].get("kind")
-    return detector_named("odd" if kind == oddfile.KIND else "hcm").load(path)
+    kind = read_parts(path)[1].get("kind")
+    if kind not in DETECTORS:
+        raise ModelFileError(
+            f"{path} is a model of {kind!r}, and known are {', '.join(DETECTORS)}",
+            "load it with the oddhop that wrote it, or fit again",
+        )
+    return detector_named(kind).load(path)
+
+
+def _entry(name: str) -> Entry:
+    if name not in DETECTORS:
+        raise SettingsError(f"no detector is called {name!r}", f"choose {' or '.join(DETECTORS)}")
+    return DETECTORS[name]
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -1,88 +1,59 @@
-"""From scores to the table a user reads: ranks with their intervals, what is flagged."""
+"""From what a detector says of the nodes to the table that a user reads."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Ints
 from oddhop.detector.ranking import Ranking
-from oddhop.graph.graph import Graph
-from oddhop.odd.combine import KINDS, Evidence
-from oddhop.settings import HCMSettings, OddSettings
-
-if TYPE_CHECKING:
-    from oddhop.hcm.scoring import Scores
-
-DEFAULT_TOP_SHARE = 0.01
 
 
-def budget(settings: HCMSettings | OddSettings, judged: Bools) -> int:
-    """Give how many nodes may be flagged, and whose top the probabilities are about."""
-    return budget_of(settings, int(judged.sum()))
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a detector says of every node of a network.
+
+    Attributes
+    ----------
+    ranking : scores, ranks, and how sure the ranks are.
+    judged : False for nodes that cannot be judged, such as those without neighbours.
+    columns : the detector's own columns of the result table, one value a node.
+    """
+
+    ranking: Ranking
+    judged: Bools
+    columns: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
-def budget_of(settings: HCMSettings | OddSettings, count: int) -> int:
-    """Give the same from the number of nodes that were judged."""
-    share = DEFAULT_TOP_SHARE if settings.contamination == "auto" else settings.contamination
-    return max(1, min(settings.top_k or int(np.ceil(share * count)), count))
+def result_table(ids: pa.Array, degrees: Ints, judgement: Judgement, threshold: float) -> pa.Table:
+    """Return one row a node, the highest score first.
 
-
-def threshold_of(settings: HCMSettings | OddSettings, judged: Bools, ranking: Ranking) -> float:
-    """Give the lowest score that keeps the flagged within the budget, ties and all."""
-    if settings.contamination == "auto" and settings.top_k is None:
-        return float("inf")
-    ladder = np.sort(ranking.score[judged])[::-1]
-    above = ladder[: ranking.top]
-    if ladder.size > ranking.top:
-        above = above[above > ladder[ranking.top]]
-    return float(above[-1]) if above.size else float("inf")
-
-
-def result_table(
-    ids: npt.NDArray[Any] | None, degrees: Ints, scores: Scores, ranking: Ranking, threshold: float
-) -> pa.Table:
-    """Give one row a node, the oddest first."""
-    order: Ints = np.argsort(ranking.rank)
-    ids = np.arange(degrees.size) if ids is None else ids
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from oddhop.detector.ranking import rank_scores
+    >>> from oddhop.detector.result_table import Judgement, result_table
+    >>> score, everyone = np.array([0.1, 0.7, 0.4]), np.ones(3, dtype=bool)
+    >>> judgement = Judgement(rank_scores(score, np.stack([score, score]), everyone, 1, inflation=1.0), everyone)
+    >>> table = result_table(pa.array(["al", "bo", "cy"]), np.array([1, 2, 1]), judgement, 0.55)
+    >>> table.select(["id", "rank", "flagged"]).to_pylist()[0]
+    {'id': 'bo', 'rank': 1, 'flagged': True}
+    """
+    ranking = judgement.ranking
     columns = {
-        "id": ids,
         "score": ranking.score,
         "rank": ranking.rank,
         "rank_low": ranking.low,
         "rank_high": ranking.high,
         "top_probability": ranking.top_probability,
-        "ahp": scores.ahp,
-        "iv": scores.iv,
-        "hav": scores.hav,
-        "score_std": ranking.std,
-        "spread": ranking.spread,
+        **judgement.columns,
         "degree": degrees,
-        "judged": scores.judged,
-        "flagged": scores.judged & (ranking.score >= threshold),
+        "judged": judgement.judged,
+        "flagged": judgement.judged & (ranking.score > threshold),
     }
-    return pa.table({name: column[order] for name, column in columns.items()})
-
-
-def odd_table(graph: Graph, evidence: Evidence, ranking: Ranking, judged: Bools, threshold: float) -> pa.Table:
-    """Give one row a node, the oddest first, with the kind of its oddness and the p-value of every view."""
-    order: Ints = np.argsort(ranking.rank)
-    ids = np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids
-    columns = {
-        "id": ids,
-        "score": ranking.score,
-        "rank": ranking.rank,
-        "rank_low": ranking.low,
-        "rank_high": ranking.high,
-        "top_probability": ranking.top_probability,
-        "kind": np.array(KINDS)[evidence.kind],
-        **{f"p_{name}": np.exp(log_p) for name, log_p in zip(KINDS, evidence.log_p, strict=True)},
-        "score_std": ranking.std,
-        "degree": graph.degrees,
-        "judged": judged,
-        "flagged": judged & (ranking.score >= threshold),
-    }
-    return pa.table({name: column[order] for name, column in columns.items()})
+    order = ranking.order
+    return pa.table({"id": ids.take(pa.array(order)), **{name: column[order] for name, column in columns.items()}})

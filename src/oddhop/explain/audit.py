@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,16 +12,13 @@ from scipy import stats
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.explain.explanation import share
 from oddhop.graph.checks import is_sparse
-from oddhop.graph.graph import Graph, node_numbers
+from oddhop.graph.graph import Graph
 
 ALIKE = 0.9
 FEWEST_TO_COMPARE = 10
 KEPT = 0.5
 HALF = 0.5
-CHAINS = ("a fresh run", "the chains disagree. Train longer or run more chains.")
-EDGES = ("another sample of as many edges", "a few edges decide. Read the rank ranges before you act.")
 TRIVIAL = {
     "degree": "how many neighbours it has",
     "attribute norm": "how large its attributes are",
@@ -46,54 +44,35 @@ class Finding:
     sentence: str
 
 
-def audit(
-    graph: Graph,
-    result: pa.Table,
-    *,
-    prepared: Graph | None = None,
-    top: int,
-    dropped: int | None = None,
-    tied: int | None = None,
-    information: float | None = None,
+def audit_ranking(
+    graph: Graph, prepared: Graph, score: Floats, judged: Bools, own: Sequence[Finding] = ()
 ) -> tuple[Finding, ...]:
-    """Hold a ranking against trivial ones and ask how sure it is.
+    """Compare a ranking with trivial ones.
 
     Parameters
     ----------
     graph : the network.
-    result : the table of a run on it: ``result_`` of a detector.
-    prepared : the network with the attributes as the model sees them; distances are taken there.
-    top : the first so many nodes are what the user looks at.
-    dropped, tied : edges left out when labels were made, and how many of them by a tie; None where there are none.
-    information : what an edge tells about the attributes of its ends: ``information_`` of :class:`oddhop.Odd`; None for
-        other detectors.
+    prepared : the network with the attributes as the detector sees them; distances are taken there.
+    score, judged : of every node, and whether it was judged at all.
+    own : what the detector has to say of its ranking.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop import HCM, Graph
-    >>> from oddhop.explain.audit import audit
+    >>> from oddhop import Graph
+    >>> from oddhop.explain.audit import audit_ranking
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
-    >>> fitted = HCM(burn_in=20, samples=2, thin=2, random_state=0).fit(graph)
-    >>> [one.check for one in audit(graph, fitted.result_, top=5)]
-    ['degree', 'attribute norm', 'distance to neighbours', 'top', 'judged']
+    >>> [one.check for one in audit_ranking(graph, graph, rng.normal(size=30), graph.degrees > 0)]
+    ['degree', 'attribute norm', 'distance to neighbours', 'judged']
     """
-    order = np.argsort(node_numbers(graph, result["id"]))
-    score, judged = (result[name].to_numpy(zero_copy_only=False)[order] for name in ("score", "judged"))
     trivial = {
         "degree": graph.degrees.astype(np.float64),
         "attribute norm": norms(graph),
-        "distance to neighbours": neighbour_distances(prepared or graph),
+        "distance to neighbours": neighbour_distances(prepared),
     }
-    findings = [_compared(name, values, score, judged) for name, values in trivial.items()]
-    findings.append(_agreement(result, top, CHAINS if information is None else EDGES))
-    if information is not None:
-        findings.append(_heard(information))
-    if dropped and tied is not None:
-        findings.append(_ties(dropped, tied))
-    findings.append(_not_judged(judged))
-    return tuple(findings)
+    compared = [_compared(name, values, score, judged) for name, values in trivial.items()]
+    return (*compared, *own, _not_judged(judged))
 
 
 def norms(graph: Graph) -> Floats:
@@ -131,34 +110,15 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     return Finding(name, "warning", rho, sentence)
 
 
-def _agreement(result: pa.Table, top: int, words: tuple[str, str]) -> Finding:
+def agreement(result: pa.Table, top: int, who: str, otherwise: str) -> Finding:
+    """Say how many of the first ``top`` nodes ``who`` would find again; ``otherwise`` is said where they are few."""
     first = result.slice(0, top)
     kept = float(first["top_probability"].to_numpy().mean())
     count = first.num_rows
-    who, why = words
     expected = f"Of the first {count:,} nodes {who} would find about {round(kept * count):,} among its own first"
     if kept >= KEPT:
         return Finding("top", "fine", kept, f"{expected}.")
-    return Finding("top", "warning", kept, f"{expected}: {why}")
-
-
-def _heard(information: float) -> Finding:
-    if information > 0:
-        sentence = f"An edge tells {information:.2g} nats about the columns of its ends, so strangers can be told."
-        return Finding("strangers", "fine", information, sentence)
-    sentence = (
-        "Who is tied to whom says nothing about the columns of this network, so no stranger can be told. "
-        "Nodes are judged by their columns and by their ties, each alone: see whether the columns are the right ones."
-    )
-    return Finding("strangers", "warning", information, sentence)
-
-
-def _ties(dropped: int, tied: int) -> Finding:
-    part = tied / dropped
-    told = f"Of the {dropped:,} least similar edges, which were left out when distances were learned, {share(part)}"
-    if part <= HALF:
-        return Finding("ties", "fine", part, f"{told} were chosen by a tie.")
-    return Finding("ties", "warning", part, f"{told} were chosen by a tie: the attributes hardly tell edges apart.")
+    return Finding("top", "warning", kept, f"{expected}: {otherwise}")
 
 
 def _not_judged(judged: Bools) -> Finding:

@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explain.explanation import Id, Trait, share
+from oddhop.explain.explanation import ColumnDifference
+from oddhop.explain.phrases import share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.columns import words_of
 from oddhop.tables.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
+from oddhop.tables.network import Network
 
 LONGEST = 80
 WORDS_NAMED = 4
@@ -37,30 +39,39 @@ class ColumnSpan:
 class Columns:
     """The columns behind the attributes of a network.
 
-    ``encoding`` groups the attributes by the column they came from; without it each attribute is a column
-    of its own. ``originals`` has the values as they were, one row a node, for those that an encoding loses.
+    The encoding of the network groups the attributes by the column they came from; without it each attribute is a
+    column of its own. Its originals have the values as they were, one row a node, for those that an encoding loses.
 
     Examples
     --------
     >>> import numpy as np, pyarrow as pa
-    >>> from oddhop import Graph
-    >>> from oddhop.tables.encode import learn_encoding
+    >>> from oddhop import read_network
     >>> from oddhop.explain.columns import Columns
-    >>> table = pa.table({"age": [31.0, 25.0, 47.0, 40.0], "pays": ["card", "cash", "card", "cash"]})
-    >>> encoding = learn_encoding(table)
-    >>> attributes, names = encoding.apply(table)
-    >>> graph = Graph.from_arrays([[0, 1, 2], [1, 2, 3]], attributes)
-    >>> columns = Columns(graph, encoding)
+    >>> people = pa.table({"id": [0, 1, 2, 3], "age": [31.0, 25, 47, 40], "pays": ["card", "cash", "card", "cash"]})
+    >>> columns = Columns(read_network(pa.table({"from": [0, 1, 2], "to": [1, 2, 3]}), people))
     >>> [(one.name, one.start, one.stop) for one in columns.spans]
     [('age', 0, 1), ('pays', 1, 4)]
     >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], 1, np.array([0, 2]))
     ('cash', 'card (2 of 2)')
     """
 
-    graph: Graph
-    encoding: Encoding | None = None
-    originals: pa.Table | None = None
+    network: Network
     _shares: dict[int, float | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the network."""
+        return self.network.graph
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How columns became attributes."""
+        return self.network.encoding
+
+    @property
+    def originals(self) -> pa.Table | None:
+        """The columns whose values an encoding loses."""
+        return self.network.originals
 
     @cached_property
     def spans(self) -> tuple[ColumnSpan, ...]:
@@ -151,10 +162,12 @@ class Columns:
         not_stored = self.graph.node_count - values.size  # zeros, all of them
         return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
 
-    def trait(self, span: ColumnSpan, node: int, neighbours: Ints, instead: str, effect: float) -> Trait:
+    def difference(
+        self, span: ColumnSpan, node: int, neighbours: Ints, instead: str, effect: float
+    ) -> ColumnDifference:
         """Say all about a node in one column: its value, that of others, and what another value would do."""
         own, usual = self.own(span, node), self.usual(span, node, neighbours)
-        return Trait(span.name, own, usual, self.elsewhere(span, node), instead, effect)
+        return ColumnDifference(span.name, own, usual, self.elsewhere(span, node), instead, effect)
 
     def say(self, span: ColumnSpan, values: Floats) -> str:
         """Say encoded values as the user would."""
@@ -211,15 +224,6 @@ class Columns:
     def _by_column(self) -> Any:
         attributes = self.graph.attributes
         return attributes.tocsc() if is_sparse(attributes) else attributes
-
-
-def called(graph: Graph, ids: pa.Array | None, node: int) -> Id:
-    """Give what a node is called: as ``ids`` says, or as the graph does."""
-    if ids is not None:
-        name = ids[int(node)].as_py()
-    else:
-        name = node if graph.node_ids is None else graph.node_ids[node].item()
-    return name if isinstance(name, int | str) else str(name)
 
 
 def shortened(text: str) -> str:

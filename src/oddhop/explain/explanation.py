@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from oddhop.base.arrays import Floats
+from oddhop.explain.phrases import spoken
+from oddhop.tables.network import Network
 
 Id: TypeAlias = int | str
 SHOWN = 24
-TRAITS_TOLD = 6
-MOST_CHANGES = 5
-WORTH_TELLING = 0.005  # of the score
+COLUMNS_TOLD = 6
 NAMED_AT_MOST = 3
 TELLING = 0.1  # of the score: a column that does less explains nothing by itself
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class Baseline:
     """What is usual in the network, to hold one node against.
 
     Attributes
@@ -86,7 +85,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Trait:
+class ColumnDifference:
     """One column of the user's, where the node differs from its neighbours.
 
     Attributes
@@ -135,18 +134,18 @@ class Counterfactual:
     ----------
     changes : at most five.
     before, after : the score of the node as it is, and with all the changes made.
-    yardstick : has the alert line that it was held against.
+    baseline : has the alert line that it was held against.
     """
 
     changes: tuple[Change, ...]
     before: float
     after: float
-    yardstick: Yardstick
+    baseline: Baseline
 
     @property
     def enough(self) -> bool:
         """Whether the changes bring the node under the alert line."""
-        return not self.yardstick.alerts(self.after)
+        return not self.baseline.alerts(self.after)
 
     @property
     def sentence(self) -> str:
@@ -154,7 +153,7 @@ class Counterfactual:
         edges = [str(one.name) for one in self.changes if one.kind == "edge"]
         clauses = [f"it were not connected to {spoken(edges)}"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
-        line = f"under the alert line of {self.yardstick.threshold:.2f}"
+        line = f"under the alert line of {self.baseline.threshold:.2f}"
         verdict = line if self.enough else f"still not {line}"
         return f"If {spoken(clauses)}, its score would fall from {self.before:.2f} to {self.after:.2f}, {verdict}."
 
@@ -167,12 +166,12 @@ class Explanation:
     ----------
     id, score, degree : the node, its score, and how many neighbours it has.
     hops, spread : how far away its neighbours look on average, and how unsure that is.
-    yardstick : what is usual in the network.
+    baseline : what is usual in the network.
     kind : the kind of oddness, where the detector names kinds.
     neighbours : the ones that look farthest away, the farthest first.
     far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
     looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
-    traits : the columns that make it odd, the one that matters most first.
+    columns : the columns that make it odd, the one that matters most first.
     counterfactual : what would lower its score, or None where nothing was found or needed.
     notes : what the reader should know about how this was made.
     views : what each view says, where the detector has several.
@@ -185,17 +184,22 @@ class Explanation:
     degree: int
     hops: float
     spread: float
-    yardstick: Yardstick
+    baseline: Baseline
     kind: str | None
     neighbours: tuple[Neighbour, ...]
     far: int
     looked_at: int
-    traits: tuple[Trait, ...]
+    columns: tuple[ColumnDifference, ...]
     counterfactual: Counterfactual | None
     notes: tuple[str, ...] = ()
     views: tuple[View, ...] = ()
     reasons: tuple[str, ...] = ()
     ties: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
+        """Return the explanation of a node without neighbours, which is not judged."""
+        return cls(id, 0.0, 0, 0.0, 0.0, baseline, None, (), 0, 0, (), None)
 
     @property
     def not_shown(self) -> int:
@@ -204,8 +208,8 @@ class Explanation:
 
     @property
     def telling(self) -> bool:
-        """Whether the first of the traits explains a good part of the score by itself."""
-        return bool(self.traits) and -self.traits[0].effect >= TELLING * self.score
+        """Whether the first of the columns explains a good part of the score by itself."""
+        return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -213,22 +217,22 @@ class Explanation:
         if not self.degree:
             return ("It has no neighbours, so there is nothing to judge it by.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
-        if self.telling or (self.traits and self.kind != "ring"):
+        if self.telling or (self.columns and self.kind != "ring"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
-        elif self.yardstick.alerts(self.score) and self.looked_at == self.degree:
+        elif self.baseline.alerts(self.score) and self.looked_at == self.degree:
             told.append("No change of up to five edges or values that was tried lowers its score.")
         return (*told, *self.notes)
 
     def _distance(self) -> str:
         whose = "Its only neighbour looks" if self.degree == 1 else f"Its {self.degree:,} neighbours look"
         mean = "" if self.degree == 1 else " on average"
-        usual = f"usual is {self.yardstick.usual_hops:.1f}, give or take {self.yardstick.usual_spread:.1f}"
+        usual = f"usual is {self.baseline.usual_hops:.1f}, give or take {self.baseline.usual_spread:.1f}"
         return f"{whose} {self.hops:.1f} steps away{mean}, give or take {self.spread:.1f}; {usual}."
 
     def _apart(self) -> str:
-        one = self.traits[0]
+        one = self.columns[0]
         values = f"its {one.column}: {one.own}; among its neighbours {one.usual}"
         if self.telling:
             return f"What sets it apart most is {values}."
@@ -237,7 +241,7 @@ class Explanation:
     def _far_ones(self) -> str:
         if self.degree == 1:
             return f"{self.neighbours[0].id} does not look like a neighbour."
-        far = [str(one.id) for one in self.neighbours if self.yardstick.alerts(one.score)]
+        far = [str(one.id) for one in self.neighbours if self.baseline.alerts(one.score)]
         names = far[:NAMED_AT_MOST]
         others = self.far - len(names)
         named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
@@ -246,50 +250,24 @@ class Explanation:
         return f"{self.far:,} of {drawn} {looks}: {named}."
 
 
-def spoken(parts: Sequence[str]) -> str:
-    """Join phrases as one says them.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import spoken
-    >>> spoken(["red", "blue", "green"])
-    'red, blue and green'
-    """
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
-
-
-def one_in(part: float) -> str:
-    """Say a small share as one in so many, with two digits.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import one_in
-    >>> one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)
-    ('most', '1 in 2', '1 in 81', 'fewer than 1 in a million')
-    """
-    if part > 2 / 3:
-        return "most"
-    if part < 1e-6:
-        return "fewer than 1 in a million"
-    times = 1 / part
-    digits = max(int(np.floor(np.log10(times))) - 1, 0)
-    return f"1 in {round(times / 10**digits) * 10**digits:,}"
-
-
-def share(part: float) -> str:
-    """Say a share of the network.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import share
-    >>> share(0.5), share(0.00002), share(0.9999), share(0)
-    ('50 %', 'under 0.1 %', 'over 99.9 %', 'none')
-    """
-    percent = 100 * float(part)
-    if percent == 0:
-        return "none"
-    if 0 < percent < 0.1:
-        return "under 0.1 %"
-    if 99.9 < percent < 100:
-        return "over 99.9 %"
-    return f"{percent:.2g} %" if percent < 99 else f"{percent:.3g} %"
+def plain_explanation(network: Network, node: int, score: float, baseline: Baseline) -> Explanation:
+    """Return what can be said of a node by its score alone: whom it is connected to, and whether it is an alert."""
+    graph = network.graph
+    degree = int(graph.degrees[node])
+    row = graph.indices[graph.indptr[node] : graph.indptr[node] + min(degree, SHOWN)]
+    line = "above" if baseline.alerts(score) else "below"
+    return Explanation(
+        id=network.name(node),
+        score=score,
+        degree=degree,
+        hops=1.0,
+        spread=0.0,
+        baseline=baseline,
+        kind=None,
+        neighbours=tuple(Neighbour(network.name(other), 1.0, 0.0, score) for other in row.tolist()),
+        far=0,
+        looked_at=degree,
+        columns=(),
+        counterfactual=None,
+        reasons=(f"Its score of {score:.2f} is {line} the alert line of {baseline.threshold:.2f}.",),
+    )

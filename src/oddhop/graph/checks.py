@@ -149,14 +149,6 @@ def numbers(values: Any, what: str) -> Floats:
         raise GraphError(f"{what} must be real numbers, one vector of one length a node; NumPy says: {error}") from None
 
 
-def checked_nodes(nodes: npt.ArrayLike, count: int) -> Ints:
-    """Give the numbers of some nodes as an array; refuse what numbers none."""
-    wanted = np.asarray(nodes, dtype=np.int64).reshape(-1)
-    if wanted.size and not (wanted.min() >= 0 and wanted.max() < count):
-        raise GraphError(f"nodes must be numbers from 0 to {count - 1}, got {wanted.tolist()[:5]}")
-    return wanted
-
-
 def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], Ints]:
     """Give the ids sorted, and the order that sorts them."""
     ids = _array(node_ids, "node ids")

@@ -323,25 +323,3 @@ class Graph:
     def __repr__(self) -> str:
         counts = [(self.node_count, "node"), (self.edge_count, "edge"), (self.attribute_count, "attribute")]
         return f"Graph({', '.join(f'{n:,} {what}' + 's' * (n != 1) for n, what in counts)})"
-
-
-def node_numbers(graph: Graph, ids: Any) -> Ints:
-    """Give the numbers of nodes named by their ids (an Arrow column, a list, an array).
-
-    Examples
-    --------
-    >>> from oddhop.graph.graph import Graph, node_numbers
-    >>> graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["c", "a", "b"])
-    >>> node_numbers(graph, ["c", "a"]).tolist()
-    [2, 0]
-    """
-    asked = np.asarray(ids.to_numpy(zero_copy_only=False) if hasattr(ids, "type") else ids)
-    known = np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids
-    if asked.dtype == object:
-        asked = asked.astype(str)
-    alike = (asked.dtype.kind in "iu") == (known.dtype.kind in "iu")  # integers and text do not compare
-    places = np.searchsorted(known, asked) if alike else np.zeros(asked.size, dtype=np.int64)
-    wrong = known[np.minimum(places, known.size - 1)] != asked if alike else np.ones(asked.size, dtype=bool)
-    if wrong.any():
-        raise GraphError(f"no node is called {asked[wrong][0]!r}; give ids as the network has them, like {known[0]!r}")
-    return np.asarray(places)

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.validation import check_is_fitted
 
-from oddhop.base.arrays import Floats
-from oddhop.base.checkpoints import RunFolder
-from oddhop.base.parallel import Progress, available_workers, silent
-from oddhop.detector.base import GraphDetector, begun_run, check_finite, checked_graph
-from oddhop.detector.memory import check_memory
-from oddhop.detector.ranking import rank_nodes
-from oddhop.detector.result_table import budget, result_table, threshold_of
-from oddhop.errors import NothingToLearnError
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.contract import FitRun
+from oddhop.detector.cost import Cost, Size
+from oddhop.detector.flagging import budget
+from oddhop.detector.model_file import Parts
+from oddhop.detector.result_table import Judgement
+from oddhop.explain.audit import Finding, agreement
+from oddhop.explain.explanation import Baseline, Explanation
+from oddhop.explain.guide import Guide
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
+from oddhop.hcm import cost
 from oddhop.hcm.chains import run_chains
-from oddhop.hcm.diagnostics import Diagnostics, Learned
+from oddhop.hcm.diagnostics import Diagnostics
+from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.model import Inputs, Shape
-from oddhop.hcm.model_file import Model, load_model, save_model
+from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
+from oddhop.hcm.partitioned.fit import fit_partitions
+from oddhop.hcm.phrases import GUIDE, ties
+from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
+from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.subgraph import take_excerpt
-from oddhop.hcm.training_pairs import plan_chains, take_lesson
-from oddhop.settings import HCMSettings, checked_settings
-from oddhop.tables.encode import Encoding
-from oddhop.version import __version__
+from oddhop.hcm.training_pairs import plan_chains, training_data
+from oddhop.tables.network import Network
 
 
 class HCM(GraphDetector):
@@ -65,13 +72,11 @@ class HCM(GraphDetector):
 
     Attributes
     ----------
-    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's
-        may lie from it.
-    result_ : a pyarrow table, the oddest node first.
-    threshold_, offset_ : scores from ``threshold_`` on are flagged; ``offset_`` is its negative.
-    diagnostics_ : see :class:`Diagnostics`.
-    seed_ : the seed that was used.
-    model_ : what :meth:`save` writes.
+    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's may lie from it.
+    result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network.
+    threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
+    diagnostics_ : see :class:`~oddhop.hcm.diagnostics.Diagnostics`.
+    seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
 
     Examples
     --------
@@ -85,6 +90,15 @@ class HCM(GraphDetector):
     >>> detector.result_.column_names[:5]
     ['id', 'score', 'rank', 'rank_low', 'rank_high']
     """
+
+    name = "hcm"
+    settings_type = HCMSettings
+    schema = SCHEMA
+    runs_on_partitions = True
+    guide: ClassVar[Guide] = GUIDE
+
+    diagnostics_: Diagnostics
+    model_: HCMModel
 
     def __init__(
         self,
@@ -147,49 +161,16 @@ class HCM(GraphDetector):
         self.workers = workers
         self.max_memory = max_memory
 
-    def fit(
-        self,
-        graph: Graph,
-        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
-        *,
-        run_folder: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-        progress: Progress = silent,
-    ) -> HCM:
-        """Learn from a network and score its nodes; ``y`` is ignored.
-
-        With ``run_folder`` the run keeps checkpoints there, and a killed one goes on with
-        ``resume=True`` to the same bits. ``progress`` is called with (stage, done, total).
-        """
-        settings = checked_settings(self.get_params())
-        checked_graph(graph)
-        if graph.edge_count == 0:
-            raise NothingToLearnError(
-                f"{graph!r} has no edges, and hop counts are learned from edges; give at least one"
-            )
-        workers = settings.workers or available_workers()
-        check_memory(graph, settings, workers=workers, in_folder=run_folder is not None)
-        with begun_run(settings, graph, run_folder, resume=resume) as (seed, folder):
-            self._fit(graph, settings, seed, workers, folder, progress)
-        return self
-
-    def _fit(
-        self,
-        graph: Graph,
-        settings: HCMSettings,
-        seed: int,
-        workers: int,
-        folder: RunFolder | None,
-        progress: Progress,
-    ) -> None:
-        progress("preparing", 0, 1)
+    def _learn(self, graph: Graph, run: FitRun) -> tuple[HCMLearned, Judgement]:
+        settings: HCMSettings = run.settings
+        run.progress("preparing", 0, 1)
         preparation = learn_preparation(
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
-        lesson = take_lesson(graph, preparation, settings, seed, workers, progress)
+        data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
-        plan = plan_chains(lesson.pairs, settings, seed)
-        inputs, pairs = lesson.inputs, lesson.pairs
+        plan = plan_chains(data.pairs, settings, run.seed)
+        inputs, pairs = data.inputs, data.pairs
         if settings.samples_neighbours(graph.node_count):
             excerpt = take_excerpt(
                 inputs,
@@ -197,96 +178,126 @@ class HCM(GraphDetector):
                 layers=settings.layers,
                 neighbours=settings.neighbours,
                 at_once=settings.pairs_per_step,
-                seed=seed,
+                seed=run.seed,
             )
             inputs, pairs = excerpt.inputs, excerpt.pairs
-        posterior = run_chains(plan, shape, inputs, pairs, folder=folder, workers=workers, progress=progress)
+        posterior = run_chains(
+            plan, shape, inputs, pairs, folder=run.folder, workers=run.workers, progress=run.progress
+        )
         del inputs, pairs
         scores = score_nodes(
-            posterior, lesson.inputs, graph, coarse=settings.coarse, folder=folder, workers=workers, progress=progress
+            posterior,
+            data.inputs,
+            graph,
+            coarse=settings.coarse,
+            folder=run.folder,
+            workers=run.workers,
+            progress=run.progress,
         )
-        diagnostics = Diagnostics.of(scores, posterior, plan, lesson.pairs, lesson.left_out)
-        known = graph.node_ids, graph.degrees, graph.fingerprint
-        self.take(Learned(settings, seed, preparation, posterior, scores, diagnostics, *known))
+        self.diagnostics_ = Diagnostics.of(scores, posterior, plan, data.pairs, data.left_out)
+        learned = HCMLearned(preparation, posterior, (scores.max_ahp, scores.max_iv), data.left_out)
+        return learned, judgement(scores, settings)
 
-    def take(self, learned: Learned) -> None:
-        """Take over what a fit came to: rank the nodes, flag them, and be fitted."""
-        settings, scores = learned.settings, learned.scores
-        ranking = rank_nodes(scores, settings.score, budget(settings, scores.judged))
-        threshold = threshold_of(settings, scores.judged, ranking)
-        self.seed_ = learned.seed
-        self.threshold_ = threshold
-        self.offset_ = -threshold
-        self.anomaly_scores_ = ranking.score
-        self.anomaly_std_ = ranking.std
-        self.result_ = result_table(learned.node_ids, learned.degrees, scores, ranking, threshold)
-        self.diagnostics_ = learned.diagnostics
-        self.model_ = Model(
-            settings=settings,
-            seed=learned.seed,
-            preparation=learned.preparation,
-            posterior=learned.posterior,
-            maxima=(scores.max_ahp, scores.max_iv),
-            threshold=threshold,
-            fingerprint=learned.fingerprint,
-            version=__version__,
-        )
+    def fit_partitions(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        mapper: Mapper,
+        run_folder: str | os.PathLike[str],
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        r"""Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network.
 
-    def score_table(self, graph: Graph, *, progress: Progress = silent) -> pa.Table:
-        """Score another network with the same attributes; give a table like ``result_``."""
-        check_is_fitted(self, "threshold_")
-        scores = self._scores(checked_graph(graph), progress)
-        check_finite(scores.chain_scores(self.model_.settings.score))
-        ranking = rank_nodes(scores, self.model_.settings.score, budget(self.model_.settings, scores.judged))
-        return result_table(graph.node_ids, graph.degrees, scores, ranking, self.threshold_)
-
-    def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
-        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
-
-        With ``encoding`` the file also says how the columns of a table become the attributes, so that
-        later tables are read alike: ``HCM.load(path).model_.encoding``.
-        """
-        check_is_fitted(self, "threshold_")
-        save_model(self.model_ if encoding is None else replace(self.model_, encoding=encoding), path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> HCM:
-        """Read a model file. It scores networks; the scores of the training network are not in it.
+        The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
+        wherever tasks run. The result is what ``fit`` gives with ``training="sampled"``.
 
         Examples
         --------
-        >>> import numpy as np, tempfile
-        >>> from oddhop import HCM, Graph
-        >>> graph = Graph.from_arrays([[0, 1, 2, 3], [1, 2, 3, 0]], np.eye(4))
-        >>> fitted = HCM(burn_in=5, samples=2, thin=1, random_state=0).fit(graph)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     fitted.save(f"{folder}/model.oddhop")
-        ...     loaded = HCM.load(f"{folder}/model.oddhop")
-        >>> bool((loaded.score_samples(graph) == -fitted.anomaly_scores_).all())
-        True
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from oddhop import HCM
+        >>> from oddhop.base.parallel import threads
+        >>> from oddhop.tables.ingest import ingest
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+        ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")
+        ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
+        ...     _ = ingest(edges, nodes, Path(home, "graph"), partition_entries=2)
+        ...     small = HCM(burn_in=5, samples=2, thin=1, random_state=0)
+        ...     run = small.fit_partitions(Path(home, "graph"), mapper=threads(1), run_folder=Path(home, "run"))
+        >>> sorted(run.result_["id"].to_pylist())
+        ['a', 'b', 'c', 'd']
         """
-        model = load_model(path)
-        detector = cls(**model.settings.model_dump())
-        detector.model_ = model
-        detector.seed_ = model.seed
-        detector.threshold_, detector.offset_ = model.threshold, -model.threshold
-        return detector
+        settings: HCMSettings = self.settings()
+        found = fit_partitions(settings, Path(folder), mapper, run_folder, resume=resume, progress=progress)
+        self.diagnostics_ = found.diagnostics
+        said = judgement(found.scores, found.settings)
+        known = found.ids, found.degrees, found.fingerprint
+        self._take(*known, found.settings, found.seed, found.learned, said, found.encoding)
+        return self
 
-    def _anomaly_scores(self, graph: Graph) -> Floats:
-        scores = self._scores(graph, silent)
+    def _judge(self, graph: Graph, progress: Progress) -> Judgement:
+        return judgement(self._posterior_scores(graph, progress), self.model_.settings)
+
+    def _scores(self, graph: Graph) -> Floats:
+        scores = self._posterior_scores(graph, silent)
         return np.asarray(scores.chain_scores(self.model_.settings.score).mean(axis=0))
 
-    def _scores(self, graph: Graph, progress: Progress) -> Scores:
+    def _posterior_scores(self, graph: Graph, progress: Progress) -> Scores:
         model = self.model_
-        workers = self.workers or available_workers()
-        check_memory(graph, model.settings, workers=workers, stages=("scoring",))
-        inputs = Inputs.of(model.preparation.apply(graph, model.settings.dtype), model.settings.dtype)
+        settings, learned = model.settings, model.learned
+        inputs = Inputs.of(learned.preparation.apply(graph, settings.dtype), settings.dtype)
         return score_nodes(
-            model.posterior,
+            learned.posterior,
             inputs,
             graph,
-            maxima=model.maxima,
-            coarse=model.settings.coarse,
-            workers=workers,
+            maxima=learned.maxima,
+            coarse=settings.coarse,
+            workers=self.workers or available_workers(),
             progress=progress,
         )
+
+    def _explain(
+        self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
+    ) -> Iterator[Explanation]:
+        return explain_nodes(self.model_, network, nodes, baseline, workers=workers, progress=progress)
+
+    def _baseline(self, judged: pa.Table, line: float) -> Baseline:
+        hops, variance = (float(np.median(judged[name].to_numpy())) for name in ("ahp", "iv"))
+        return Baseline(line, hops, variance**0.5)
+
+    def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
+        disagree = "the chains disagree. Train longer or run more chains."
+        left_out = self.model_.learned.left_out
+        tied = (ties(left_out.dropped, left_out.tied),) if left_out.dropped else ()
+        return (agreement(result, top, self.guide.repeated, disagree), *tied)
+
+    def _prepared(self, graph: Graph) -> Graph:
+        return self.model_.learned.preparation.apply(graph, self.model_.settings.dtype)
+
+    def _memory(self, size: Size, settings: HCMSettings, workers: int, *, in_folder: bool) -> Cost:
+        return cost.memory(size, settings, workers=workers, in_folder=in_folder)
+
+    def _seconds(self, size: Size, settings: HCMSettings, workers: int) -> dict[str, float]:
+        return cost.seconds(size, settings, workers=workers)
+
+    def _to_parts(self, learned: HCMLearned) -> Parts:
+        return to_parts(learned)
+
+    @classmethod
+    def _from_parts(cls, parts: Parts, settings: Any) -> tuple[HCMLearned, int]:
+        return from_parts(parts, settings)
+
+
+def judgement(scores: Scores, settings: HCMSettings) -> Judgement:
+    """Rank the nodes by what the posterior says of them."""
+    ranking = rank_nodes(scores, settings.score, budget(settings, int(scores.judged.sum())))
+    columns = {
+        "ahp": scores.ahp,
+        "iv": scores.iv,
+        "hav": scores.hav,
+        "score_std": ranking.std,
+        "spread": posterior_spread(scores.draws),
+    }
+    return Judgement(ranking, scores.judged, columns)

@@ -24,7 +24,7 @@ from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hcm.hop_search import count_block, draw_block, list_block
 from oddhop.hcm.purify import Purified
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 
 SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256

@@ -1,87 +1,57 @@
-"""Model files: safetensors with a JSON document inside; no pickle, and no changed byte passes."""
+"""What HCM learned, and its form in a model file."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from oddhop.base.files import opened_parts, pack_arrays, sweep_beside, write_atomically
-from oddhop.errors import ModelFileError, SettingsError
+from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Shape
-from oddhop.settings import HCMSettings, checked_settings
-from oddhop.tables.encode import Encoding
+from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.training_pairs import LeftOut
 
-SCHEMA = 1
-KIND = "oddhop.HCM"
+SCHEMA = 2
 
 
-@dataclass(frozen=True)
-class Model:
-    """All that is needed to score a network: what a model file holds.
+@dataclass(frozen=True, eq=False)
+class HCMLearned:
+    """What HCM learned.
 
     Attributes
     ----------
-    settings, seed : how it was fitted.
     preparation, posterior : the attributes' scaling and PCA, and the weights.
     maxima : what HAV divides AHP and IV by.
-    threshold : scores at or above it are flagged.
-    fingerprint : of the network it was fitted on.
-    version : the oddhop that fitted it.
-    encoding : how the columns of a table become the attributes, where they came from one.
+    left_out : the edges that hop labels were made without.
     """
 
-    settings: HCMSettings
-    seed: int
     preparation: Preparation
     posterior: Posterior
     maxima: tuple[float, float]
-    threshold: float
-    fingerprint: str
-    version: str
-    encoding: Encoding | None = None
+    left_out: LeftOut
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model file, atomically."""
-    posterior = model.posterior
+HCMModel: TypeAlias = Model[HCMSettings, HCMLearned]
+
+
+def to_parts(learned: HCMLearned) -> Parts:
+    """Take apart what was learned, for a file."""
+    posterior = learned.posterior
     arrays = {
-        **model.preparation.arrays(),
+        **learned.preparation.arrays(),
         "weights": posterior.weights,
         "losses": posterior.losses,
-        "figures": np.array([*model.maxima, model.threshold]),
+        "maxima": np.array(learned.maxima),
     }
-    info = {
-        "kind": KIND,
-        "schema": SCHEMA,
-        "version": model.version,
-        "seed": model.seed,
-        "settings": model.settings.model_dump(),
-        "shape": vars(posterior.shape),
-        "fingerprint": model.fingerprint,
-        "encoding": None if model.encoding is None else model.encoding.to_json(),
-    }
-    sweep_beside(Path(path))
-    write_atomically(Path(path), pack_arrays(arrays, info))
+    return Parts(arrays, {"shape": vars(posterior.shape), "left_out": vars(learned.left_out)})
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model file and check everything in it before use."""
-    arrays, info = opened_parts(path, KIND, SCHEMA)
-    try:
-        return _checked(arrays, info)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
-        raise ModelFileError(f"{path} is not a usable model: {error}") from None
-
-
-def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
-    settings = checked_settings(info["settings"])
-    shape = Shape(**info["shape"])
+def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
+    """Put together what a file holds, checked; return it and how many attributes it takes."""
+    arrays, shape = parts.arrays, Shape(**parts.info["shape"])
     # First of all: a shape of a billion layers would take all memory to be worked out.
     if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hops):
         raise ValueError(f"the shape {shape} does not fit the settings")
@@ -91,7 +61,7 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
     expected = {
         "weights": (settings.chains, settings.samples, shape.size),
         "losses": (settings.chains,),
-        "figures": (3,),
+        "maxima": (2,),
         "unit": (columns,),
         "centre": (columns,),
         "spread": (shape.attributes,),
@@ -102,24 +72,15 @@ def _checked(arrays: dict[str, Any], info: dict[str, Any]) -> Model:
         array = arrays[name]
         if array.shape != size or array.dtype.kind != "f":
             raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, expected floats of shape {size}")
-        if not np.isfinite(array[:2] if name == "figures" else array).all():
+        if not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite")
     if not (arrays["unit"] > 0).all() or not (arrays["spread"] > 0).all():
         raise ValueError("it divides by numbers that are not above 0")
     if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
         raise ValueError("the weights do not fit the attributes or the precision")
-    encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])
-    if encoding is not None and len(encoding.names) != columns:
-        raise ValueError(f"the encoding gives {len(encoding.names)} attributes and the model takes {columns}")
-    max_ahp, max_iv, threshold = (float(figure) for figure in arrays["figures"])
-    return Model(
-        settings=settings,
-        seed=int(info["seed"]),
-        preparation=Preparation.of(arrays),
-        posterior=Posterior(weights, shape, arrays["losses"]),
-        maxima=(max_ahp, max_iv),
-        threshold=threshold,
-        fingerprint=str(info["fingerprint"]),
-        version=str(info["version"]),
-        encoding=encoding,
-    )
+    left_out = LeftOut(**parts.info["left_out"])
+    if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
+        raise ValueError(f"{left_out} has counts that are none")
+    max_ahp, max_iv = (float(one) for one in arrays["maxima"])
+    posterior = Posterior(weights, shape, arrays["losses"])
+    return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out), columns

@@ -12,7 +12,7 @@ from oddhop.hcm.hop_pairs import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, 
 from oddhop.hcm.model import Inputs
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.sampler import Rule
-from oddhop.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings
 
 # The paper's prior is all but flat. At 1 / N a network of a few pairs would leave its weights free to
 # wander wherever the softmax is extreme (a loss of 30 where chance has 1.4 was seen on 11 nodes).
@@ -30,7 +30,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingData:
     """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
 
     pairs: HopPairs
@@ -38,16 +38,16 @@ class Lesson:
     left_out: LeftOut
 
 
-def take_lesson(
+def training_data(
     graph: Graph, preparation: Preparation, settings: HCMSettings, seed: int, workers: int, progress: Progress
-) -> Lesson:
+) -> TrainingData:
     """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
     prepared = preparation.apply(graph, settings.dtype)
     inputs = Inputs.of(prepared, settings.dtype)
     purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
     progress("preparing", 1, 1)
     pairs = labelled_pairs(purified, settings, seed, workers, progress)
-    return Lesson(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))
+    return TrainingData(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))
 
 
 def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:

@@ -7,31 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explain.columns import Columns, ColumnSpan, called
-from oddhop.explain.explanation import MOST_CHANGES, WORTH_TELLING, Change, Counterfactual, Id, Yardstick
+from oddhop.explain.columns import Columns, ColumnSpan
+from oddhop.explain.counterfactual import Step, search, worth_telling
+from oddhop.explain.explanation import Baseline, Change, Counterfactual
 from oddhop.graph.checks import is_sparse
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import Again, Held, judge_again
+from oddhop.tables.network import Network
 
 COLUMNS_TRIED = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
-    """What is the same for all nodes."""
+class Context:
+    """What is the same for all nodes that are explained."""
 
     held: Held
+    network: Network
     columns: Columns
-    measure: Yardstick
-    ids: pa.Array | None
-
-    def name(self, node: int) -> Id:
-        """Give what a node is called."""
-        return called(self.held.graph, self.ids, int(node))
+    baseline: Baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class Node:
     Edges are told by their place in the row of the node.
     """
 
-    bench: Bench
+    context: Context
     number: int
     company: Ints
     typical: Floats
@@ -57,7 +54,7 @@ class Node:
 
     def rows(self, row: Floats, spans: Sequence[ColumnSpan]) -> Any:
         """Give rows that differ from a given one in one column each."""
-        if is_sparse(self.bench.held.graph.attributes):
+        if is_sparse(self.context.held.graph.attributes):
             own = sp.csr_array(np.tile(row, (1, 1)))
             moves = [np.flatnonzero(self.typical[s.start : s.stop] - row[s.start : s.stop]) + s.start for s in spans]
             place = np.repeat(np.arange(len(spans)), [one.size for one in moves])
@@ -79,7 +76,7 @@ class Node:
 
     def judged(self, rows: Any, kept: Bools) -> Again:
         """Judge it with other rows of attributes, or with other edges."""
-        held = self.bench.held
+        held = self.context.held
         return judge_again(held, self.number, *held.seen(rows), kept)
 
     def without(self, now: Situation, edges: Ints) -> Bools:
@@ -90,7 +87,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
+class TellingColumns:
     """The columns that make a node odd, the one that matters most for its score first.
 
     ``worth`` is what the value that is typical of its neighbours does to the score, and ``moves`` what it does to
@@ -102,79 +99,85 @@ class Telling:
     moves: Floats
 
 
-def telling_columns(node: Node, now: Situation, as_it_is: Again) -> Telling:
+def telling_columns(node: Node, now: Situation, as_it_is: Again) -> TellingColumns:
     """Judge the node again with one column after the other changed, and give those that lower its score."""
-    columns, unit = node.bench.columns, node.bench.held.panel.preparation.unit
+    columns, unit = node.context.columns, node.context.held.panel.preparation.unit
     gap = np.abs(node.typical - now.row) / unit
     size = np.zeros(len(columns.spans))
     np.maximum.at(size, columns.span_of, gap)
     largest = np.argsort(-size, kind="stable")[:COLUMNS_TRIED]
     spans = [columns.spans[k] for k in largest if size[k] > 0]
     if not spans:
-        return Telling([], np.zeros(0), np.zeros(0))
+        return TellingColumns([], np.zeros(0), np.zeros(0))
     again, loudest = node.judged(node.rows(now.row, spans), now.kept[None]), int(as_it_is.evidence.kind[0])
     worth = again.evidence.score - as_it_is.evidence.score[0]
     order = [int(k) for k in np.argsort(worth, kind="stable") if worth[k] < 0]
     moves = again.figures[loudest] - as_it_is.figures[loudest, 0]
-    return Telling([spans[k] for k in order], worth[order], moves[order])
+    return TellingColumns([spans[k] for k in order], worth[order], moves[order])
 
 
-def said(node: Node, span: ColumnSpan) -> str:
+def typical_value(node: Node, span: ColumnSpan) -> str:
     """Say the value that is typical of the neighbours."""
-    return node.bench.columns.say(span, node.typical[span.start : span.stop])
+    return node.context.columns.say(span, node.typical[span.start : span.stop])
 
 
 def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Again) -> Counterfactual | None:
     """Make the change that lowers the score most, and then the next, until it is no alert."""
-    measure = node.bench.measure
-    before = after = float(as_it_is.evidence.score[0])
-    if not measure.alerts(before):
-        return None
-    changes: list[Change] = []
-    best, enough = 0, before * (1 - WORTH_TELLING)
-    edges, columns = node.edges, list(spans)
-    floor = _lowest(node, as_it_is, 0)
-    while len(changes) < MOST_CHANGES and measure.alerts(after):
-        options = edges[now.kept[edges]] if now.kept.sum() > 1 else edges[:0]
+    before = float(as_it_is.evidence.score[0])
+    return search(before, node.context.baseline, _Greedy(node, now, spans, as_it_is, before).next_step)
+
+
+class _Greedy:
+    """Tries every change that is left, and makes the best one."""
+
+    def __init__(self, node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Again, before: float) -> None:
+        self.node, self.now, self.spans = node, now, list(spans)
+        self.worth = worth_telling(before)
+        self.at_floor = _at_floor(node, as_it_is, 0)
+
+    def next_step(self, taken: Sequence[Change], after: float) -> Step | None:  # noqa: ARG002 - the situation has them
+        node, now = self.node, self.now
+        edges = node.edges[now.kept[node.edges]] if now.kept.sum() > 1 else node.edges[:0]
         outcomes: list[Again] = []
-        if options.size:
-            outcomes.append(node.judged(now.row[None], node.without(now, options)))
-        if columns:
-            outcomes.append(node.judged(node.rows(now.row, columns), now.kept[None]))
+        if edges.size:
+            outcomes.append(node.judged(now.row[None], node.without(now, edges)))
+        if self.spans:
+            outcomes.append(node.judged(node.rows(now.row, self.spans), now.kept[None]))
         if not outcomes:
-            break
+            return None
         scores = np.concatenate([one.evidence.score for one in outcomes])
-        depth = np.concatenate([_beyond(node, one) for one in outcomes])
+        beyond = np.concatenate([_beyond(node, one) for one in outcomes])
         # A p-value at its floor hides that a change helped; the figures show it, and the next change may, too.
-        place = int(np.lexsort((scores, depth) if floor else (depth, scores.round(9)))[0])
-        if scores[place] >= after - WORTH_TELLING * before and not floor:
-            break
-        after = float(scores[place])
-        edge = place < options.size
-        floor = _lowest(node, outcomes[0 if edge else -1], place if edge else place - options.size)
-        if edge:
-            kept = now.kept.copy()
-            kept[options[place]] = False
-            now = Situation(now.row, kept)
-            changes.append(Change("edge", node.bench.name(node.bench.held.neighbours(node.number)[options[place]])))
-        else:
-            span = columns.pop(place - options.size)
-            row = now.row.copy()
-            row[span.start : span.stop] = node.typical[span.start : span.stop]
-            now = Situation(row, now.kept)
-            changes.append(Change("attribute", span.name, said(node, span)))
-        if after < enough:
-            best, enough = len(changes), after
-    return Counterfactual(tuple(changes[:best]), before, enough, measure) if best else None
+        best = int(np.lexsort((scores, beyond) if self.at_floor else (beyond, scores.round(9)))[0])
+        if scores[best] >= after - self.worth and not self.at_floor:
+            return None
+        if best < edges.size:
+            self.at_floor = _at_floor(node, outcomes[0], best)
+            return Step(self._without_edge(int(edges[best])), float(scores[best]))
+        self.at_floor = _at_floor(node, outcomes[-1], best - edges.size)
+        return Step(self._with_typical(self.spans.pop(best - edges.size)), float(scores[best]))
+
+    def _without_edge(self, edge: int) -> Change:
+        kept = self.now.kept.copy()
+        kept[edge] = False
+        self.now = Situation(self.now.row, kept)
+        context = self.node.context
+        return Change("edge", context.network.name(context.held.neighbours(self.node.number)[edge]))
+
+    def _with_typical(self, span: ColumnSpan) -> Change:
+        row = self.now.row.copy()
+        row[span.start : span.stop] = self.node.typical[span.start : span.stop]
+        self.now = Situation(row, self.now.kept)
+        return Change("attribute", span.name, typical_value(self.node, span))
 
 
-def _lowest(node: Node, again: Again, place: int) -> bool:
+def _at_floor(node: Node, again: Again, place: int) -> bool:
     """Tell whether a p-value is at its floor, of a view or of the knot."""
-    pairs = zip(node.bench.held.panel.bulks, again.figures[:, [place]], strict=True)
+    pairs = zip(node.context.held.panel.bulks, again.figures[:, [place]], strict=True)
     return any(bool(bulk.log_p(figure)[0] <= FLOOR) for bulk, figure in pairs)
 
 
 def _beyond(node: Node, again: Again) -> Floats:
     """Give how far beyond the bulk the figures lie, together."""
-    pairs = zip(node.bench.held.panel.bulks, again.figures, strict=True)
+    pairs = zip(node.context.held.panel.bulks, again.figures, strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

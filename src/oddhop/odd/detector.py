@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.validation import check_is_fitted
 
-from oddhop.base.arrays import Floats
-from oddhop.base.parallel import Progress, available_workers, silent
-from oddhop.detector.base import GraphDetector, begun_run, check_finite, checked_graph
-from oddhop.detector.memory import check_odd_memory
-from oddhop.detector.ranking import rank_scores
-from oddhop.detector.result_table import budget, odd_table, threshold_of
-from oddhop.errors import NothingToLearnError
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, available_workers
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.contract import FitRun
+from oddhop.detector.cost import Cost, Size
+from oddhop.detector.flagging import budget
+from oddhop.detector.model_file import Parts
+from oddhop.detector.ranking import check_finite, rank_scores
+from oddhop.detector.result_table import Judgement
+from oddhop.explain.audit import Finding, agreement
+from oddhop.explain.explanation import Baseline, Explanation
+from oddhop.explain.guide import Guide
 from oddhop.graph.graph import Graph
-from oddhop.odd.combine import Evidence
-from oddhop.odd.model_file import OddModel, load_odd, save_odd
-from oddhop.odd.ring import folded
-from oddhop.odd.views import LEFT_OUT, Seen, judge, learn_panel, see, thinned_score
-from oddhop.settings import OddSettings, checked_odd_settings
-from oddhop.tables.encode import Encoding
-from oddhop.version import __version__
+from oddhop.odd import cost
+from oddhop.odd.combine import KINDS, Evidence
+from oddhop.odd.explain import explain_nodes
+from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
+from oddhop.odd.phrases import GUIDE, related
+from oddhop.odd.ring import folded, unfolded
+from oddhop.odd.settings import OddSettings
+from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, see, thinned_score
+from oddhop.tables.network import Network
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
 INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
+FIGURES = (*KINDS, "knot")
 
 
 class Odd(GraphDetector):
@@ -50,11 +56,11 @@ class Odd(GraphDetector):
     ----------
     anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had another
         sample of the edges been seen.
-    result_ : a pyarrow table, the oddest node first, with the kind of oddness and the p-value of every view.
-    threshold_, offset_ : scores from ``threshold_`` on are flagged; ``offset_`` is its negative.
+    result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network; with the kind
+        of oddness and the p-value of every view.
+    threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
     information_ : the nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent.
-    seed_ : the seed that was used.
-    model_ : what :meth:`save` writes.
+    seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
 
     Examples
     --------
@@ -68,6 +74,13 @@ class Odd(GraphDetector):
     >>> detector.result_.column_names[:7]
     ['id', 'score', 'rank', 'rank_low', 'rank_high', 'top_probability', 'kind']
     """
+
+    name = "odd"
+    settings_type = OddSettings
+    schema = SCHEMA
+    guide: ClassVar[Guide] = GUIDE
+
+    model_: OddModel
 
     def __init__(
         self,
@@ -86,113 +99,77 @@ class Odd(GraphDetector):
         self.workers = workers
         self.max_memory = max_memory
 
-    def fit(
-        self,
-        graph: Graph,
-        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
-        *,
-        run_folder: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-        progress: Progress = silent,
-    ) -> Odd:
-        """Learn from a network and score its nodes; ``y`` is ignored.
+    @property
+    def information_(self) -> float:
+        """The nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent."""
+        return self.model_.learned.panel.kinship.information
 
-        With ``run_folder`` the seed is kept there, so that a killed run made again with ``resume=True`` ends with
-        the same bits; there are no checkpoints, for it takes seconds. ``progress`` is called with (stage, done, total).
-        """
-        settings = checked_odd_settings(self.get_params())
-        checked_graph(graph)
-        if graph.edge_count == 0:
-            raise NothingToLearnError(f"{graph!r} has no edges, and a node is judged by its edges; give at least one")
-        check_odd_memory(graph, settings.max_memory)
-        workers = settings.workers or available_workers()
-        with begun_run(settings, graph, run_folder, resume=resume) as (seed, _):
-            self._fit(graph, settings, seed, workers, progress)
-        return self
-
-    def _fit(self, graph: Graph, settings: OddSettings, seed: int, workers: int, progress: Progress) -> None:
-        progress("views", 0, settings.repeats + 1)
-        panel, evidence, seen = learn_panel(graph, workers=workers)
-        progress("views", 1, settings.repeats + 1)
-        table, threshold, std = _ranked(seen, evidence, settings, seed, None, workers, progress)
-        self.seed_ = seed
-        self.threshold_, self.offset_ = threshold, -threshold
-        self.anomaly_scores_ = _judged_score(graph, evidence)
-        self.anomaly_std_ = std
-        self.information_ = panel.kinship.information
-        self.result_ = table
+    def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
+        settings: OddSettings = run.settings
+        run.progress("views", 0, settings.repeats + 1)
+        panel, evidence, seen = learn_panel(graph, workers=run.workers)
+        run.progress("views", 1, settings.repeats + 1)
         apart = None if seen.apart is None else folded(graph, seen.apart)
-        self.model_ = OddModel(settings, seed, panel, threshold, graph.fingerprint, __version__, apart=apart)
+        return OddLearned(panel, apart), _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
 
-    def score_table(self, graph: Graph, *, progress: Progress = silent) -> pa.Table:
-        """Score another network with the same attributes; give a table like ``result_``.
-
-        P-values are told from the bulk of the network that was fitted; communities are the other network's own.
-        """
-        check_is_fitted(self, "threshold_")
-        model = self.model_
-        workers = self.workers or available_workers()
-        evidence = self._evidence(checked_graph(graph))
+    def _judge(self, graph: Graph, progress: Progress) -> Judgement:
+        # P-values come from the bulk of the network that was fitted; communities are the other network's own.
+        model, workers = self.model_, self.workers or available_workers()
+        panel = model.learned.panel
+        evidence = judge(panel, graph, workers=workers)
         check_finite(evidence.score)
-        seen = see(graph, model.panel.coordinates, model.panel.preparation)
-        table, _, _ = _ranked(seen, evidence, model.settings, model.seed, self.threshold_, workers, progress)
-        return table
+        seen = see(graph, panel.coordinates, panel.preparation)
+        return _judgement(seen, evidence, model.settings, model.seed, workers, progress)
 
-    def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
-        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
+    def _scores(self, graph: Graph) -> Floats:
+        workers = self.workers or available_workers()
+        return _judged_score(graph, judge(self.model_.learned.panel, graph, workers=workers))
 
-        With ``encoding`` the file also says how the columns of a table become the attributes.
-        """
-        check_is_fitted(self, "threshold_")
-        save_odd(self.model_ if encoding is None else replace(self.model_, encoding=encoding), path)
+    def _explain(
+        self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
+    ) -> Iterator[Explanation]:
+        learned, graph = self.model_.learned, network.graph
+        kept = learned.apart
+        if kept is not None and kept.size == graph.edge_count and self.model_.fingerprint == graph.fingerprint:
+            kept = unfolded(graph, kept)
+        else:
+            kept = None  # another network has communities of its own
+        return explain_nodes(learned.panel, network, nodes, baseline, apart=kept, workers=workers, progress=progress)
+
+    def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
+        few = "a few edges decide. Read the rank ranges before you act."
+        return (agreement(result, top, self.guide.repeated, few), related(self.information_))
+
+    def _prepared(self, graph: Graph) -> Graph:
+        return self.model_.learned.panel.preparation.apply(graph)
+
+    def _features(self, graph: Graph) -> dict[str, Floats]:
+        panel = self.model_.learned.panel
+        figures = figures_of(panel, graph, workers=self.workers or available_workers())
+        return dict(zip(FIGURES, figures, strict=True))
+
+    def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:  # noqa: ARG002
+        return cost.cost(size, settings)
+
+    def _seconds(self, size: Size, settings: OddSettings, workers: int) -> dict[str, float]:  # noqa: ARG002
+        return dict(cost.cost(size, settings).seconds)
+
+    def _to_parts(self, learned: OddLearned) -> Parts:
+        return to_parts(learned)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Odd:
-        """Read a model file. It scores networks; the scores of the training network are not in it.
-
-        Examples
-        --------
-        >>> import numpy as np, tempfile
-        >>> from oddhop import Graph, Odd
-        >>> rng = np.random.default_rng(0)
-        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> fitted = Odd(random_state=0).fit(graph)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     fitted.save(f"{folder}/model.oddhop")
-        ...     loaded = Odd.load(f"{folder}/model.oddhop")
-        >>> bool((loaded.score_samples(graph) == -fitted.anomaly_scores_).all())
-        True
-        """
-        model = load_odd(path)
-        detector = cls(**model.settings.model_dump())
-        detector.model_ = model
-        detector.seed_ = model.seed
-        detector.information_ = model.panel.kinship.information
-        detector.threshold_, detector.offset_ = model.threshold, -model.threshold
-        return detector
-
-    def _anomaly_scores(self, graph: Graph) -> Floats:
-        return _judged_score(graph, self._evidence(graph))
-
-    def _evidence(self, graph: Graph) -> Evidence:
-        check_odd_memory(graph, self.model_.settings.max_memory)
-        return judge(self.model_.panel, graph, workers=self.workers or available_workers())
+    def _from_parts(cls, parts: Parts, settings: Any) -> tuple[OddLearned, int]:
+        return from_parts(parts, settings)
 
 
 def _judged_score(graph: Graph, evidence: Evidence) -> Floats:
     return np.where(graph.degrees > 0, evidence.score, 0.0)
 
 
-def _ranked(
-    seen: Seen,
-    evidence: Evidence,
-    settings: OddSettings,
-    seed: int,
-    threshold: float | None,
-    workers: int,
-    progress: Progress,
-) -> tuple[pa.Table, float, Floats]:
-    """Rank the nodes, say how sure each rank is, and make the table; the threshold is found where none is given."""
+def _judgement(
+    seen: Seen, evidence: Evidence, settings: OddSettings, seed: int, workers: int, progress: Progress
+) -> Judgement:
+    """Rank the nodes, and say how sure each rank is by judging the network with edges left out."""
     thinned = []
     if seen.graph.edge_count:
         for turn in range(settings.repeats):
@@ -201,7 +178,11 @@ def _ranked(
     judged = seen.graph.degrees > 0
     score = _judged_score(seen.graph, evidence)
     replicates = np.stack(thinned) if thinned else np.stack([score, score])
-    ranking = rank_scores(score, replicates, judged, budget(settings, judged), inflation=INFLATION)
-    if threshold is None:
-        threshold = threshold_of(settings, judged, ranking)
-    return odd_table(seen.graph, evidence, ranking, judged, threshold), threshold, ranking.std
+    top = budget(settings, int(judged.sum()))
+    ranking = rank_scores(score, replicates, judged, top, inflation=INFLATION)
+    columns = {
+        "kind": np.array(KINDS)[evidence.kind],
+        **{f"p_{name}": np.exp(log_p) for name, log_p in zip(KINDS, evidence.log_p, strict=True)},
+        "score_std": ranking.std,
+    }
+    return Judgement(ranking, judged, columns)

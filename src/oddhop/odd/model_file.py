@@ -1,86 +1,54 @@
-"""Model files of Odd: safetensors with a JSON document inside; no pickle, and no changed byte passes."""
+"""What Odd learned, and its form in a model file."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.base.files import Arrays, opened_parts, pack_arrays, sweep_beside, write_atomically
-from oddhop.errors import ModelFileError, SettingsError
+from oddhop.base.files import Arrays
+from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.odd.coordinates import Coordinates
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
+from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Kinship
 from oddhop.odd.views import Panel
-from oddhop.settings import OddSettings, checked_odd_settings
-from oddhop.tables.encode import Encoding
 
-SCHEMA = 2
-KIND = "oddhop.Odd"
+SCHEMA = 3
 BULKS = ("stranger", "outlier", "ring", "knot")
 
 
-@dataclass(frozen=True)
-class OddModel:
-    """All that is needed to score a network: what a model file holds.
+@dataclass(frozen=True, eq=False)
+class OddLearned:
+    """What Odd learned.
 
     Attributes
     ----------
-    settings, seed : how it was fitted.
-    panel : what was learned.
-    threshold : scores at or above it are flagged.
-    fingerprint : of the network it was fitted on.
-    version : the oddhop that fitted it.
-    encoding : how the columns of a table become the attributes, where they came from one.
-    apart : what communities leave of the edges of that network, see ``oddhop.odd.ring.folded``; explanations need
-        it, and to find it again takes longest. None in files of old.
+    panel : what is needed to judge a network.
+    apart : what communities leave of the edges of the network that was fitted, see ``oddhop.odd.ring.folded``;
+        explanations need it, and to find it again takes longest.
     """
 
-    settings: OddSettings
-    seed: int
     panel: Panel
-    threshold: float
-    fingerprint: str
-    version: str
-    encoding: Encoding | None = None
     apart: Floats | None = None
 
 
-def save_odd(model: OddModel, path: str | os.PathLike[str]) -> None:
-    """Write a model file, atomically."""
-    panel = model.panel
-    arrays = {"threshold": np.array([model.threshold])} | ({} if model.apart is None else {"apart": model.apart})
-    for name, part in _parts(panel).items():
+OddModel: TypeAlias = Model[OddSettings, OddLearned]
+
+
+def to_parts(learned: OddLearned) -> Parts:
+    """Take apart what was learned, for a file."""
+    arrays: Arrays = {} if learned.apart is None else {"apart": learned.apart}
+    for name, part in _parts(learned.panel).items():
         arrays |= {
             f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
             for field in fields(part)
             if getattr(part, field.name) is not None
         }
-    info = {
-        "kind": KIND,
-        "schema": SCHEMA,
-        "version": model.version,
-        "seed": model.seed,
-        "settings": model.settings.model_dump(),
-        "fingerprint": model.fingerprint,
-        "encoding": None if model.encoding is None else model.encoding.to_json(),
-    }
-    sweep_beside(Path(path))
-    write_atomically(Path(path), pack_arrays(arrays, info))
-
-
-def load_odd(path: str | os.PathLike[str]) -> OddModel:
-    """Read a model file and check everything in it before use."""
-    arrays, info = opened_parts(path, KIND, SCHEMA)
-    try:
-        return _checked(arrays, info)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
-        raise ModelFileError(f"{path} is not a usable model: {error}") from None
+    return Parts(arrays, {})
 
 
 def _parts(panel: Panel) -> dict[str, Any]:
@@ -93,9 +61,11 @@ def _parts(panel: Panel) -> dict[str, Any]:
     return parts
 
 
-def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
+def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  # noqa: ARG001 - the contract
+    """Put together what a file holds, checked; return it and how many attributes it takes."""
+    arrays = parts.arrays
     for name, array in arrays.items():
-        if array.dtype.kind != "f" or not (name == "threshold" or np.isfinite(array).all()):
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite numbers")
     reduction = _preparation(arrays, "reduction") if "reduction.unit" in arrays else None
     coordinates = Coordinates(arrays.get("coordinates.weights"), reduction, arrays.get("coordinates.knots"))
@@ -118,19 +88,7 @@ def _checked(arrays: Arrays, info: dict[str, Any]) -> OddModel:
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
     panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
-    encoding = None if info["encoding"] is None else Encoding.from_json(info["encoding"])
-    if encoding is not None and len(encoding.names) != columns:
-        raise ValueError(f"the encoding gives {len(encoding.names)} attributes and the model takes {columns}")
-    return OddModel(
-        settings=checked_odd_settings(info["settings"]),
-        seed=int(info["seed"]),
-        panel=panel,
-        threshold=_number(arrays, "threshold"),
-        fingerprint=str(info["fingerprint"]),
-        version=str(info["version"]),
-        encoding=encoding,
-        apart=arrays.get("apart"),
-    )
+    return OddLearned(panel, arrays.get("apart")), columns
 
 
 def _preparation(arrays: Arrays, name: str) -> Preparation:

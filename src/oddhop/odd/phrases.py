@@ -4,8 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View, one_in, spoken
+from oddhop.explain.audit import Finding
+from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View
+from oddhop.explain.guide import Guide
+from oddhop.explain.phrases import one_in, spoken
 
+GUIDE = Guide(
+    repeated="another sample of as many edges",
+    picture="The farther out, the fewer edges of the network look as far; the dashed ring is usual.",
+    entries=(
+        (
+            "An odd node is not a guilty one.",
+            "The score says that a node is unlike what is usual here. Whether that matters is for a person to say.",
+        ),
+        (
+            "Stranger, outlier, ring.",
+            "Three questions are asked of every node. Do its neighbours look like neighbours? Is it like anybody at "
+            "all? Are its ties mutual beyond what communities and chance explain? The kind is the view with the "
+            "largest part of the score.",
+        ),
+        (
+            "As far as 1 in 100.",
+            "oddhop learned from this network how alike the two ends of an edge are. A neighbour that looks as far "
+            "as 1 in 100 is less like one than 99 in 100 of all edges join.",
+        ),
+        (
+            "“Of ordinary nodes 1 in …”",
+            "A p-value against the bulk of this network, extrapolated from typical nodes. It makes three views "
+            "comparable. It is not the chance that a node is harmless.",
+        ),
+        (
+            "Score.",
+            "The parts of the three views, added. It is no probability. Only the order, and the distance from the "
+            "alert line, mean something.",
+        ),
+    ),
+    fixed=", the communities of the network and what is usual in it being kept as they are",
+)
 NOTABLE = 0.05  # a p-value from here on is nothing to speak of, and so is a share of the edges
 WHAT = {
     "stranger": "It does not look like those it is tied to",
@@ -78,3 +113,24 @@ def _named(listed: Sequence[Neighbour], count: int) -> str:
     names = [str(one.id) for one in listed[:NAMED_AT_MOST]]
     others = count - len(names)
     return spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
+
+
+def related(information: float) -> Finding:
+    """Say whether the columns of connected nodes are related, so that strangers can be detected.
+
+    Examples
+    --------
+    >>> from oddhop.odd.phrases import related
+    >>> related(0.5).sentence
+    'Connected nodes have related columns (0.5 nats an edge), so strangers can be detected.'
+    """
+    if information > 0:
+        sentence = (
+            f"Connected nodes have related columns ({information:.2g} nats an edge), so strangers can be detected."
+        )
+        return Finding("strangers", "fine", information, sentence)
+    sentence = (
+        "Connected nodes have no more related columns than others, so strangers cannot be detected. "
+        "Nodes are judged by their columns and by their edges, each alone: see whether the columns are the right ones."
+    )
+    return Finding("strangers", "warning", information, sentence)

@@ -94,9 +94,12 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
 
 def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
     """Judge a network by what a panel learned."""
-    seen = see(graph, panel.coordinates, panel.preparation)
-    figures = _figures(seen, panel.kinship, workers)
-    return evidence_of(figures, panel.bulks, panel.kinship)
+    return evidence_of(figures_of(panel, graph, workers=workers), panel.bulks, panel.kinship)
+
+
+def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> Figures:
+    """Return the figures of the views of a network by what a panel learned, and the knots as they are."""
+    return _figures(see(graph, panel.coordinates, panel.preparation), panel.kinship, workers)
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:

@@ -22,7 +22,6 @@ from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, atomic_file
 from oddhop.base.parallel import Mapper, Progress
 from oddhop.graph.disk import HEADER, Stored, open_stored
-from oddhop.settings import HCMSettings
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -30,11 +29,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Work:
-    """One run over one network; it is handed to every task."""
+    """One run over one network, with the settings of its detector; it is handed to every task."""
 
     graph: Path
     folder: Path
-    settings: HCMSettings
+    settings: Any
     seed: int
     digest: str = ""  # of what the run is, for its checkpoints
 

@@ -1,4 +1,4 @@
-"""From a fitted model and its result to the case report: explain, audit, collect the facts."""
+"""From a fitted detector and a result to the case report: explain, audit, collect the facts."""
 
 from __future__ import annotations
 
@@ -9,79 +9,58 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.parallel import Progress, silent
-from oddhop.detector.reasons import AnyModel, audited, explain, measure_of
-from oddhop.graph.graph import Graph, node_numbers
-from oddhop.odd.model_file import OddModel
-from oddhop.reports.page import CaseReport, cases_of, mended_facts, read_facts
-from oddhop.tables.encode import Encoding
+from oddhop.detector.base import GraphDetector
+from oddhop.reports.page import CaseReport, cases_of, read_facts, repair_facts
+from oddhop.tables.network import Network, as_network
 
 CASES = 100
 
 
-def case_report(
-    model: AnyModel,
-    graph: Graph,
-    result: pa.Table,
+def report(
+    detector: GraphDetector,
+    network: Any = None,
+    result: pa.Table | None = None,
     *,
-    title: str,
     cases: int = CASES,
-    ids: pa.Array | None = None,
-    encoding: Encoding | None = None,
-    originals: pa.Table | None = None,
-    counts: Any = None,
-    dropped: int | None = None,
-    tied: int | None = None,
-    workers: int = 1,
+    title: str | None = None,
     progress: Progress = silent,
 ) -> CaseReport:
-    """Explain the first cases of a result and collect all that a report tells.
+    """Explain the first cases of a ranking and collect all that a report tells.
 
     Parameters
     ----------
-    model, graph, result : ``model_`` of a fitted detector, the network that was scored, and the table that it gave.
+    detector : a fitted one.
+    network, result : the network that was scored, and the table that ``rank`` gave; left out, those of the fit.
+    cases : how many nodes to explain; nodes that were not judged are left out.
     title : what network this is.
-    cases : how many to explain; nodes that were not judged are left out.
-    ids, encoding, originals : see :func:`oddhop.hcm.explain.explain_nodes`.
-    counts : what reading the tables left out, see :class:`oddhop.tables.read.Counts`.
-    dropped, tied : see :func:`oddhop.explain.audit.audit`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop import HCM, Graph
-    >>> from oddhop.reports import case_report, render
+    >>> import oddhop
     >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
-    >>> fitted = HCM(burn_in=20, samples=2, thin=2, top_k=3, random_state=0).fit(graph)
-    >>> report = case_report(fitted.model_, graph, fitted.result_, title="thirty strangers", cases=5)
-    >>> len(report.cases), render(report).startswith("<!doctype html>")
+    >>> graph = oddhop.Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+    >>> page = oddhop.report(oddhop.Odd(top_k=3, random_state=0).fit(graph), cases=5)
+    >>> len(page.cases), page.html().startswith("<!doctype html>")
     (5, True)
     """
+    taken: Network = detector.network_ if network is None else as_network(network)
+    if result is None:
+        result = detector.result_ if network is None else detector.rank(taken)
+    graph, model = taken.graph, detector.model_
     judged = result.filter(result["judged"])
-    measure = measure_of(model, result)
     first = judged.slice(0, cases)
-    nodes = node_numbers(graph, first["id"])
-    explanations = explain(
-        model,
-        graph,
-        nodes,
-        measure,
-        ids=ids,
-        encoding=encoding,
-        originals=originals,
-        workers=workers,
-        progress=progress,
-    )
+    explanations = detector.explain_nodes(taken, result, taken.numbers(first["id"]), progress=progress)
     return CaseReport(
-        title=title,
+        title=title or f"A network of {graph.node_count:,} nodes",
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         facts=read_facts(graph),
-        mended=mended_facts(graph.mended, *([counts] if counts is not None else [])),
-        columns=encoding.report if encoding else (),
+        repairs=repair_facts(graph.mended, *([taken.counts] if taken.counts is not None else [])),
+        columns=taken.encoding.report if taken.encoding else (),
         settings=(("seed", str(model.seed)), *((name, str(value)) for name, value in model.settings)),
-        findings=audited(model, graph, result, dropped=dropped, tied=tied),
-        yardstick=measure,
+        findings=detector.audit(taken, result),
+        baseline=detector.baseline(result),
         scores=np.asarray(judged["score"].to_numpy()),
         cases=tuple(cases_of(first, explanations)),
-        detector="odd" if isinstance(model, OddModel) else "hcm",
+        guide=detector.guide,
     )

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oddhop.explain.explanation import Explanation, Neighbour, one_in
+from oddhop.explain.explanation import Explanation, Neighbour
+from oddhop.explain.phrases import one_in
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -54,9 +55,9 @@ def orbit(why: Explanation) -> Orbit:
 
     Examples
     --------
-    >>> from oddhop.explain.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
     >>> from oddhop.reports.orbit import orbit
-    >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> far = (Neighbour("b", 3.0, 0.2, 1.4), Neighbour("c", 1.0, 0.0, 0.5))
     >>> why = Explanation("a", 1.0, 2, 2.0, 0.1, usual, None, far, 1, 2, (), None)
     >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
@@ -70,12 +71,12 @@ def orbit(why: Explanation) -> Orbit:
         along = math.sin(angle), -math.cos(angle)
         reach = [STEP * min(max(one.hops + side * one.spread, 0.0), farthest + 0.4) for side in (-1, 0, 1)]
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
-        dark = shade_of(one, why.yardstick.threshold)
+        dark = shade_of(one, why.baseline.threshold)
         satellites.append(Satellite(_label(one, why), *here, inner, outer, dark, one.member))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
     ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
     ties = tuple(((satellites[a].x, satellites[a].y), (satellites[b].x, satellites[b].y)) for a, b in why.ties)
-    usual, size = STEP * why.yardstick.usual_hops, rings[-1] + STEP / 2 + 4
+    usual, size = STEP * why.baseline.usual_hops, rings[-1] + STEP / 2 + 4
     return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties)
 
 
@@ -104,9 +105,9 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
 
     Examples
     --------
-    >>> from oddhop.explain.explanation import Explanation, Neighbour, Yardstick
+    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
     >>> from oddhop.reports.orbit import orbit_figure
-    >>> usual = Yardstick(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
     >>> orbit_figure(why).axes[0].get_title()
     'a'

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,9 @@ from markupsafe import Markup
 from oddhop.base.arrays import Floats
 from oddhop.base.files import write_atomically
 from oddhop.explain.audit import Finding
-from oddhop.explain.explanation import Explanation, Yardstick, one_in
+from oddhop.explain.explanation import Baseline, Explanation
+from oddhop.explain.guide import PLAIN, Guide
+from oddhop.explain.phrases import one_in
 from oddhop.graph.adjacency import Mended
 from oddhop.graph.graph import Graph
 from oddhop.reports.orbit import NUMBERED, orbit, shade_of
@@ -30,7 +32,7 @@ from oddhop.version import __version__
 BINS = 56
 WIDTH, HEIGHT = 640.0, 150.0
 OPENED = 3
-MENDED = {
+REPAIRS = {
     "loops": "edges from a node to itself, left out",
     "duplicates": "edges that repeat another, left out",
     "one_way": "edges that came in one direction only, taken for both",
@@ -65,27 +67,35 @@ class CaseReport:
     title : what network this is.
     made : when, as text.
     facts : what was read, (name, value).
-    mended : what was mended or left out, (count, what).
+    repairs : what was repaired or left out, (count, what).
     columns : what became of every column, where an encoding was learned.
     settings : how the detector was set, (name, value).
     findings : of the audit.
-    yardstick : what is usual, and the alert line.
+    baseline : what is usual, and the alert line.
     scores : of all nodes that were judged.
     cases : the oddest first.
-    detector : whose words the page speaks.
+    guide : how to read it, in the words of the detector.
     """
 
     title: str
     made: str
     facts: tuple[tuple[str, str], ...]
-    mended: tuple[tuple[int, str], ...]
+    repairs: tuple[tuple[int, str], ...]
     columns: tuple[ColumnReport, ...]
     settings: tuple[tuple[str, str], ...]
     findings: tuple[Finding, ...]
-    yardstick: Yardstick
+    baseline: Baseline
     scores: Floats
     cases: tuple[Case, ...]
-    detector: Literal["hcm", "odd"] = "hcm"
+    guide: Guide = PLAIN
+
+    def html(self) -> str:
+        """Return the page as one HTML document that needs nothing else and asks nobody."""
+        return render(self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_atomically(Path(path), render(self).encode("utf-8", "replace"))
 
 
 def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> Iterable[Case]:
@@ -102,17 +112,18 @@ def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
     return tuple((name, f"{count:,}") for name, count in counts)
 
 
-def mended_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
+def repair_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
     """Say what was mended, from :class:`~oddhop.graph.adjacency.Mended` and :class:`~oddhop.tables.read.Counts`.
 
     Examples
     --------
-    >>> from oddhop.graph.adjacency import Mended
-    >>> from oddhop.reports import mended_facts
-    >>> mended_facts(Mended(loops=2))
+    >>> from oddhop.explain.guide import PLAIN, Guide
+    from oddhop.graph.adjacency import Mended
+    >>> from oddhop.reports import repair_facts
+    >>> repair_facts(Mended(loops=2))
     ((2, 'edges from a node to itself, left out'),)
     """
-    found = [(getattr(one, part.name), MENDED.get(part.name)) for one in counted for part in fields(one)]
+    found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]
     return tuple((count, told) for count, told in found if told and count)
 
 
@@ -133,20 +144,14 @@ def render(report: CaseReport) -> str:
         style=Markup(style),  # noqa: S704 - a file of the package
         script=Markup(script),  # noqa: S704 - a file of the package
         version=__version__,
-        histogram=_histogram(report.scores, report.yardstick.threshold),
-        alerts=int(report.yardstick.alerts(report.scores).sum()),
+        histogram=_histogram(report.scores, report.baseline.threshold),
+        alerts=int(report.baseline.alerts(report.scores).sum()),
         kinds=sorted({case.why.kind for case in report.cases if case.why.kind}),
         warnings=[one for one in report.findings if one.level == "warning"],
         opened=OPENED,
-        odd=report.detector == "odd",
         numbered=NUMBERED,
     )
     return page
-
-
-def write_report(report: CaseReport, path: str | os.PathLike[str]) -> None:
-    """Write the report to a file, atomically."""
-    write_atomically(Path(path), render(report).encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True)

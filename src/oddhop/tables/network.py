@@ -1,46 +1,93 @@
-"""From two tables to a network that a detector takes, with the encoding and the ids kept beside it."""
+"""From two tables to a network that a detector takes, with ids and encoding kept beside it."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import GraphError, OddhopError
-from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, open_stored
+from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
 from oddhop.graph.graph import Graph
-from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
-from oddhop.tables.read import Counts, Roles, read_network
+from oddhop.tables.read import Counts, Roles, read_tables
+from oddhop.tables.settings import EncodeSettings
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network from tables.
+    """A graph, and what its nodes and columns are called.
 
     Attributes
     ----------
     graph : its nodes are numbered by their place in ``ids``.
     ids : the ids in the type they came in.
-    encoding : how the columns became attributes.
-    roles, counts : which columns were read as what, and what was left out.
+    encoding : how the columns of a table became the attributes; None for a graph made of arrays.
+    roles, counts : which columns were read as what, and what was left out; None for a graph made of arrays.
     differences : where the table is not as the one that the encoding was learned from.
     originals : the columns whose values an encoding loses (texts, dates), to quote from.
+
+    Examples
+    --------
+    >>> from oddhop import Graph, Network
+    >>> Network.of(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["c", "a", "b"])).ids.to_pylist()
+    ['a', 'b', 'c']
     """
 
     graph: Graph
     ids: pa.Array
-    encoding: Encoding
-    roles: Roles
-    counts: Counts
+    encoding: Encoding | None = None
+    roles: Roles | None = None
+    counts: Counts | None = None
     differences: tuple[Difference, ...] = ()
     originals: pa.Table | None = None
+
+    @classmethod
+    def of(cls, graph: Graph) -> Network:
+        """Return a graph as a network; its nodes are called by their ids, or else by their numbers."""
+        return cls(graph, pa.array(np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids))
+
+    def numbers(self, ids: Any) -> Ints:
+        """Return the numbers of the nodes that have these ids (an Arrow column, an array or a list).
+
+        Examples
+        --------
+        >>> from oddhop import Graph, Network
+        >>> graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["c", "a", "b"])
+        >>> Network.of(graph).numbers(["c", "a"]).tolist()
+        [2, 0]
+        """
+        if isinstance(ids, pa.ChunkedArray):
+            ids = ids.combine_chunks()
+        asked = ids if isinstance(ids, pa.Array) else pa.array(ids if isinstance(ids, np.ndarray) else list(ids))
+        known = self.ids
+        try:
+            places = pc.index_in(asked.cast(known.type), value_set=known)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            try:
+                places = pc.index_in(asked.cast(pa.string()), value_set=known.cast(pa.string()))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                places = pa.nulls(len(asked), pa.int32())
+        if places.null_count:
+            first = asked.filter(places.is_null())[0].as_py()
+            like = known[0].as_py()
+            raise GraphError(f"no node is called {first!r}", f"give ids as the node table has them, such as {like!r}")
+        return np.asarray(places.to_numpy(), dtype=np.int64)
+
+    def name(self, node: int) -> int | str:
+        """Return the id of a node by its number, as an integer or as text."""
+        name = self.ids[int(node)].as_py()
+        return name if isinstance(name, int | str) else str(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,37 +102,77 @@ class Description:
     originals: pa.Table | None
 
 
-def load_network(
+def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> Network:
+    """Take what a detector may be handed: a network, a graph, a folder made by ``oddhop ingest``, or two tables.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.tables.network import as_network
+    >>> as_network(Graph.from_arrays([[0], [1]], [[1.0], [2.0]])).graph
+    Graph(2 nodes, 1 edge, 1 attribute)
+    """
+    if nodes is not None:
+        if isinstance(data, Graph | Network):
+            raise GraphError(f"a {type(data).__name__} has its nodes already", "leave out nodes=")
+        return read_network(data, nodes, progress=progress)
+    if isinstance(data, Network):
+        return data
+    if isinstance(data, Graph):
+        return Network.of(data)
+    if isinstance(data, str | os.PathLike) and is_stored(data):
+        return open_network(data)
+    raise GraphError(
+        f"a detector takes a Graph, a Network, or an edge table with nodes=, got {type(data).__name__}",
+        "make a Graph with Graph.from_arrays, or give the node table as nodes=",
+    )
+
+
+def read_network(
     edges: Any,
-    nodes: Any,
-    read: ReadSettings | None = None,
-    encode: EncodeSettings | None = None,
+    nodes: Any = None,
     *,
+    source: str | None = None,
+    target: str | None = None,
+    id: str | None = None,  # noqa: A002 - what a node table calls it
+    strict: bool = False,
+    memory_limit: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = EncodeSettings().max_levels,
+    rare: float = EncodeSettings().rare,
+    text_columns: int = EncodeSettings().text_columns,
     encoding: Encoding | None = None,
     temp_folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> Network:
-    """Read two tables and make attributes of the columns: by ``encoding``, or by one learned from them.
+    """Read a table of edges and a table of nodes, and turn the columns of the nodes into attributes.
+
+    Parameters
+    ----------
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or Arrow frame, or a
+        :class:`oddhop.tables.read.Query`.
+    source, target, id, strict, memory_limit, temp_folder, progress : see :func:`oddhop.tables.read.read_tables`.
+    kinds, max_levels, rare, text_columns : see :func:`oddhop.tables.encode.learn_encoding`.
+    encoding : how columns become attributes, where that was learned before; left out, it is learned here.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.tables.network import load_network
+    >>> from oddhop import read_network
     >>> ties = pa.table({"from": ["al", "bo", "cy"], "to": ["bo", "cy", "al"]})
     >>> people = pa.table({"name": ["bo", "cy", "al"], "age": [31, 52, 47], "pays": ["cash", "card", "cash"]})
-    >>> network = load_network(ties, people)
+    >>> network = read_network(ties, people)
     >>> network.graph, network.ids.to_pylist()
     (Graph(3 nodes, 3 edges, 3 attributes), ['al', 'bo', 'cy'])
     """
-    read, encode = read or ReadSettings(), encode or EncodeSettings()
-    tables = read_network(
+    tables = read_tables(
         edges,
         nodes,
-        source=read.source,
-        target=read.target,
-        id=read.id,
-        strict=read.strict,
-        memory_limit=read.memory_limit,
+        source=source,
+        target=target,
+        id=id,
+        strict=strict,
+        memory_limit=memory_limit,
         temp_folder=temp_folder,
         progress=progress,
     )
@@ -94,10 +181,10 @@ def load_network(
     if encoding is None:
         encoding, attributes = learn_and_apply(
             tables.columns,
-            kinds=encode.kinds,
-            max_levels=encode.max_levels,
-            rare=encode.rare,
-            text_columns=encode.text_columns,
+            kinds=kinds or {},
+            max_levels=max_levels,
+            rare=rare,
+            text_columns=text_columns,
             progress=progress,
         )
     else:
@@ -147,16 +234,3 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
         raise GraphError(f"the files of {folder} do not belong together; take a copy or ingest again")
     return Description(ids, encoding, roles, counts, differences, originals)
-
-
-def with_ids(result: pa.Table, ids: pa.Array) -> pa.Table:
-    """Put the ids in the place of the numbers that a detector gave.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.network import with_ids
-    >>> with_ids(pa.table({"id": [2, 0], "rank": [1, 2]}), pa.array(["al", "bo", "cy"]))["id"].to_pylist()
-    ['cy', 'al']
-    """
-    return result.set_column(result.schema.get_field_index("id"), "id", ids.take(result["id"].combine_chunks()))

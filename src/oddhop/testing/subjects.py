@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from oddhop.base.arrays import Floats
-from oddhop.evaluate.baselines import Baseline
 from oddhop.graph.graph import Graph
 
 
@@ -30,7 +30,7 @@ class FunctionDetector(BaseEstimator):  # type: ignore[misc]
     [1.0, 2.0, 1.0]
     """
 
-    def __init__(self, function: Baseline, random_state: int = 0) -> None:
+    def __init__(self, function: Callable[..., Floats], random_state: int = 0) -> None:
         self.function = function
         self.random_state = random_state
 

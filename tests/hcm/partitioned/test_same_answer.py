@@ -20,12 +20,11 @@ from oddhop.hcm import purify
 from oddhop.hcm.model import Inputs
 from oddhop.hcm.partitioned import pairs as shard_pairs
 from oddhop.hcm.partitioned import purify as similar
-from oddhop.hcm.partitioned.detector import fit_stored
 from oddhop.hcm.partitioned.pairs import sample_pairs
 from oddhop.hcm.partitioned.prepare import prepare
+from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs
 from oddhop.partitions.task import Crew, Work
-from oddhop.settings import HCMSettings
 from oddhop.tables.ingest import ingest
 
 QUICK = {"burn_in": 15, "samples": 3, "thin": 2, "chains": 2, "random_state": 3}
@@ -140,14 +139,14 @@ def test_scores_are_those_of_one_machine(tmp_path: Path, settings: dict[str, obj
     detector = HCM(training="sampled", **QUICK, **settings)
     expected = detector.fit(Graph.open(folder))
     scores, table = expected.anomaly_scores_, expected.result_
-    got = fit_stored(HCM(**QUICK, **settings), folder, mapper=threads(workers), run_folder=tmp_path / "run")
+    got = HCM(**QUICK, **settings).fit_partitions(folder, mapper=threads(workers), run_folder=tmp_path / "run")
     # In bfloat16 a product of other blocks may be rounded to the next of few numbers.
     tolerance = 2e-2 if settings.get("precision") == "bfloat16" else 1e-5
     np.testing.assert_allclose(got.anomaly_scores_, scores, atol=tolerance)
     np.testing.assert_allclose(got.anomaly_std_, detector.anomaly_std_, atol=tolerance)
     if tolerance < 1e-4:
         assert got.result_["id"].to_pylist() == table["id"].to_pylist()
-    assert got.model_.posterior.weights.tobytes() == expected.model_.posterior.weights.tobytes()
+    assert got.model_.learned.posterior.weights.tobytes() == expected.model_.learned.posterior.weights.tobytes()
     assert got.model_.fingerprint == expected.model_.fingerprint == fingerprint(folder)
     assert got.diagnostics_.dropped == detector.diagnostics_.dropped
     assert got.diagnostics_.class_sizes.tolist() == detector.diagnostics_.class_sizes.tolist()
@@ -157,7 +156,7 @@ def test_what_cannot_be_done_in_parts_is_refused(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
     for wrong in ({"training": "full"}, {"labels": "exhaustive"}):
         with pytest.raises(SettingsError, match="learned from a sample"):
-            fit_stored(HCM(**wrong), folder, mapper=threads(1), run_folder=tmp_path / "run")
+            HCM(**wrong).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
 
 
 def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
@@ -166,13 +165,13 @@ def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
     folder = ingest(tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "graph").folder
     assert open_stored(folder).manifest.edges == 0
     with pytest.raises(NothingToLearnError, match="no edges"):
-        fit_stored(HCM(), folder, mapper=threads(1), run_folder=tmp_path / "run")
+        HCM().fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
 
 
 def test_what_no_machine_could_hold_is_refused(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
-    with pytest.raises(MemoryBudgetError, match="of one machine and"):
-        fit_stored(HCM(max_memory=2**20), folder, mapper=threads(1), run_folder=tmp_path / "run")
+    with pytest.raises(MemoryBudgetError, match="in partitions would take about"):
+        HCM(max_memory=2**20).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -180,7 +179,7 @@ def test_another_network_may_come_to_the_same_path(tmp_path: Path) -> None:
     for nodes, edges in ((60, 200), (90, 300)):
         shutil.rmtree(tmp_path / "graph", ignore_errors=True)
         folder = stored_network(tmp_path, nodes=nodes, edges=edges)
-        fitted = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / f"run{nodes}")
+        fitted = HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / f"run{nodes}")
         assert fitted.model_.fingerprint == Graph.open(folder).fingerprint
         assert fitted.result_.num_rows == nodes
 
@@ -230,11 +229,11 @@ def test_a_star_is_left_whole_whenever_its_run_was_ended(
 @pytest.mark.parametrize("calls", range(1, 16, 2))
 def test_a_run_that_was_ended_anywhere_goes_on_to_the_same_bits(tmp_path: Path, calls: int) -> None:
     folder = stored_network(tmp_path)
-    straight = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "straight")
+    straight = HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "straight")
     with pytest.raises(KilledError):
-        fit_stored(HCM(**QUICK), folder, mapper=ended_at(calls), run_folder=tmp_path / "run")
+        HCM(**QUICK).fit_partitions(folder, mapper=ended_at(calls), run_folder=tmp_path / "run")
     with pytest.raises(RunFolderError, match="already holds a run"):
-        fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "run")
-    resumed = fit_stored(HCM(**QUICK), folder, mapper=threads(1), run_folder=tmp_path / "run", resume=True)
+        HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
+    resumed = HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run", resume=True)
     assert resumed.anomaly_scores_.tobytes() == straight.anomaly_scores_.tobytes()
     assert resumed.result_.equals(straight.result_)

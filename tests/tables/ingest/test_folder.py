@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 from oddhop.base.checkpoints import locked
 from oddhop.errors import EncodingError, OddhopError, RunFolderError, SettingsError, TableError
-from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.tables.encode import learn_encoding
 from oddhop.tables.ingest import ingest
 from oddhop.tables.ingest.growing_files import GrowingArray
-from oddhop.tables.network import Network, load_network, open_network
+from oddhop.tables.network import Network, open_network, read_network
 from oddhop.tables.read.database import database
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 PEOPLE = pa.table({"id": ["c", "a", "b", "d"], "age": [31, 52, 47, None], "town": ["Bonn", "Cork", "Bonn", None]})
 TIES = pa.table({"u": ["a", "b", "b", "c", "d", "z", None], "v": ["b", "a", "a", "c", "a", "a", "b"]})
@@ -59,7 +59,9 @@ def assert_same(one: Network, other: Network) -> None:
 
 
 def both(files: list[str], folder: Path, **options: Any) -> tuple[Network, Network]:
-    in_memory = load_network(*files, **options)
+    words = [one.model_dump() for name, one in options.items() if name in ("read", "encode")]
+    settings = {name: value for one in words for name, value in one.items()}
+    in_memory = read_network(*files, **settings, encoding=options.get("encoding"))
     ingest(*files, folder, **options, partition_entries=3)
     return open_network(folder), in_memory
 
@@ -83,7 +85,7 @@ def test_messy_tables_give_what_the_reader_in_memory_gives(edges, nodes, form, s
         files = written(Path(home), form, edges=ties, nodes=people)
         out = Path(home) / "graph"
         read = ReadSettings(strict=strict)
-        expected = outcome(lambda: load_network(*files, read))
+        expected = outcome(lambda: read_network(*files, strict=strict))
         if isinstance(expected, Network):
             ingest(*files, out, read, partition_entries=4)
             assert_same(open_network(out), expected)
@@ -212,7 +214,7 @@ def test_a_full_disk_keeps_what_was_done(tmp_path, monkeypatch):
     with pytest.raises(RunFolderError, match="holds another run: settings was"):
         ingest(*files, out, partition_entries=2)
     ingest(*files, out)
-    assert_same(open_network(out), load_network(*files))
+    assert_same(open_network(out), read_network(*files))
 
 
 def test_a_broken_line_is_told_and_leaves_nothing(tmp_path):

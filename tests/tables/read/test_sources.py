@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from oddhop.errors import OddhopError, SettingsError, TableError
-from oddhop.tables.read import Query, network_graph, read_network
+from oddhop.tables.read import Query, network_graph, read_tables
 
 ODD_IDS = ["a,b", 'say "hi"', "two\nlines", " spaced ", "naïve", "雪", "007", "7", "O'Brien", "; DROP TABLE nodes"]
 IDS = [*ODD_IDS, "zoë"]
@@ -51,8 +51,8 @@ def same(one, two) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".ndjson", ".csv.gz", ".jsonl.gz"])
 def test_every_file_gives_the_network_of_the_arrow_tables(tmp_path, suffix):
     edges, nodes = (written(t, tmp_path / f"{n}{suffix}") for t, n in ((EDGES, "edges"), (NODES, "nodes")))
-    network = read_network(edges, nodes)
-    same(network, read_network(EDGES, NODES))
+    network = read_tables(edges, nodes)
+    same(network, read_tables(EDGES, NODES))
     assert network.ids.to_pylist() == sorted(IDS)
     assert network.counts.ignored_columns == ("weight",)
 
@@ -61,12 +61,12 @@ def test_every_file_gives_the_network_of_the_arrow_tables(tmp_path, suffix):
     "make", [pa.Table.to_pandas, pl.from_arrow, pa.Table.to_reader], ids=["pandas", "polars", "reader"]
 )
 def test_every_frame_gives_the_network_of_the_arrow_tables(make):
-    same(read_network(make(EDGES), make(NODES)), read_network(EDGES, NODES))
+    same(read_tables(make(EDGES), make(NODES)), read_tables(EDGES, NODES))
 
 
 def test_forms_mix(tmp_path):
-    same(read_network(written(EDGES, tmp_path / "e.csv"), NODES.to_pandas()), read_network(EDGES, NODES))
-    same(read_network(EDGES, written(NODES, tmp_path / "n.ndjson")), read_network(EDGES, NODES))
+    same(read_tables(written(EDGES, tmp_path / "e.csv"), NODES.to_pandas()), read_tables(EDGES, NODES))
+    same(read_tables(EDGES, written(NODES, tmp_path / "n.ndjson")), read_tables(EDGES, NODES))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".ndjson"])
@@ -75,8 +75,8 @@ def test_a_folder_and_a_pattern_are_one_table(tmp_path, suffix):
     for k in range(3):
         written(EDGES.slice(4 * k, 4), tmp_path / "parts" / f"part-{k}{suffix}")
     (tmp_path / "parts" / "_SUCCESS").touch()
-    same(read_network(tmp_path / "parts", NODES), read_network(EDGES, NODES))
-    same(read_network(str(tmp_path / "parts" / "part-*"), NODES), read_network(EDGES, NODES))
+    same(read_tables(tmp_path / "parts", NODES), read_tables(EDGES, NODES))
+    same(read_tables(str(tmp_path / "parts" / "part-*"), NODES), read_tables(EDGES, NODES))
 
 
 @pytest.mark.parametrize("name", ["it's", 'a "b"', "all*", "what?", "[ab]", "{x}", "back\\slash", "ü ' ; --"])
@@ -84,26 +84,26 @@ def test_a_folder_and_a_pattern_are_one_table(tmp_path, suffix):
 def test_a_file_name_is_that_file_and_no_pattern(tmp_path, name, suffix):
     for decoy in ("allx", "whatx", "a", "b", "x", "backslash"):
         written(EDGES.slice(0, 1), tmp_path / f"{decoy}{suffix}")
-    same(read_network(written(EDGES, tmp_path / f"{name}{suffix}"), NODES), read_network(EDGES, NODES))
+    same(read_tables(written(EDGES, tmp_path / f"{name}{suffix}"), NODES), read_tables(EDGES, NODES))
 
 
 def test_the_index_of_a_shuffled_pandas_frame_is_no_column_but_a_named_one_is():
     shuffled = NODES.to_pandas().sample(frac=1, random_state=0)
-    same(read_network(EDGES.to_pandas()[::-1], shuffled), read_network(EDGES, NODES))
-    named = read_network(EDGES, shuffled.set_index("id"))
+    same(read_tables(EDGES.to_pandas()[::-1], shuffled), read_tables(EDGES, NODES))
+    named = read_tables(EDGES, shuffled.set_index("id"))
     assert named.roles.id == "id"
-    assert named.columns.equals(read_network(EDGES, NODES).columns)
+    assert named.columns.equals(read_tables(EDGES, NODES).columns)
 
 
 def test_a_frame_is_not_changed():
     frame = NODES.to_pandas()
-    read_network(EDGES, frame)
+    read_tables(EDGES, frame)
     pd.testing.assert_frame_equal(frame, NODES.to_pandas())
 
 
 def test_semicolons_and_a_byte_order_mark_are_read(tmp_path):
     (tmp_path / "e.csv").write_text("source;target\n1;2\n", encoding="utf-8-sig")
-    network = read_network(tmp_path / "e.csv", pa.table({"id": [1, 2], "x": [0.0, 1.0]}))
+    network = read_tables(tmp_path / "e.csv", pa.table({"id": [1, 2], "x": [0.0, 1.0]}))
     assert (network.roles.source, network.edge_index.tolist()) == ("source", [[0], [1]])
 
 
@@ -128,14 +128,14 @@ def test_semicolons_and_a_byte_order_mark_are_read(tmp_path):
 def test_a_broken_file_is_named(tmp_path, name, content, says):
     (tmp_path / name).write_text(content)
     with pytest.raises(TableError) as caught:
-        read_network(tmp_path / name, NODES)
+        read_tables(tmp_path / name, NODES)
     assert says in str(caught.value)
 
 
 def test_text_that_is_not_utf8_is_told(tmp_path):
     (tmp_path / "e.csv").write_bytes("source,target\na,é\n".encode("latin-1"))
     with pytest.raises(TableError, match=r"e\.csv, line 2: it is not UTF-8"):
-        read_network(tmp_path / "e.csv", NODES)
+        read_tables(tmp_path / "e.csv", NODES)
 
 
 def test_what_is_not_there_is_told(tmp_path):
@@ -154,33 +154,33 @@ def test_what_is_not_there_is_told(tmp_path):
         (3, r"got builtins\.int"),
     ]:
         with pytest.raises(TableError, match=says):
-            read_network(named, NODES)
+            read_tables(named, NODES)
 
 
 def test_a_folder_of_two_forms_or_two_headers_is_refused(tmp_path):
     written(EDGES, tmp_path / "a.csv")
     written(EDGES, tmp_path / "b.ndjson")
     with pytest.raises(TableError, match="CSV, NDJSON"):
-        read_network(tmp_path, NODES)
+        read_tables(tmp_path, NODES)
     written(EDGES.rename_columns(["source", "target", "w"]), tmp_path / "c.csv")
     with pytest.raises(TableError, match="one header"):
-        read_network(tmp_path / "*.csv", NODES)
+        read_tables(tmp_path / "*.csv", NODES)
 
 
 def test_a_frame_that_is_no_table_is_a_typed_error():
     with pytest.raises(TableError):
-        read_network(EDGES, pd.DataFrame({"id": ["a", 1], "x": [1.0, 2.0]}))
+        read_tables(EDGES, pd.DataFrame({"id": ["a", 1], "x": [1.0, 2.0]}))
     with pytest.raises(TableError):
-        read_network(pl.Series([1, 2]), NODES)
+        read_tables(pl.Series([1, 2]), NODES)
 
 
 def test_memory_and_folder_settings_are_checked(tmp_path):
-    same(read_network(EDGES, NODES, memory_limit="200MB", temp_folder=tmp_path), read_network(EDGES, NODES))
+    same(read_tables(EDGES, NODES, memory_limit="200MB", temp_folder=tmp_path), read_tables(EDGES, NODES))
     assert not list(tmp_path.iterdir())
     with pytest.raises(SettingsError, match="memory_limit"):
-        read_network(EDGES, NODES, memory_limit="lots")
+        read_tables(EDGES, NODES, memory_limit="lots")
     with pytest.raises(TableError, match="temp_folder"):
-        read_network(EDGES, NODES, temp_folder=tmp_path / "none")
+        read_tables(EDGES, NODES, temp_folder=tmp_path / "none")
 
 
 def test_reading_works_on_disk_where_memory_ends(tmp_path):
@@ -189,8 +189,8 @@ def test_reading_works_on_disk_where_memory_ends(tmp_path):
     pq.write_table(nodes, tmp_path / "n.parquet")
     ends = nodes.column("id").take(pa.array((np.arange(2 * count) * 7919) % count))
     pq.write_table(pa.table({"u": ends.slice(0, count), "v": ends.slice(count)}), tmp_path / "e.parquet")
-    tight = read_network(tmp_path / "e.parquet", tmp_path / "n.parquet", memory_limit="120MB")
-    same(tight, read_network(tmp_path / "e.parquet", tmp_path / "n.parquet"))
+    tight = read_tables(tmp_path / "e.parquet", tmp_path / "n.parquet", memory_limit="120MB")
+    same(tight, read_tables(tmp_path / "e.parquet", tmp_path / "n.parquet"))
 
 
 def test_a_query_hides_its_password_and_needs_its_server():
@@ -198,7 +198,7 @@ def test_a_query_hides_its_password_and_needs_its_server():
     assert "hunter2" not in repr(query)
     pytest.importorskip("adbc_driver_postgresql")
     with pytest.raises(OddhopError) as caught:
-        read_network(query, NODES)
+        read_tables(query, NODES)
     assert "hunter2" not in str(caught.value)
     assert "localhost" in str(caught.value)
 
@@ -216,13 +216,13 @@ def test_a_query_gives_the_network_of_the_arrow_tables():
     uri = os.environ["ODDHOP_POSTGRES"]
     edges = values(EDGES, {"source": "text", "target": "text", "weight": "float8"})
     nodes = values(NODES, {"id": "text", "age": "int8", "income": "float8", "town": "text"})
-    same(read_network(Query(uri, edges), Query(uri, nodes)), read_network(EDGES, NODES))
+    same(read_tables(Query(uri, edges), Query(uri, nodes)), read_tables(EDGES, NODES))
     with pytest.raises(TableError, match="nonsense"):
-        read_network(Query(uri, "select nonsense"), NODES)
+        read_tables(Query(uri, "select nonsense"), NODES)
 
 
 def test_a_network_becomes_a_graph():
-    tables = read_network(EDGES, NODES)
+    tables = read_tables(EDGES, NODES)
     graph = network_graph(tables, tables.columns.select(["age"]).to_pandas().to_numpy(), ["age"])
     assert graph.node_ids.tolist() == sorted(IDS)
     assert graph.attributes.ravel().tolist() == tables.columns.column("age").to_pylist()

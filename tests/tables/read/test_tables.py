@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop.errors import TableError
-from oddhop.tables.read import network_graph, read_network
+from oddhop.tables.read import network_graph, read_tables
 
 PEOPLE = pa.table({"id": ["c", "a", "b", "d"], "x": [3.0, 1.0, 2.0, 4.0]})
 
@@ -29,7 +29,7 @@ def test_everything_left_out_is_counted_once():
         ("a", "b"), ("a", "b"), ("b", "a"), ("b", "b"), ("a", "z"), ("z", "z"), (None, "a"), ("z", None), w=[1] * 8
     )
     twice = pa.concat_tables([PEOPLE, PEOPLE.slice(0, 2), pa.table({"id": pa.array([None], pa.string()), "x": [9.0]})])
-    network = read_network(messy, twice)
+    network = read_tables(messy, twice)
     counts = network.counts
     assert network.edge_index.tolist() == [[0, 1], [1, 0]]
     assert (counts.edge_rows, counts.null_ends, counts.unknown_edges, counts.loops, counts.duplicate_edges) == (
@@ -62,21 +62,21 @@ WHOLE = (("a", "b"), ("b", "c"), ("c", "d"))
     ],
 )
 def test_strict_refuses_what_would_be_left_out(pairs, people, says):
-    read_network(edges(*pairs), people)
+    read_tables(edges(*pairs), people)
     with pytest.raises(TableError, match=says):
-        read_network(edges(*pairs), people, strict=True)
+        read_tables(edges(*pairs), people, strict=True)
 
 
 def test_strict_takes_whole_tables_and_refuses_unread_columns():
-    assert read_network(edges(*WHOLE), PEOPLE, strict=True).counts.lone_nodes == 0
+    assert read_tables(edges(*WHOLE), PEOPLE, strict=True).counts.lone_nodes == 0
     with pytest.raises(TableError, match="not read: \\['weight'\\]"):
-        read_network(edges(*WHOLE, weight=[1, 2, 3]), PEOPLE, strict=True)
+        read_tables(edges(*WHOLE, weight=[1, 2, 3]), PEOPLE, strict=True)
 
 
 def test_rows_that_contradict_each_other_are_refused():
     people = pa.table({"id": ["a", "b", "b"], "x": [1.0, 2.0, 3.0], "y": [0, 0, 0]})
     with pytest.raises(TableError, match="the id 'b' stands in rows that differ in \\['x'\\]"):
-        read_network(edges(("a", "b")), people)
+        read_tables(edges(("a", "b")), people)
 
 
 DAYS = [dt.date(2024, 1, k) for k in (1, 2, 3)]
@@ -99,7 +99,7 @@ UUIDS = [uuid.UUID(int=k << 100) for k in (3, 1, 2)]
 )
 def test_ids_come_back_as_they_came(values, kind):
     ids = pa.array(values, kind)
-    network = read_network(pa.table({"u": ids.slice(0, 2), "v": ids.slice(1)}), pa.table({"id": ids, "x": [0, 1, 2]}))
+    network = read_tables(pa.table({"u": ids.slice(0, 2), "v": ids.slice(1)}), pa.table({"id": ids, "x": [0, 1, 2]}))
     assert network.ids.type == kind
     assert set(network.ids.to_pylist()) == set(values)
     place = {value: k for k, value in enumerate(network.ids.to_pylist())}
@@ -114,7 +114,7 @@ def test_ids_come_back_as_they_came(values, kind):
 
 def test_uuids_come_back_as_uuids():
     ids = pa.array([value.bytes for value in UUIDS], pa.uuid())
-    network = read_network(pa.table({"u": ids.slice(0, 2), "v": ids.slice(1)}), pa.table({"id": ids, "x": [0, 1, 2]}))
+    network = read_tables(pa.table({"u": ids.slice(0, 2), "v": ids.slice(1)}), pa.table({"id": ids, "x": [0, 1, 2]}))
     assert network.ids.type == pa.uuid()
     assert network.ids.to_pylist() == sorted(UUIDS, key=str)
 
@@ -126,7 +126,7 @@ def csv(tmp_path, name, text):
 
 def test_leading_zeros_are_kept_in_ids_and_in_columns(tmp_path):
     people = csv(tmp_path, "n.csv", "id,zip,age\n007,01234,7\n7,94105,8\n")
-    network = read_network(csv(tmp_path, "e.csv", "source,target\n007,7\n"), people)
+    network = read_tables(csv(tmp_path, "e.csv", "source,target\n007,7\n"), people)
     assert network.ids.to_pylist() == ["007", "7"]
     assert network.edge_index.tolist() == [[0], [1]]
     assert network.columns.to_pydict() == {"zip": ["01234", "94105"], "age": [7, 8]}
@@ -134,40 +134,40 @@ def test_leading_zeros_are_kept_in_ids_and_in_columns(tmp_path):
 
 def test_ids_of_a_csv_are_integers_where_every_node_has_one(tmp_path):
     people = csv(tmp_path, "n.csv", "id,x\n10,1\n9,2\n")
-    network = read_network(csv(tmp_path, "e.csv", "source,target\n9,10\n009,10\nx,9\n"), people)
+    network = read_tables(csv(tmp_path, "e.csv", "source,target\n9,10\n009,10\nx,9\n"), people)
     assert network.ids.equals(pa.array([9, 10]))
     assert (network.edge_index.tolist(), network.counts.unknown_edges) == ([[0], [1]], 2)
 
 
 def test_a_csv_takes_the_type_of_the_other_table(tmp_path):
     lines = csv(tmp_path, "e.csv", "source,target\n9,10\n09,10\n")
-    network = read_network(lines, pa.table({"id": [9, 10], "x": [1, 2]}))
+    network = read_tables(lines, pa.table({"id": [9, 10], "x": [1, 2]}))
     assert (network.edge_index.tolist(), network.counts.unknown_edges) == ([[0], [1]], 1)
     days = csv(tmp_path, "d.csv", f"source,target\n{DAYS[0]},{DAYS[1]}\n")
-    assert read_network(days, pa.table({"id": DAYS, "x": [1, 2, 3]})).ids.to_pylist() == DAYS
+    assert read_tables(days, pa.table({"id": DAYS, "x": [1, 2, 3]})).ids.to_pylist() == DAYS
     people = csv(tmp_path, "n.csv", "id,x\n9,1\n10,2\n")
     for kind in (pa.int32(), pa.string(), pa.float64()):
         ends = pa.array([9, 10]).cast(kind)
-        network = read_network(pa.table({"u": ends.slice(0, 1), "v": ends.slice(1)}), people)
+        network = read_tables(pa.table({"u": ends.slice(0, 1), "v": ends.slice(1)}), people)
         assert network.edge_index.tolist() == [[0], [1]]
 
 
 def test_two_types_that_may_mean_other_things_are_refused():
     with pytest.raises(TableError, match=r"VARCHAR and column 'id' of .* holds BIGINT"):
-        read_network(edges(("7", "8")), pa.table({"id": [7, 8], "x": [1, 2]}))
+        read_tables(edges(("7", "8")), pa.table({"id": [7, 8], "x": [1, 2]}))
     with pytest.raises(TableError, match=r"BIGINT and column 'id' of .* holds VARCHAR"):
-        read_network(edges((7, 8)), pa.table({"id": ["7", "8"], "x": [1, 2]}))
+        read_tables(edges((7, 8)), pa.table({"id": ["7", "8"], "x": [1, 2]}))
 
 
 def test_integers_with_a_gap_are_integers_and_other_fractions_no_ids():
     frame = pd.DataFrame({"source": [1, None], "target": [2, 2]})
-    network = read_network(frame, pd.DataFrame({"id": [1, 2], "x": [0.0, 1.0]}))
+    network = read_tables(frame, pd.DataFrame({"id": [1, 2], "x": [0.0, 1.0]}))
     assert (network.edge_index.tolist(), network.counts.null_ends) == ([[0], [1]], 1)
     for odd in (1.5, float("inf"), 2.0**60):
         with pytest.raises(TableError, match="exact ids"):
-            read_network(edges((1.0, odd)), pa.table({"id": [1, 2], "x": [1, 2]}))
+            read_tables(edges((1.0, odd)), pa.table({"id": [1, 2], "x": [1, 2]}))
     with pytest.raises(TableError, match="single values"):
-        read_network(edges((1, 2)), pa.table({"id": [[1], [2]], "x": [1, 2]}))
+        read_tables(edges((1, 2)), pa.table({"id": [[1], [2]], "x": [1, 2]}))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_integers_with_a_gap_are_integers_and_other_fractions_no_ids():
 )
 def test_ends_are_guessed_from_names(names, ends):
     columns = {name: ["a"] if k == ends[0] else ["b"] for k, name in enumerate(names)}
-    network = read_network(pa.table(columns), PEOPLE)
+    network = read_tables(pa.table(columns), PEOPLE)
     assert (network.roles.source, network.roles.target) == (names[ends[0]], names[ends[1]])
     assert network.edge_index.tolist() == [[0], [1]]
 
@@ -189,8 +189,8 @@ def test_ends_are_guessed_from_names(names, ends):
 def test_roles_can_be_said_and_a_slip_is_told():
     table = pa.table({"source": ["x"], "target": ["x"], "payer": ["a"], "payee": ["b"]})
     with pytest.raises(TableError, match=r"cannot be told .*'source', 'target', 'payer', 'payee'.*source="):
-        read_network(table, PEOPLE)
-    said = read_network(table, PEOPLE, source="payer", target="payee", id="id")
+        read_tables(table, PEOPLE)
+    said = read_tables(table, PEOPLE, source="payer", target="payee", id="id")
     assert (said.roles.source, said.roles.target, said.counts.ignored_columns) == (
         "payer",
         "payee",
@@ -203,27 +203,27 @@ def test_roles_can_be_said_and_a_slip_is_told():
         ({"source": "payer", "target": "payee", "id": "qqq"}, r"its columns are \['id', 'x'\]"),
     ]:
         with pytest.raises(TableError, match=says):
-            read_network(table, PEOPLE, **roles)
+            read_tables(table, PEOPLE, **roles)
 
 
 def test_the_id_is_guessed_or_asked_for():
     ends, x = edges(("a", "b")), [1.0, 2.0]
-    assert read_network(ends, pa.table({"x": x, "Node ID": ["a", "b"]})).roles.id == "Node ID"
-    assert read_network(ends, pa.table({"name": ["p", "q"], "id": ["a", "b"]})).roles.id == "id"
-    assert read_network(ends, pa.table({"person": ["a", "b"], "x": x})).roles.id == "person"
+    assert read_tables(ends, pa.table({"x": x, "Node ID": ["a", "b"]})).roles.id == "Node ID"
+    assert read_tables(ends, pa.table({"name": ["p", "q"], "id": ["a", "b"]})).roles.id == "id"
+    assert read_tables(ends, pa.table({"person": ["a", "b"], "x": x})).roles.id == "person"
     with pytest.raises(TableError, match="'id' or 'key'; say which with id="):
-        read_network(ends, pa.table({"id": ["a", "b"], "key": ["a", "b"]}))
+        read_tables(ends, pa.table({"id": ["a", "b"], "key": ["a", "b"]}))
     with pytest.raises(TableError, match=r"not one of 1 edges .*first edge is 'a' -> 'b'"):
-        read_network(ends, pa.table({"town": ["p", "q"], "person": ["a", "b"]}))
+        read_tables(ends, pa.table({"town": ["p", "q"], "person": ["a", "b"]}))
 
 
 def test_a_network_without_attributes_or_nodes_is_told_what_would_do():
     with pytest.raises(TableError, match=r"no node table.*degree"):
-        read_network(edges(("a", "b")))
+        read_tables(edges(("a", "b")))
     with pytest.raises(TableError, match=r"no column besides 'id'.*degree"):
-        read_network(edges(("a", "b")), PEOPLE.select(["id"]))
+        read_tables(edges(("a", "b")), PEOPLE.select(["id"]))
     with pytest.raises(TableError, match="no node with an id among 0 rows"):
-        read_network(edges(("a", "b")), PEOPLE.slice(0, 0))
+        read_tables(edges(("a", "b")), PEOPLE.slice(0, 0))
 
 
 def test_no_edges_are_a_network_of_lone_nodes(tmp_path):
@@ -232,7 +232,7 @@ def test_no_edges_are_a_network_of_lone_nodes(tmp_path):
         csv(tmp_path, "e.csv", "source,target\n"),
         csv(tmp_path, "f.csv", "u,v"),
     ):
-        network = read_network(none, PEOPLE)
+        network = read_tables(none, PEOPLE)
         assert (network.edge_index.shape, network.counts.lone_nodes) == ((2, 0), 4)
 
 
@@ -243,14 +243,14 @@ def test_columns_of_a_csv_have_the_type_of_all_their_values(tmp_path):
         "2,-7,.5,2,FALSE,2024-01-01,2024-01-01T10:00,x,",
         "3,,nan,3,,,,,",
     ]
-    network = read_network(edges((1, 2)), csv(tmp_path, "n.csv", "\n".join([head, *rows]) + "\n"))
+    network = read_tables(edges((1, 2)), csv(tmp_path, "n.csv", "\n".join([head, *rows]) + "\n"))
     kinds = [str(field.type) for field in network.columns.schema]
     assert kinds == ["int64", "double", "string", "bool", "date32[day]", "timestamp[us]", "string", "double"]
 
 
 def test_keys_of_ndjson_may_be_anything_and_may_be_missing(tmp_path):
     lines = '{"id": "a", "$.x": 1, "a/b~c": 0.5}\n{"id": "b", "0": true, "$.x": null, "v": [1, 2]}\n'
-    network = read_network(edges(("a", "b")), csv(tmp_path, "n.ndjson", lines))
+    network = read_tables(edges(("a", "b")), csv(tmp_path, "n.ndjson", lines))
     assert network.columns.select(["$.x", "0", "a/b~c"]).to_pydict() == {
         "$.x": [1, None],
         "0": [None, True],
@@ -275,7 +275,7 @@ def test_no_order_of_rows_changes_the_network(data):
     def network(rows, people):
         source, target = (pa.array(side, kind) for side in zip(*rows, strict=True))
         one, two = zip(*people, strict=True)
-        return read_network(
+        return read_tables(
             pa.table({"source": source, "target": target}), pa.table({"id": pa.array(one, kind), "x": pa.array(two)})
         )
 

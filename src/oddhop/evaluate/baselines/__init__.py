@@ -20,14 +20,14 @@ from oddhop.evaluate.baselines.trivial import attribute_norm, degree, degree_and
 from oddhop.graph.graph import Graph
 
 
-class Baseline(Protocol):
+class ScoreFunction(Protocol):
     """What every baseline is: fit a graph, give scores."""
 
     def __call__(self, graph: Graph, *, seed: int = 0) -> Floats:
         """Give one score a node; high is odd."""
 
 
-TRIVIAL: dict[str, Baseline] = {
+TRIVIAL: dict[str, ScoreFunction] = {
     "degree": degree,
     "attribute norm": attribute_norm,
     "neighbour distance": neighbour_distance,
@@ -35,7 +35,7 @@ TRIVIAL: dict[str, Baseline] = {
 }
 """Scores that learn nothing."""
 
-BASELINES: dict[str, Baseline] = {
+BASELINES: dict[str, ScoreFunction] = {
     "LOF": lof,
     "AMEN": amen,
     "Radar": radar,
@@ -49,4 +49,4 @@ BASELINES: dict[str, Baseline] = {
 }
 """All of them by name: the paper's seven first, in its order."""
 
-__all__ = ["BASELINES", "TRIVIAL", "Baseline"]
+__all__ = ["BASELINES", "TRIVIAL", "ScoreFunction"]

@@ -17,10 +17,10 @@ from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import UNFINISHED, Stored, open_stored
-from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.tables.encode import Encoding
 from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
 from oddhop.tables.read.sources import Form, opened
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
 PARTITION_ENTRIES = 1 << 24

@@ -31,7 +31,6 @@ from oddhop.graph.disk import (
     Manifest,
     file_entry,
 )
-from oddhop.settings import EncodeSettings, ReadSettings
 from oddhop.tables.encode import Encoding, learn_by_column
 from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.tables.ingest.growing_files import growing_array
@@ -41,6 +40,7 @@ from oddhop.tables.read.database import database, fetch_table, reading
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.sources import Form
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__
 
 DATABASE, PAIRS, BUCKETS, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json"

@@ -54,7 +54,7 @@ class NetworkTables:
     counts: Counts
 
 
-def read_network(
+def read_tables(
     edges: Any,
     nodes: Any = None,
     *,
@@ -82,10 +82,10 @@ def read_network(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.tables.read import read_network
+    >>> from oddhop.tables.read import read_tables
     >>> payments = pa.table({"payer": ["bo", "al", "bo"], "payee": ["al", "cy", "al"]})
     >>> people = pa.table({"name": ["cy", "bo", "al"], "age": [31, 52, 47]})
-    >>> network = read_network(payments, people)
+    >>> network = read_tables(payments, people)
     >>> network.ids.to_pylist(), network.edge_index.tolist(), network.counts.duplicate_edges
     (['al', 'bo', 'cy'], [[0, 1], [2, 0]], 1)
     """
@@ -166,9 +166,9 @@ def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] |
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.tables.read import network_graph, read_network
+    >>> from oddhop.tables.read import network_graph, read_tables
     >>> people = pa.table({"name": ["cy", "bo", "al"], "age": [31, 52, 47]})
-    >>> tables = read_network(pa.table({"u": ["bo", "al"], "v": ["al", "cy"]}), people)
+    >>> tables = read_tables(pa.table({"u": ["bo", "al"], "v": ["al", "cy"]}), people)
     >>> network_graph(tables, tables.columns.column("age").to_numpy().reshape(-1, 1), ["age"])
     Graph(3 nodes, 2 edges, 1 attribute)
     """

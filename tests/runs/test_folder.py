@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from oddhop.cli import app
-from oddhop.cli.outcome import read_manifest, read_results, write_manifest, write_results
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
+from oddhop.runs.folder import read_manifest, read_results, write_manifest, write_results
 from oddhop.tables import results
 
 GOOD = {
@@ -22,7 +22,6 @@ GOOD = {
     "files": {"results.csv": "0" * 64},
     "settings": {},
     "tables": {"edges": "edges.csv", "nodes": None},
-    "audit": {"dropped": 1},
 }
 
 
@@ -48,7 +47,6 @@ def test_a_manifest_is_read_and_none_is_none(tmp_path: Path) -> None:
         {"settings": 1},
         {"tables": {"edges": 3}},
         {"tables": None},
-        {"audit": {"dropped": "many"}},
     ],
 )
 def test_a_manifest_that_makes_no_sense_is_refused(tmp_path: Path, change: dict) -> None:
@@ -85,7 +83,7 @@ def test_results_in_shards_are_sealed_and_read_like_one_file(tmp_path: Path, mon
     monkeypatch.setattr(results, "SHARD_ROWS", 2)
     table = pa.table({"id": [4, 2, 9], "judged": [True] * 3, "flagged": [True, False, False]})
     assert write_results(tmp_path, table, in_shards=True)["flagged"] == 1
-    write_manifest(tmp_path, "detect", {name: GOOD[name] for name in ("data", "settings", "tables", "audit")})
+    write_manifest(tmp_path, "detect", {name: GOOD[name] for name in ("data", "settings", "tables")})
     manifest = read_manifest(tmp_path)
     assert list(manifest["files"]) == [f"results.parquet/part-0000{k}.parquet" for k in (0, 1)]
     assert read_results(tmp_path, manifest).equals(table)

@@ -1,4 +1,4 @@
-"""What every command that takes tables does with them first: read, encode, and say what came of it."""
+"""The tables of a run, read and encoded, and what came of it told."""
 
 from __future__ import annotations
 
@@ -7,46 +7,56 @@ from typing import Any
 
 import pyarrow as pa
 
-from oddhop.cli.console import Console
 from oddhop.errors import EncodingError, SettingsError
 from oddhop.graph.disk import is_stored
-from oddhop.settings import EncodeSettings, ReadSettings, RunSettings
+from oddhop.runs.log import Log
+from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
-from oddhop.tables.network import Network, load_network, open_network
+from oddhop.tables.network import Network, open_network, read_network
 from oddhop.tables.read import Counts, Query
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
 
 
-def said_network(
-    console: Console,
+def read_for_run(
+    log: Log,
     settings: RunSettings,
-    edges: str,
-    nodes: str | None,
-    database: str | None,
+    edges: Any,
+    nodes: Any = None,
+    database: str | None = None,
     encoding: Encoding | None = None,
 ) -> Network:
-    """Read the tables and tell what was read, what was left out, and what became of every column."""
-    if is_stored(edges):
+    """Read the tables, or open a network on disk, and tell what was read, left out, and made of every column."""
+    if isinstance(edges, str) and is_stored(edges):
         network = _opened(settings, edges, nodes, encoding)
     else:
-        network = load_network(
+        read, encode = settings.read, settings.encode
+        network = read_network(
             table_named(edges, database),
             None if nodes is None else table_named(nodes, database),
-            settings.read,
-            settings.encode,
+            source=read.source,
+            target=read.target,
+            id=read.id,
+            strict=read.strict,
+            memory_limit=read.memory_limit,
+            kinds=encode.kinds,
+            max_levels=encode.max_levels,
+            rare=encode.rare,
+            text_columns=encode.text_columns,
             encoding=encoding,
-            progress=console.progress,
+            progress=log.progress,
         )
     pa.default_memory_pool().release_unused()  # Arrow would keep the room of the tables
-    say_network(console, network, learned=encoding is None)
+    tell_network(log, network, learned=encoding is None)
     return network
 
 
-def say_network(console: Console, network: Network, *, learned: bool) -> None:
+def tell_network(log: Log, network: Network, *, learned: bool) -> None:
     """Tell what was read and left out, and where the encoding was learned, what became of every column."""
-    graph, counts, roles = network.graph, network.counts, network.roles
-    console.say(
+    graph, counts, roles, encoding = network.graph, network.counts, network.roles, network.encoding
+    assert counts is not None and roles is not None and encoding is not None  # noqa: S101, PT018 - it came from tables
+    log.say(
         "read",
         f"read {counts.edge_rows:,} edge rows by {roles.source!r} and {roles.target!r}, and {counts.node_rows:,} "
         f"node rows by {roles.id!r}: {graph.node_count:,} nodes, {graph.edge_count:,} edges between different "
@@ -57,14 +67,14 @@ def say_network(console: Console, network: Network, *, learned: bool) -> None:
         attributes=graph.attribute_count,
     )
     for text in left_out(counts):
-        console.say("left_out", f"  {text}", what=text)
-    for entry in network.encoding.report if learned else ():
-        console.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
+        log.say("left_out", f"  {text}", what=text)
+    for entry in encoding.report if learned else ():
+        log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
     for one in network.differences:
-        console.say("difference", f"  column {one.column!r}: {one.count:,} rows {one.what}", **asdict(one))
+        log.say("difference", f"  column {one.column!r}: {one.count:,} rows {one.what}", **asdict(one))
 
 
-def _opened(settings: RunSettings, folder: str, nodes: str | None, encoding: Encoding | None) -> Network:
+def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding | None) -> Network:
     """Open a network on disk; how its tables were read was settled when it was ingested."""
     if nodes is not None or (settings.read, settings.encode) != (ReadSettings(), EncodeSettings()):
         raise SettingsError(
@@ -72,7 +82,8 @@ def _opened(settings: RunSettings, folder: str, nodes: str | None, encoding: Enc
             "leave out --nodes and the settings of read and encode, or ingest again with them"
         )
     network = open_network(folder)
-    if encoding is not None and encoding.columns != network.encoding.columns:
+    known = network.encoding
+    if encoding is not None and (known is None or encoding.columns != known.columns):
         raise EncodingError(
             f"the attributes of {folder} were encoded otherwise than those of the model; "
             "ingest the tables again with --like MODEL"
@@ -80,8 +91,10 @@ def _opened(settings: RunSettings, folder: str, nodes: str | None, encoding: Enc
     return network
 
 
-def table_named(name: str, database: str | None) -> Any:
-    """Take a query for the database, and everything else for files."""
+def table_named(name: Any, database: str | None) -> Any:
+    """Return a query for the database, or what names files or is a frame as it is."""
+    if not isinstance(name, str):
+        return name
     is_query = name.split(maxsplit=1)[0].lower() in QUERIES if name.split() else False
     if is_query and database is None:
         raise SettingsError(

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oddhop.detector.ranking import mixing, rank_nodes
+from oddhop.hcm.diagnostics import mixing
+from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import Scores
 
 

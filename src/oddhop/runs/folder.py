@@ -1,14 +1,14 @@
-"""What a command leaves behind: the results as files and in a database, and the manifest that seals them."""
+"""The folder of a run: the results as files, and the manifest that seals them."""
 
 from __future__ import annotations
 
 import json
 import platform
 import re
-import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from oddhop.base.files import write_atomically
-from oddhop.cli.console import Console, spelled
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import Stored, file_entry
 from oddhop.tables.network import Description, Network
@@ -29,7 +28,6 @@ REPORT = "report.html"
 OURS = re.compile(
     rf"[\w.-]*\w|{re.escape(PARQUET)}/part-\d+\.parquet"
 )  # a file of the folder, or a shard of the results
-SHOWN = 10
 PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
 
 
@@ -69,11 +67,19 @@ def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None
     document = {
         "command": command,
         "oddhop": __version__,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PARTS}},
+        "versions": _versions(),
         **parts,
         "files": {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST},
     }
     write_atomically(folder / MANIFEST, json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode())
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in PARTS:
+        with suppress(PackageNotFoundError):  # torch is an extra
+            found[name] = version(name)
+    return found
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -99,7 +105,6 @@ def _makes_sense(manifest: Any) -> bool:
         and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
         and all(isinstance(sha256, str) and len(name) < 60 and OURS.fullmatch(name) for name, sha256 in names.items())
         and all(one is None or isinstance(one, str) for one in manifest.get("tables", {}).values())
-        and all(type(count) is int for count in manifest.get("audit", {}).values())
         and isinstance(manifest["settings"], dict)
     )
 
@@ -113,14 +118,14 @@ def sealed_again(folder: Path, name: str) -> None:
 
 
 def data_part(network: Network) -> dict[str, Any]:
-    """Tell what was read and what was mended, for the manifest."""
+    """Return what was read and what was repaired, for the manifest."""
     graph = network.graph
     sizes = graph.node_count, graph.edge_count, graph.attribute_count
     return _data_part(graph.fingerprint, sizes, asdict(graph.mended), network)
 
 
 def stored_part(stored: Stored, known: Description, fingerprint: str) -> dict[str, Any]:
-    """Tell the same of a network on disk, without the graph."""
+    """Return the same of a network on disk, without the graph."""
     manifest = stored.manifest
     sizes = manifest.nodes, manifest.edges, len(manifest.attribute_names)
     return _data_part(fingerprint, sizes, manifest.mended, known)
@@ -136,62 +141,8 @@ def _data_part(
         "edges": edges,
         "attributes": attributes,
         "mended": mended,
-        "roles": asdict(network.roles),
-        "counts": asdict(network.counts),
-        "columns": [asdict(entry) for entry in network.encoding.report],
+        "roles": None if network.roles is None else asdict(network.roles),
+        "counts": None if network.counts is None else asdict(network.counts),
+        "columns": [asdict(entry) for entry in network.encoding.report] if network.encoding else [],
         "differences": [asdict(one) for one in network.differences],
     }
-
-
-def show_top(result: pa.Table, top: int | None) -> None:
-    """Print the oddest nodes, as many as the budget has and ten at most."""
-    from rich.console import Console as Terminal
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = result.slice(0, min(top or SHOWN, SHOWN)).to_pylist()
-    table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
-    for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("in the top", justify="right")
-    table.add_column("edges", justify="right")
-    kinds = "kind" in result.column_names
-    if kinds:
-        table.add_column("kind")
-    table.add_column("flagged")
-    for row in shown:
-        table.add_row(
-            f"{row['rank']:,}",
-            Text(spelled(str(row["id"]))),
-            f"{row['score']:.3f}",
-            f"{row['rank_low']:,}-{row['rank_high']:,}",
-            f"{row['top_probability']:.0%}",
-            f"{row['degree']:,}",
-            *([row["kind"]] if kinds else []),
-            "yes" if row["flagged"] else "",
-        )
-    # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
-    Terminal(width=None if sys.stdout.isatty() else 160).print(table)
-
-
-def say_where(console: Console, folder: Path, figures: Mapping[str, Any], threshold: float) -> None:
-    """Say where the results are and how many were flagged."""
-    unjudged = figures["rows"] - figures["judged"]
-    if unjudged:
-        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not judged", count=unjudged)
-    if figures["cells_quoted_in_csv"]:
-        count = figures["cells_quoted_in_csv"]
-        console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
-    flagged = (
-        f"{figures['flagged']:,} nodes flagged, with a score of {threshold:.4g} or more"
-        if threshold != float("inf")
-        else "nothing is flagged without a budget: say --top K"
-    )
-    report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
-    csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
-    console.say(
-        "done",
-        f"{flagged}\nresults in {folder / PARQUET}{csv}{report}",
-        folder=str(folder),
-        **figures,
-    )

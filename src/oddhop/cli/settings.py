@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from oddhop.detector.registry import settings_named
 from oddhop.errors import SettingsError
-from oddhop.settings import RunSettings, checked_run_settings
+from oddhop.runs.settings import RunSettings, checked_run_settings
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -27,11 +28,12 @@ def gathered(
 
     Examples
     --------
-    >>> from oddhop.cli.choices import gathered
-    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], detector="hcm", learn={"burn_in": 5}).hcm.burn_in
+    >>> from oddhop.cli.settings import gathered
+    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], detector="hcm", learn={"burn_in": 5}).of("hcm").burn_in
     5
     """
     values: dict[str, Any] = {} if file is None else _from_file(file)
+    settings_named(detector)  # an unknown detector is refused by its own name
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name.strip():
@@ -49,7 +51,7 @@ def in_bytes(size: str | None) -> int | None:
 
     Examples
     --------
-    >>> from oddhop.cli.choices import in_bytes
+    >>> from oddhop.cli.settings import in_bytes
     >>> in_bytes("4GiB"), in_bytes("500M")
     (4294967296, 524288000)
     """

@@ -1,0 +1,64 @@
+"""What a command says at its end: the first of the ranking, and where the results are."""
+
+from __future__ import annotations
+
+import sys
+
+import pyarrow as pa
+
+from oddhop.cli.console import Console, spelled
+from oddhop.runs import Run
+from oddhop.runs.folder import CSV, PARQUET, REPORT
+
+SHOWN = 10
+
+
+def show_top(result: pa.Table, top: int | None) -> None:
+    """Print the oddest nodes, as many as the budget has and ten at most."""
+    from rich.console import Console as Terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = result.slice(0, min(top or SHOWN, SHOWN)).to_pylist()
+    table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
+    for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    table.add_column("in the top", justify="right")
+    table.add_column("edges", justify="right")
+    kinds = "kind" in result.column_names
+    if kinds:
+        table.add_column("kind")
+    table.add_column("flagged")
+    for row in shown:
+        table.add_row(
+            f"{row['rank']:,}",
+            Text(spelled(str(row["id"]))),
+            f"{row['score']:.3f}",
+            f"{row['rank_low']:,}-{row['rank_high']:,}",
+            f"{row['top_probability']:.0%}",
+            f"{row['degree']:,}",
+            *([row["kind"]] if kinds else []),
+            "yes" if row["flagged"] else "",
+        )
+    # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
+    Terminal(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def say_where(console: Console, run: Run) -> None:
+    """Say where the results are and how many were flagged."""
+    folder, figures = run.folder, run.figures
+    unjudged = figures["rows"] - figures["judged"]
+    if unjudged:
+        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not judged", count=unjudged)
+    if figures["cells_quoted_in_csv"]:
+        count = figures["cells_quoted_in_csv"]
+        console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
+    flagged = (
+        f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
+        if figures["threshold"] is not None
+        else "nothing is flagged without a budget: say --top K"
+    )
+    report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
+    csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
+    told = {name: value for name, value in figures.items() if name != "threshold"}
+    console.say("done", f"{flagged}\nresults in {folder / PARQUET}{csv}{report}", folder=str(folder), **told)

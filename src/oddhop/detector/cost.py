@@ -1,0 +1,96 @@
+"""Memory and time, estimated before they are taken: what is common to all detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oddhop.errors import MemoryBudgetError
+from oddhop.graph.graph import Graph
+
+BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
+# Reading tables: DuckDB, and what the texts of a column cost while their words are sorted out. The allocator keeps it.
+TABLES_BASE, TABLES_VALUE = 60 * 2**20, 150
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a network is.
+
+    Attributes
+    ----------
+    nodes, edges, attributes : the counts.
+    values : how many attribute values are stored, where the network is read from tables first; else None.
+    mapped : whether the network lies on disk.
+    """
+
+    nodes: int
+    edges: int
+    attributes: int
+    values: int | None = None
+    mapped: bool = False
+
+    @classmethod
+    def of(cls, graph: Graph, *, from_tables: bool = False) -> Size:
+        """Return the size of a graph; ``from_tables`` counts what reading its tables takes as well."""
+        values = graph.value_count if from_tables and not graph.mapped else None
+        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, graph.mapped)
+
+    @property
+    def reading(self) -> int:
+        """Bytes that reading the tables takes."""
+        return 0 if self.values is None else TABLES_BASE + TABLES_VALUE * self.values
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a fit takes.
+
+    Attributes
+    ----------
+    memory : the peak of every stage in bytes, imports and the network included.
+    seconds : of the long stages.
+    leaner : by stage, the settings that take less memory.
+    """
+
+    memory: Mapping[str, int]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    leaner: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
+    """Refuse what would not fit into memory, before it begins.
+
+    Examples
+    --------
+    >>> from oddhop.detector.cost import Cost, check_memory
+    >>> check_memory(Cost({"scoring": 3 * 2**30}), 2**30, "HCM on a large network")
+    Traceback (most recent call last):
+    oddhop.errors.MemoryBudgetError: HCM on a large network would take about 3.0 GiB for scoring, and 1.0 GiB may be
+    used; raise max_memory
+    """
+    limit = max_memory or available_memory()
+    stage = max(cost.memory, key=lambda name: cost.memory[name])
+    need = cost.memory[stage]
+    if limit is None or need <= limit:
+        return
+    leaner = f"try {cost.leaner[stage]}, or " if stage in cost.leaner else ""
+    raise MemoryBudgetError(
+        f"{what} would take about {need / 2**30:.1f} GiB for {stage}, and {limit / 2**30:.1f} GiB may be used",
+        f"{leaner}raise max_memory",
+        command=f"{leaner}raise --max-memory",
+    )
+
+
+def available_memory() -> int | None:
+    """Return the bytes that may still be taken, by the kernel and the control group; None if neither tells."""
+    limits = []
+    try:
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
+        group = Path("/sys/fs/cgroup")
+        limits.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    except (OSError, ValueError, KeyError):  # not Linux, or "max"
+        pass
+    return min(limits) if limits else None

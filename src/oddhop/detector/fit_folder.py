@@ -1,0 +1,45 @@
+"""Where a fit begins, and where a killed one goes on: its seed, and the folder of its checkpoints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from oddhop.base.checkpoints import RunFolder, open_run, recorded
+from oddhop.detector.settings import DO_NOT_IDENTIFY_A_RUN, DetectorSettings
+from oddhop.errors import RunFolderError
+from oddhop.version import __version__
+
+
+@contextmanager
+def begun(
+    settings: DetectorSettings,
+    data: Mapping[str, Any],
+    run_folder: str | os.PathLike[str] | None,
+    *,
+    resume: bool,
+) -> Iterator[tuple[int, RunFolder | None]]:
+    """Give the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with.
+
+    ``data`` is what the network is known by, such as its fingerprint.
+    """
+    seed = settings.random_state
+    if seed is None:
+        seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
+        if seed is not None and (type(seed) is not int or seed < 0):
+            raise RunFolderError(f"{run_folder} has a manifest with the seed {seed!r}", "start anew in another folder")
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    identity = {
+        **settings.model_dump(exclude=set(DO_NOT_IDENTIFY_A_RUN)),
+        "seed": seed,
+        **data,
+        "version": __version__,
+    }
+    opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
+    with opened as folder:
+        yield seed, folder

@@ -1,0 +1,160 @@
+"""What a fit of HCM takes: memory and time of every stage, estimated before they are taken."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from oddhop.base.parallel import single_threaded
+from oddhop.detector.cost import BASE, Cost, Size, check_memory
+from oddhop.hcm.hop_pairs import pool_pairs
+from oddhop.hcm.model import HEAD_UNITS, LEAN_ABOVE, PAIRS_AT_ONCE, Shape
+from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.subgraph import FEWEST, MOST_ENTRIES, MOST_SEEN
+
+LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
+# What a stage takes beyond its dense products, measured as multiples of them on networks of 1e3 to 2e6 edges.
+STEP_OVERHEAD, SCORE_OVERHEAD = 3.0, 2.0
+SECONDS_A_STEP = 0.003  # however small the network is
+SOURCE_SECONDS = 2e-4  # of a search from one node
+SOURCES = 2**14
+
+
+def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool = False) -> Cost:
+    """Estimate the peak memory of every stage; ``in_folder`` the figures of the edges lie on disk.
+
+    Examples
+    --------
+    >>> from oddhop.detector.cost import Size
+    >>> from oddhop.hcm.cost import memory
+    >>> from oddhop.hcm.settings import HCMSettings
+    >>> max(memory(Size(1_000_000, 10_000_000, 20), HCMSettings(), workers=2).memory.values()) < 6 * 2**30
+    True
+    """
+    nodes, edges = size.nodes, size.edges
+    item, width = _item(settings), _width(size.attributes, settings)
+    wiring, prepared = 8 * nodes + 2 * 4 * edges, item * nodes * width
+    held = BASE + size.reading + 8 * nodes + prepared
+    if not size.mapped:
+        held += wiring + 8 * nodes * min(size.attributes, settings.pca_above)
+    pairs = nodes * (nodes - 1) // 2
+    if settings.labels == "sampled":
+        pairs = min(2 * pairs, settings.hops * pool_pairs(settings, nodes))
+    snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
+    embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
+    if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
+        embeddings += settings.hidden * item * nodes
+    moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
+    training = _training_memory(nodes, edges, width, pairs, settings, workers)
+    scored = max(embeddings, _ranking_memory(nodes, settings))  # embeddings are gone by the time of the ranking
+    pairs_leaner = "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, or a graph on disk"
+    return Cost(
+        memory={
+            "purify": held + prepared + wiring + 3 * 4 * edges,
+            "hop pairs": held + prepared + wiring + LISTED * pairs + workers * 8 * nodes,
+            "training": held + KEPT * pairs + training + snapshots,
+            "scoring": held + KEPT * pairs + scored + (0 if in_folder else moments) + snapshots,
+        },
+        leaner={
+            "purify": pairs_leaner,
+            "hop pairs": pairs_leaner,
+            "training": "training='sampled', workers=1 or a smaller hidden",
+            "scoring": "precision='bfloat16', a smaller hidden" + ("" if in_folder else ", a run folder"),
+        },
+    )
+
+
+def seconds(size: Size, settings: HCMSettings, *, workers: int, rate: float | None = None) -> dict[str, float]:
+    """Estimate the seconds of the long stages, for a machine that nobody else is using.
+
+    ``rate`` is how many multiply-adds a thread does in a second; measured here where it is not given.
+
+    Examples
+    --------
+    >>> from oddhop.detector.cost import Size
+    >>> from oddhop.hcm.cost import seconds
+    >>> from oddhop.hcm.settings import HCMSettings
+    >>> sizes = [Size(nodes, 10 * nodes, 20) for nodes in (10**4, 10**6)]
+    >>> small, large = (seconds(size, HCMSettings(), workers=2, rate=3e10) for size in sizes)
+    >>> small["scoring"] < large["scoring"]
+    True
+    """
+    rate = rate or measured_rate()
+    nodes, edges, width = size.nodes, size.edges, _width(size.attributes, settings)
+    head = settings.hidden * HEAD_UNITS + HEAD_UNITS * settings.hops
+    per_node = width * settings.hidden + (settings.layers - 1) * settings.hidden**2
+    pairs = min(settings.pairs_per_step, max(1, int(settings.sampling_ratio * edges)) * settings.hops)
+    reached = min(nodes, 2 * pairs * (2 * edges / max(nodes, 1) + 1) ** (settings.layers - 1))
+    weights = _shape(width, settings).size
+    step = SECONDS_A_STEP + STEP_OVERHEAD * 3 * (pairs * head + reached * per_node + weights) / rate
+    steps = settings.chains * (settings.burn_in + settings.samples * settings.thin)
+    sample = SCORE_OVERHEAD * (edges * head + nodes * per_node) / rate
+    return {
+        "hop pairs": min(nodes, SOURCES) * SOURCE_SECONDS * min(1.0, edges / 2e4) / workers,
+        "training": steps * step / min(workers, settings.chains),
+        "scoring": settings.chains * settings.samples * sample / workers,
+    }
+
+
+def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
+    """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
+    nodes, width = size.nodes, _width(size.attributes, settings)
+    pairs = min(nodes * (nodes - 1), settings.hops * pool_pairs(settings, nodes))
+    chain = BASE + KEPT * pairs + _training_memory(nodes, size.edges, width, pairs, settings, 1)
+    leaner = "fewer chains, neighbours or layers"
+    needs = {"a chain": chain, "the ranking": BASE + _ranking_memory(nodes, settings)}
+    what = f"HCM on {nodes:,} nodes in partitions"
+    check_memory(Cost(needs, leaner=dict.fromkeys(needs, leaner)), settings.max_memory, what)
+
+
+def measured_rate() -> float:
+    """Return the multiply-adds a second of one thread, from a product of a few milliseconds."""
+    import torch
+
+    with single_threaded():
+        a, b = torch.ones((2_048, 128)), torch.ones((128, HEAD_UNITS))
+        best = np.inf
+        for _ in range(8):
+            began = time.perf_counter()
+            a @ b
+            best = min(best, time.perf_counter() - began)
+    return float(a.shape[0] * a.shape[1] * b.shape[1] / best)
+
+
+def _item(settings: HCMSettings) -> int:
+    return 8 if settings.precision == "float64" else 4
+
+
+def _width(attributes: int, settings: HCMSettings) -> int:
+    """Return how many attributes the model sees."""
+    return min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
+
+
+def _shape(width: int, settings: HCMSettings) -> Shape:
+    return Shape(width, settings.hidden, settings.layers, settings.hops)
+
+
+def _ranking_memory(nodes: int, settings: HCMSettings) -> int:
+    return (8 * 5 * settings.chains + 200) * nodes
+
+
+def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
+    # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
+    # gradient. Drawn nodes have more neighbours than most, as friends do.
+    item = _item(settings)
+    spread = 2 * (2 * edges / max(nodes, 1) + 1)
+    subgraph, reach, seen = 0.0, nodes, nodes
+    if settings.samples_neighbours(nodes):
+        chosen = settings.neighbours is None and settings.layers == 2  # as many as keep to a bound, or 64, which do
+        spread = min(spread, (nodes if chosen else settings.neighbours or FEWEST) + 1)
+        rows = min(nodes, min(nodes, 2 * pairs) * spread ** max(settings.layers - 2, 0))
+        entries = rows * (spread if settings.layers > 1 else 1)
+        if chosen:
+            entries, seen = min(entries, MOST_ENTRIES), MOST_SEEN
+        reach = int(min(nodes, entries))
+        subgraph = reach * (width * item + 24) + 24 * entries
+    field = min(reach, seen, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
+    activations = (3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item + 12 * reach
+    chain = activations + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item + 8 * _shape(width, settings).size * item
+    return int(subgraph + min(workers, settings.chains) * chain)

@@ -1,0 +1,101 @@
+"""HCM over a network in partitions: the stages in their order, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from oddhop.base.arrays import Ints
+from oddhop.base.parallel import Mapper, Progress
+from oddhop.detector.cost import Size
+from oddhop.detector.fit_folder import begun
+from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.graph.disk import open_stored
+from oddhop.hcm.cost import check_partitioned_memory
+from oddhop.hcm.diagnostics import Diagnostics
+from oddhop.hcm.model import Shape
+from oddhop.hcm.model_file import HCMLearned
+from oddhop.hcm.partitioned.pairs import sample_pairs
+from oddhop.hcm.partitioned.prepare import prepare
+from oddhop.hcm.partitioned.purify import purify
+from oddhop.hcm.partitioned.scoring import score_nodes
+from oddhop.hcm.partitioned.training import gather, run_chains
+from oddhop.hcm.scoring import Scores
+from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.training_pairs import LeftOut, plan_chains
+from oddhop.partitions.task import Crew, Work
+from oddhop.tables.encode import Encoding
+from oddhop.tables.network import describe
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedFit:
+    """What a fit over partitions comes to; of the network this process holds ids and degrees alone."""
+
+    settings: HCMSettings
+    seed: int
+    learned: HCMLearned
+    scores: Scores
+    diagnostics: Diagnostics
+    ids: pa.Array
+    degrees: Ints
+    fingerprint: str
+    encoding: Encoding
+
+
+def fit_partitions(
+    settings: HCMSettings,
+    graph: Path,
+    mapper: Mapper,
+    run_folder: str | os.PathLike[str],
+    *,
+    resume: bool,
+    progress: Progress,
+) -> PartitionedFit:
+    """Fit HCM on a folder that ``oddhop ingest`` made; see :meth:`oddhop.HCM.fit_partitions`."""
+    if settings.training == "full" or settings.labels == "exhaustive":
+        raise SettingsError(
+            f"training={settings.training!r} and labels={settings.labels!r}: a network in partitions is learned from a "
+            "sample, for no process holds the whole",
+            "leave both out, or fit on one machine",
+        )
+    settings = settings.model_copy(update={"training": "sampled"})
+    stored = open_stored(graph)
+    manifest = stored.manifest
+    if manifest.edges == 0:
+        raise NothingToLearnError(f"{graph} has no edges", "give at least one: nodes are judged by their edges")
+    check_partitioned_memory(Size(manifest.nodes, manifest.edges, len(manifest.attribute_names)), settings)
+    files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
+    with begun(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
+        assert folder is not None  # noqa: S101 - there is one where one was asked for
+        work = Work(graph.absolute(), folder.path.absolute(), settings, seed, folder.run)
+        return _fit(work, Crew(mapper, progress))
+
+
+def _fit(work: Work, crew: Crew) -> PartitionedFit:
+    settings: HCMSettings = work.settings
+    prepared = prepare(work, crew)
+    purge = purify(work, prepared.similarity, crew)
+    pairs = sample_pairs(work, purge, crew)
+    plan = plan_chains(pairs, settings, work.seed)
+    gather(work, pairs, crew)
+    shape = Shape(prepared.preparation.width, settings.hidden, settings.layers, settings.hops)
+    posterior = run_chains(work, plan, shape, crew)
+    scores = score_nodes(work, posterior, crew)
+    left_out = LeftOut(purge.dropped, purge.tied, prepared.similarity, purge.hubs)
+    known = describe(work.stored, texts=False)
+    return PartitionedFit(
+        settings=settings,
+        seed=work.seed,
+        learned=HCMLearned(prepared.preparation, posterior, (scores.max_ahp, scores.max_iv), left_out),
+        scores=scores,
+        diagnostics=Diagnostics.of(scores, posterior, plan, pairs, left_out),
+        ids=known.ids,
+        degrees=np.diff(work.stored.rows("indptr")),
+        fingerprint=prepared.fingerprint,
+        encoding=known.encoding,
+    )

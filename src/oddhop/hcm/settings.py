@@ -1,0 +1,67 @@
+"""The settings of HCM."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from oddhop.detector.settings import DetectorSettings
+
+SAMPLED_ABOVE = 2**20  # nodes
+
+
+class HCMSettings(DetectorSettings):
+    """Every setting of HCM with its default; the meanings are in :class:`oddhop.HCM`.
+
+    Examples
+    --------
+    >>> from oddhop.hcm.settings import HCMSettings
+    >>> HCMSettings().chains
+    4
+    """
+
+    hops: int = Field(4, ge=2, le=16)
+    drop_ratio: float = Field(0.2, ge=0, lt=1)
+    sampling_ratio: float = Field(0.3, gt=0, le=1)
+    layers: int = Field(2, ge=1, le=8)
+    hidden: int = Field(128, ge=1)
+    sampler: Literal["sgld", "sgd"] = "sgld"
+    chains: int = Field(4, ge=1)
+    score: Literal["hav", "ahp"] = "hav"
+    samples: int = Field(10, ge=1)
+    burn_in: int = Field(1_000, ge=1)
+    thin: int = Field(10, ge=1)
+    step_size: float = Field(0.002, gt=0)
+    warm_start: float = Field(10.0, ge=1)
+    weight_decay: float = Field(5e-8, ge=0)
+    temperature: float | None = Field(None, ge=0)
+    pairs_per_step: int = Field(8_192, ge=1)
+    labels: Literal["sampled", "exhaustive"] = "sampled"
+    training: Literal["auto", "full", "sampled"] = "auto"
+    neighbours: int | None = Field(None, ge=1)
+    scale: Literal["standard", "none"] = "standard"
+    pca_components: int | None = Field(20, ge=1)
+    pca_above: int = Field(100, ge=1)
+    precision: Literal["float32", "float64", "bfloat16"] = "float32"
+
+    @model_validator(mode="after")
+    def _tells_how_sure(self) -> Self:
+        if self.chains == 1 and self.samples < 4:
+            raise ValueError("one chain needs at least 4 samples to tell how sure a rank is")
+        return self
+
+    @property
+    def dtype(self) -> type[np.floating]:
+        """The type of the model's numbers; bfloat16 is for embeddings while they are scored, and for nothing else."""
+        return np.float64 if self.precision == "float64" else np.float32
+
+    def samples_neighbours(self, nodes: int) -> bool:
+        """Whether a network of this size is learned from sampled neighbours."""
+        return self.training == "sampled" or (self.training == "auto" and nodes > SAMPLED_ABOVE)
+
+    @property
+    def coarse(self) -> bool:
+        """Whether embeddings are kept in bfloat16."""
+        return self.precision == "bfloat16"

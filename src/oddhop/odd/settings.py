@@ -1,0 +1,20 @@
+"""The settings of Odd."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from oddhop.detector.settings import DetectorSettings
+
+
+class OddSettings(DetectorSettings):
+    """Every setting of Odd with its default; the meanings are in :class:`oddhop.Odd`.
+
+    Examples
+    --------
+    >>> from oddhop.odd.settings import OddSettings
+    >>> OddSettings().repeats
+    4
+    """
+
+    repeats: int = Field(4, ge=2)

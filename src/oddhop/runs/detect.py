@@ -1,0 +1,171 @@
+"""``detect``: from two tables to a folder with a ranked one, resumable."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from oddhop.base.checkpoints import locked
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.registry import detector_named
+from oddhop.errors import RunFolderError, SettingsError
+from oddhop.graph.disk import is_stored, open_stored
+from oddhop.reports.build import CASES
+from oddhop.runs import folder as files
+from oddhop.runs.log import QUIET, Log
+from oddhop.runs.read import left_out, read_for_run
+from oddhop.runs.reopen import write_report
+from oddhop.runs.settings import RunSettings, checked_run_settings
+from oddhop.tables.network import describe
+from oddhop.tables.read.sql import put_table
+
+CHECKPOINTS = "checkpoints"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A complete run.
+
+    Attributes
+    ----------
+    folder : where its files are.
+    result : the ranked table, by the ids of the node table.
+    figures : how many nodes were ranked, judged and flagged, and the threshold.
+    made_now : False where the run was complete before, and nothing was left to do.
+    """
+
+    folder: Path
+    result: pa.Table
+    figures: dict[str, Any]
+    made_now: bool = True
+
+
+def detect(
+    edges: Any,
+    nodes: Any = None,
+    *,
+    out: str | Path,
+    detector: str = "odd",
+    settings: RunSettings | None = None,
+    database: str | None = None,
+    write_to: str | None = None,
+    write_mode: Literal["create", "replace", "append"] = "create",
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
+    resume: bool = False,
+    cases: int = CASES,
+    log: Log = QUIET,
+) -> Run:
+    r"""Find the anomalous nodes of a network: read, fit, rank, explain, write, and seal the folder with a manifest.
+
+    Parameters
+    ----------
+    edges, nodes : tables, see :func:`oddhop.read_network`; or a folder made by ``oddhop ingest`` as ``edges``. With
+        ``database`` a text that begins with SELECT is a query.
+    out : the folder of the run. A killed run goes on with ``resume=True`` to the same bytes.
+    detector : its name in the registry.
+    settings : see :func:`~oddhop.runs.settings.checked_run_settings`.
+    write_to, write_mode : a table of the database that takes the results as well.
+    engine, address : "ray" runs on a cluster, for detectors that run over partitions.
+    cases : how many nodes the report explains; 0 writes none.
+    log : whom to tell, see :class:`~oddhop.runs.log.Log`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.runs import detect
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\na,d\na,c\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
+    ...     run = detect(str(edges), str(nodes), out=Path(home, "run"))
+    ...     sorted(file.name for file in run.folder.glob("*.*"))
+    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet']
+    """
+    settings = checked_run_settings() if settings is None else settings
+    on_cluster = engine == "ray"
+    if on_cluster and not (detector_named(detector).runs_on_partitions and nodes is None):
+        raise SettingsError(
+            f"--engine ray runs hcm on a folder made by oddhop ingest; got --detector {detector}"
+            + ("" if nodes is None else " and a node table"),
+            "say --detector hcm and the folder alone, or leave --engine out",
+        )
+    with locked(out) as folder:
+        checkpoints = folder / CHECKPOINTS
+        manifest = files.read_manifest(folder)
+        if manifest is not None:
+            if not resume:
+                raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+            shutil.rmtree(checkpoints, ignore_errors=True)  # it may have been killed at its last step
+            log.say("complete", f"the run in {folder} is complete; nothing to do")
+            return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
+        if checkpoints.exists() and not resume:
+            raise RunFolderError(
+                f"{folder} holds a run that did not end",
+                "go on with resume=True or choose another folder",
+                command="go on with --resume or choose another folder",
+            )
+        fitter = detector_named(detector)(**settings.of(detector).model_dump())
+        if on_cluster:
+            data = _fit_on_cluster(fitter, str(edges), address, checkpoints, resume=resume, log=log)
+        else:
+            network = read_for_run(log, settings, edges, nodes, database)
+            fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
+            data = files.data_part(network)
+            if cases:
+                write_report(folder, fitter, network, fitter.result_, cases=cases, log=log)
+        result = fitter.result_
+        figures = files.write_results(folder, result, in_shards=on_cluster)
+        figures["threshold"] = None if fitter.threshold_ == float("inf") else fitter.threshold_
+        fitter.save(folder / files.MODEL)
+        if write_to is not None and database is not None:
+            put_table(result, database, write_to, mode=write_mode)
+        parts = {
+            "detector": detector,
+            "settings": settings.model_dump(mode="json"),
+            "seed": fitter.seed_,
+            "tables": {"edges": _named(edges), "nodes": _named(nodes)},
+            "data": data,
+            "results": figures,
+        }
+        files.write_manifest(folder, "detect", parts)
+        shutil.rmtree(checkpoints)
+    return Run(folder, result, figures)
+
+
+def _named(table: Any) -> str | None:
+    """Return what a table is called, so that the run can be opened again; a frame is called nothing."""
+    return str(table) if isinstance(table, str | Path) else None
+
+
+def _fit_on_cluster(
+    detector: GraphDetector, graph: str, address: str | None, checkpoints: Path, *, resume: bool, log: Log
+) -> dict[str, Any]:
+    """Fit on the partitions of a network on disk; of it this process reads ids and degrees."""
+    from oddhop.base.ray import cluster
+
+    if not is_stored(graph):
+        raise SettingsError(
+            f"a cluster works on a network in partitions, and {graph} is none",
+            "make one: oddhop ingest EDGES ... --out",
+        )
+    stored = open_stored(graph)
+    manifest, known = stored.manifest, describe(stored, texts=False)
+    log.say(
+        "read",
+        f"{manifest.nodes:,} nodes, {manifest.edges:,} edges, {len(manifest.attribute_names):,} attributes in "
+        f"{stored.partitions:,} partitions",
+        nodes=manifest.nodes,
+        edges=manifest.edges,
+        partitions=stored.partitions,
+    )
+    for text in left_out(known.counts):
+        log.say("left_out", f"  {text}", what=text)
+    with cluster(address) as mapper:
+        detector.fit_partitions(graph, mapper=mapper, run_folder=checkpoints, resume=resume, progress=log.progress)
+    return files.stored_part(stored, known, detector.model_.fingerprint)

@@ -1,0 +1,36 @@
+"""``fit``: from two tables to a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from oddhop.base.checkpoints import discard_run
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.registry import detector_named
+from oddhop.runs.log import QUIET, Log
+from oddhop.runs.read import read_for_run
+from oddhop.runs.settings import RunSettings, checked_run_settings
+
+
+def fit(
+    edges: Any,
+    nodes: Any = None,
+    *,
+    model: str | Path,
+    detector: str = "odd",
+    settings: RunSettings | None = None,
+    database: str | None = None,
+    resume: bool = False,
+    log: Log = QUIET,
+) -> GraphDetector:
+    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until it is done."""
+    settings = checked_run_settings() if settings is None else settings
+    model = Path(model)
+    checkpoints = model.with_name(f"{model.name}.checkpoints")
+    network = read_for_run(log, settings, edges, nodes, database)
+    fitted = detector_named(detector)(**settings.of(detector).model_dump())
+    fitted.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
+    fitted.save(model)
+    discard_run(checkpoints)
+    return fitted

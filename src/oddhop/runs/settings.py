@@ -1,0 +1,41 @@
+"""All settings of a run, a section each: reading, encoding, and every detector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import create_model
+
+from oddhop.base.settings import Settings, checked
+from oddhop.detector.registry import DETECTORS, settings_named
+from oddhop.detector.settings import DetectorSettings
+from oddhop.tables.settings import EncodeSettings, ReadSettings
+
+
+class RunSettings(Settings):
+    """The settings of a run; every registered detector has a section by its name."""
+
+    read: ReadSettings = ReadSettings()
+    encode: EncodeSettings = EncodeSettings()
+
+    def of(self, detector: str) -> DetectorSettings:
+        """Return the section of a detector."""
+        section: DetectorSettings = getattr(self, detector)
+        return section
+
+
+def checked_run_settings(values: Mapping[str, Any] | None = None) -> RunSettings:
+    """Check the sections of a settings file; an unknown key is refused with the nearest known one.
+
+    Examples
+    --------
+    >>> from oddhop.runs import checked_run_settings
+    >>> checked_run_settings({"hcm": {"burn_in": 200}}).of("hcm").burn_in
+    200
+    >>> checked_run_settings({"hcm": {"burnin": 200}})
+    Traceback (most recent call last):
+    oddhop.errors.SettingsError: there is no setting hcm.burnin; did you mean hcm.burn_in?
+    """
+    sections: dict[str, Any] = {name: (settings_named(name), settings_named(name)()) for name in DETECTORS}
+    return checked(create_model("RunSettings", __base__=RunSettings, **sections), values or {})

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oddhop import HCM, Graph
+from oddhop.detector.cost import Cost, Size, available_memory, check_memory
+from oddhop.errors import MemoryBudgetError
+from oddhop.hcm.cost import measured_rate, memory, seconds
+from oddhop.hcm.settings import HCMSettings
+
+
+def test_the_estimate_grows_with_everything_that_takes_memory() -> None:
+    def peak(nodes: int = 10**6, edges: int = 10**7, columns: int = 20, workers: int = 2, **settings: object) -> int:
+        chosen = HCMSettings(**{"training": "full", **settings})
+        return max(memory(Size(nodes, edges, columns), chosen, workers=workers).memory.values())
+
+    assert peak() < peak(nodes=2 * 10**6, edges=2 * 10**7)
+    assert peak() < peak(edges=10**8)
+    assert peak() < peak(precision="float64")
+    assert peak() < peak(hidden=256)
+    assert peak(workers=1) < peak()
+    assert peak(nodes=10_000, edges=10_000) < peak(nodes=10_000, edges=10_000, labels="exhaustive")
+
+
+def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
+    def stages(*, mapped: bool = False, in_folder: bool = False, precision: str = "float32") -> dict[str, int]:
+        size, settings = Size(10**7, 10**8, 20, mapped=mapped), HCMSettings(precision=precision)
+        return dict(memory(size, settings, workers=2, in_folder=in_folder).memory)
+
+    dense = {
+        way: memory(Size(10**7, 10**9, 20), HCMSettings(training=way), workers=2).memory["training"]
+        for way in ("sampled", "full")
+    }
+    assert dense["sampled"] < dense["full"]
+    assert stages(mapped=True)["purify"] < stages()["purify"]
+    assert stages(in_folder=True)["scoring"] < stages()["scoring"]
+    assert max(stages(mapped=True, in_folder=True, precision="bfloat16").values()) < 8 * 2**30
+
+
+def test_exhaustive_labels_are_refused_with_the_way_out() -> None:
+    graph = Graph.from_arrays([[0], [1]], np.zeros((200_000, 1)))
+    with pytest.raises(MemoryBudgetError, match="try labels='sampled'"):
+        HCM(labels="exhaustive", max_memory=2**33, workers=1).fit(graph)
+
+
+def test_what_is_free_is_read_where_the_system_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = available_memory()
+    assert free is None or free > 2**20
+
+    def absent(self: Path) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", absent)
+    assert available_memory() is None
+    check_memory(Cost({"all": 2**60}), None, "a fit")
+
+
+def test_time_grows_with_the_work() -> None:
+    def spent(nodes: int, edges: int, workers: int = 2, **settings: int) -> dict[str, float]:
+        return seconds(Size(nodes, edges, 20), HCMSettings(**settings), workers=workers, rate=5e10)
+
+    base = spent(10**4, 10**5)
+    assert spent(10**4, 10**6)["scoring"] > 5 * base["scoring"]
+    assert spent(10**4, 10**5, burn_in=2_000)["training"] > 1.8 * base["training"]
+    assert spent(10**4, 10**5, workers=1)["training"] == 2 * base["training"]
+    assert spent(10**4, 10**5, workers=64)["training"] == base["training"] / 2  # four chains
+
+
+def test_the_rate_is_that_of_a_computer() -> None:
+    assert 1e8 < measured_rate() < 1e13
