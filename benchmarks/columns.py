@@ -53,7 +53,7 @@ def change_columns(graph: Graph, share: float, seed: int) -> tuple[Graph, dict[i
 
 def fitted(detector: str, graph: Graph, top: int, seed: int, burn_in: int) -> HCM | Odd:
     if detector == "odd":
-        return Odd(random_state=seed, top_k=top, workers=1, repeats=2).fit(graph)
+        return Odd(random_state=seed, top_k=top, workers=1, n_resamples=2).fit(graph)
     return HCM(random_state=seed, burn_in=burn_in, top_k=top, workers=1).fit(graph)
 
 

@@ -37,7 +37,7 @@ def main() -> None:
     clean = load_network("blogcatalog_raw").graph
     figures: dict[str, list[tuple[float, float, float, float]]] = {}
     for seed in range(args.injections):
-        made = inject(clean, seed=seed)
+        made = inject(clean, random_state=seed)
         graph, labels = made.graph, made.structural + 2 * made.contextual
         detector = HCM(random_state=seed).fit(graph)
         table = detector.result_.sort_by("id")

@@ -104,7 +104,7 @@ def npm() -> Graph:
 
 
 def injected() -> Injected:
-    return inject(load_network("blogcatalog_raw").graph, seed=0)
+    return inject(load_network("blogcatalog_raw").graph, random_state=0)
 
 
 def network(name: str, detector: str) -> Network:

@@ -76,7 +76,7 @@ def runs(name: str) -> list[tuple[str, list[dict[str, tuple[float, float]]], np.
     cliques = 10 if graph.node_count >= 4_000 else 5
     out = []
     for way, reading in (("plain", "dominant"), ("controlled", "leak-controlled")):
-        made = [inject(graph, seed=seed, cliques=cliques, reading=reading) for seed in range(5)]  # type: ignore[arg-type]
+        made = [inject(graph, random_state=seed, cliques=cliques, scheme=reading) for seed in range(5)]  # type: ignore[arg-type]
         figures = [one(put.graph, put.structural + 2 * put.contextual, seed) for seed, put in enumerate(made)]
         out.append((f"{name}, {way}", figures, np.zeros(0, dtype=bool)))
     return out

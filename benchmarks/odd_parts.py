@@ -125,7 +125,7 @@ def opened(name: str) -> tuple[Graph, np.ndarray]:
         return network.graph, network.anomalous
     reading = {"plain": "dominant", "controlled": "leak-controlled"}[name.split(",")[1]]
     cliques = 10 if network.graph.node_count >= 4_000 else 5
-    put = inject(network.graph, seed=0, cliques=cliques, reading=reading)  # type: ignore[arg-type]
+    put = inject(network.graph, random_state=0, cliques=cliques, scheme=reading)  # type: ignore[arg-type]
     return put.graph, put.structural | put.contextual
 
 

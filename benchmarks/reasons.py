@@ -71,7 +71,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for name in args.networks:
         before = load_network(name).graph
-        made = inject(before, seed=args.seed, cliques=10 if before.node_count > 4_000 else 5)
+        made = inject(before, random_state=args.seed, cliques=10 if before.node_count > 4_000 else 5)
         graph, labels = made.graph, made.structural + 2 * made.contextual
         top = int((labels > 0).sum())
         if args.fitted:

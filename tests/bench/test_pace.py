@@ -21,14 +21,14 @@ def test_a_cell_of_an_older_line_took_the_wall_time() -> None:
 
 
 def test_the_rest_is_expected_to_take_what_its_like_took() -> None:
-    done = [Cell("a", "HCM"), Cell("a", "HCM", settings={"hops": 2}), Cell("b", "HCM"), Cell("b", "LOF")]
+    done = [Cell("a", "HCM"), Cell("a", "HCM", settings={"hop_classes": 2}), Cell("b", "HCM"), Cell("b", "LOF")]
     lines = {cell.key: _line(cell, seconds) for cell, seconds in zip(done, (3600.0, 7200.0, 900.0, 36.0), strict=True)}
 
     def expected(cell: Cell) -> float:
         return hours_of([*done, cell], lines)[1]
 
     assert expected(Cell("a", "HCM", seed=1)) == 1  # the same settings
-    assert expected(Cell("a", "HCM", settings={"hops": 3})) == 1.5  # the same network
+    assert expected(Cell("a", "HCM", settings={"hop_classes": 3})) == 1.5  # the same network
     assert expected(Cell("c", "HCM")) == 2  # the longest of the detector
     assert expected(Cell("c", "AMEN", seconds=360.0)) == 0.1  # nothing is known: the budget
     assert hours_of(done, lines) == ((3600 + 7200 + 900 + 36) / 3600, 0)

@@ -46,7 +46,7 @@ def test_the_first_cells_of_the_paper_suite_are_hcm_on_the_papers_networks() -> 
 
 
 def test_a_cell_survives_json() -> None:
-    cell = Cell("cora", "HCM", 3, Injection(5, 1, "paper-text"), {"hops": 5}, 10.0)
+    cell = Cell("cora", "HCM", 3, Injection(5, 1, "paper-text"), {"hop_classes": 5}, 10.0)
     again = Cell.from_dict(json.loads(json.dumps(asdict(cell))))
     assert again == cell
     assert again.key == cell.key

@@ -65,5 +65,5 @@ def test_a_settings_file_that_is_none_is_refused(tmp_path: Path, text: str) -> N
 
 @pytest.mark.parametrize("value", ["9" * 5_000, "[" * 10_000])
 def test_a_setting_that_is_no_value_is_a_text(value: str) -> None:
-    with pytest.raises(SettingsError, match="repeats"):
-        gathered(None, [f"odd.repeats={value}"])
+    with pytest.raises(SettingsError, match="n_resamples"):
+        gathered(None, [f"odd.n_resamples={value}"])

@@ -146,7 +146,7 @@ def test_errors_are_three_lines_and_a_code(folder: Path) -> None:
     assert "did you mean 'edges.csv'?" in lines[1]
     assert not Path("run").exists()
     assert "did you mean hcm.burn_in?" in refused(2, *DETECT, "--out", "run", "--set", "hcm.burnin=5")[1]
-    assert "did you mean hcm.hops?" in refused(2, *DETECT, "--out", "run", "--set", "hop=5")[1]
+    assert "did you mean hcm.hop_classes?" in refused(2, *DETECT, "--out", "run", "--set", "hop_class=5")[1]
     assert "name=value" in refused(2, *DETECT, "--out", "run", "--set", "hcm.burn_in")[0]
     assert "no node table" in refused(3, "detect", "edges.csv", "--out", "run")[0]
     assert "GiB may be used" in refused(4, *DETECT, "--out", "run", "--max-memory", "1M")[0]

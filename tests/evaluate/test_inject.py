@@ -42,7 +42,7 @@ def leaks(graph: Graph, made: Injected) -> list[float]:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_members_are_fully_wired_and_the_others_have_foreign_attributes(sparse: bool) -> None:
     graph = network(sparse=sparse)
-    made = inject(graph, seed=0, clique_size=6, cliques=3)
+    made = inject(graph, random_state=0, clique_size=6, cliques=3)
     assert made.structural.sum() == made.contextual.sum() == 18
     assert not (made.structural & made.contextual).any()
     adjacency = sp.csr_array((np.ones(made.graph.indices.size), made.graph.indices, made.graph.indptr))
@@ -55,7 +55,7 @@ def test_members_are_fully_wired_and_the_others_have_foreign_attributes(sparse: 
 
 def test_each_takes_the_farthest_of_all_when_all_are_candidates() -> None:
     graph = network()
-    made = inject(graph, seed=0, clique_size=2, cliques=2, candidates=300)
+    made = inject(graph, random_state=0, clique_size=2, cliques=2, candidates=300)
     for node in np.flatnonzero(made.contextual):
         distances = np.linalg.norm(graph.attributes - graph.attributes[node], axis=1)
         assert made.takes_from[node] == distances.argmax()
@@ -63,21 +63,23 @@ def test_each_takes_the_farthest_of_all_when_all_are_candidates() -> None:
 
 def test_the_papers_words_change_the_far_nodes_and_label_them() -> None:
     graph = network()
-    made = inject(graph, seed=0, clique_size=6, cliques=3, candidates=300, reading="paper-text")
+    made = inject(graph, random_state=0, clique_size=6, cliques=3, candidates=300, scheme="paper-text")
     assert 0 < made.contextual.sum() < 18
     assert ((made.takes_from != np.arange(300)) == made.contextual).all()
 
 
 @pytest.mark.parametrize("reading", ["dominant", "paper-text", "leak-controlled"])
 def test_a_seed_gives_the_same_injection_and_another_seed_another(reading: str) -> None:
-    first, again, other = (inject(network(), seed=s, cliques=2, clique_size=4, reading=reading) for s in (3, 3, 4))
+    first, again, other = (
+        inject(network(), random_state=s, cliques=2, clique_size=4, scheme=reading) for s in (3, 3, 4)
+    )
     assert first.graph.fingerprint == again.graph.fingerprint != other.graph.fingerprint
     assert (first.anomalous == again.anomalous).all()
 
 
 def test_the_leak_controlled_reading_changes_no_degree_and_wires_its_groups() -> None:
     graph = network()
-    made = inject(graph, seed=0, clique_size=8, cliques=3, reading="leak-controlled")
+    made = inject(graph, random_state=0, clique_size=8, cliques=3, scheme="leak-controlled")
     assert (made.graph.degrees == graph.degrees).all()
     members = np.flatnonzero(made.structural)
 
@@ -90,9 +92,9 @@ def test_the_leak_controlled_reading_changes_no_degree_and_wires_its_groups() ->
 
 def test_what_cannot_be_put_in_is_refused() -> None:
     with pytest.raises(SettingsError, match="ask for fewer"):
-        inject(network(), seed=0, clique_size=50, cliques=5)
+        inject(network(), random_state=0, clique_size=50, cliques=5)
     with pytest.raises(SettingsError, match="must be one of"):
-        inject(network(), seed=0, reading="ours")  # type: ignore[arg-type]
+        inject(network(), random_state=0, scheme="ours")  # type: ignore[arg-type]
 
 
 def test_targets_alike_in_length_and_fullness_do_not_take_from_the_same_few() -> None:
@@ -101,7 +103,7 @@ def test_targets_alike_in_length_and_fullness_do_not_take_from_the_same_few() ->
     for row in x:
         row[rng.choice(40, 3, replace=False)] = 1.0  # all rows are as long and as full
     graph = Graph.from_arrays(rng.integers(0, 600, (2, 3000)), x)
-    made = inject(graph, seed=0, clique_size=10, cliques=6, reading="leak-controlled")
+    made = inject(graph, random_state=0, clique_size=10, cliques=6, scheme="leak-controlled")
     donors = made.takes_from[made.contextual]
     assert np.unique(donors).size >= 50  # of 60
     assert np.bincount(donors).max() <= 3
@@ -111,8 +113,8 @@ def test_where_many_nodes_have_no_edge_the_degree_would_tell() -> None:
     edges = np.random.default_rng(0).integers(0, 75, (2, 400))
     graph = Graph.from_arrays(edges, np.random.default_rng(1).normal(size=(100, 3)))
     with pytest.raises(GraphError, match="25 of 100 nodes have no edge"):
-        inject(graph, seed=0, clique_size=4, cliques=2, reading="leak-controlled")
-    assert inject(graph, seed=0, clique_size=4, cliques=2).structural.sum() == 8
+        inject(graph, random_state=0, clique_size=4, cliques=2, scheme="leak-controlled")
+    assert inject(graph, random_state=0, clique_size=4, cliques=2).structural.sum() == 8
 
 
 @pytest.mark.data
@@ -124,7 +126,7 @@ def test_where_many_nodes_have_no_edge_the_degree_would_tell() -> None:
 def test_neither_degree_nor_norm_tells_leak_controlled_anomalies(name: str, cliques: int) -> None:
     graph = load_network(name).graph
     for seed in range(3):
-        made = inject(graph, seed=seed, cliques=cliques, reading="leak-controlled")
+        made = inject(graph, random_state=seed, cliques=cliques, scheme="leak-controlled")
         assert max(leaks(made.graph, made)) < 0.6
-    told = inject(graph, seed=0, cliques=cliques)
+    told = inject(graph, random_state=0, cliques=cliques)
     assert max(leaks(told.graph, told)) > 0.9

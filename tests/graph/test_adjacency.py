@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oddhop.graph.adjacency import Mended, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
+from oddhop.graph.adjacency import Repairs, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
 
 
 @st.composite
@@ -43,8 +43,8 @@ def test_the_adjacency_is_the_simple_undirected_network(case):
 def test_what_was_mended_is_counted(case):
     edges, nodes = case
     pairs = [(u, v) for u, v in edges.T.tolist() if u != v]
-    _, _, mended = symmetric_csr(edges[0], edges[1], nodes)
-    assert mended == Mended(
+    _, _, repairs = symmetric_csr(edges[0], edges[1], nodes)
+    assert repairs == Repairs(
         loops=edges.shape[1] - len(pairs),
         duplicates=len(pairs) - len(set(pairs)),
         one_way=sum((v, u) not in pairs for u, v in set(pairs)),

@@ -223,7 +223,7 @@ def test_more_entries_than_32_bits_count(tmp_path):
         files={
             f"{name}.npy": {"bytes": (tmp_path / f"{name}.npy").stat().st_size, "sha256": "0" * 64} for name in arrays
         },
-        mended={},
+        repairs={},
         roles={},
         counts={},
         differences=[],

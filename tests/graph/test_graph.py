@@ -241,7 +241,7 @@ def test_names_must_be_as_many_as_columns():
 def test_from_scipy_reads_non_zero_entries_of_any_format(form):
     graph = Graph.from_scipy(form(np.array([[0, 2, 0], [2, 0, 1], [0, 0, 1]])), COLUMN)
     assert graph.indices.tolist() == [1, 0, 2, 1]
-    assert (graph.mended.loops, graph.mended.one_way, graph.mended.weights) == (1, 1, 2)
+    assert (graph.repairs.loops, graph.repairs.one_way, graph.repairs.weights) == (1, 1, 2)
 
 
 def test_from_scipy_takes_explicit_zeros_for_no_edge():
@@ -258,7 +258,7 @@ def test_from_scipy_is_from_arrays(case):
     matrix = sp.coo_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(len(ids), len(ids)))
     one, two = Graph.from_scipy(matrix, attributes, ids), Graph.from_arrays(edges, attributes, ids)
     assert one.fingerprint == two.fingerprint
-    assert one.mended == two.mended
+    assert one.repairs == two.repairs
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_from_pyg_reads_real_data_and_leaves_it_alone():
     graph = Graph.from_pyg(data)
     assert graph.fingerprint == Graph.from_arrays([[0, 1], [1, 2]], data.x.detach().numpy()).fingerprint
     assert graph.attributes.dtype == np.float32
-    assert graph.mended.loops == 1
+    assert graph.repairs.loops == 1
     assert data.x.requires_grad
     assert data.edge_index.tolist() == [[0, 1, 2], [1, 2, 2]]
 

@@ -22,7 +22,7 @@ def test_the_estimate_grows_with_everything_that_takes_memory() -> None:
     assert peak() < peak(precision="float64")
     assert peak() < peak(hidden=256)
     assert peak(workers=1) < peak()
-    assert peak(nodes=10_000, edges=10_000) < peak(nodes=10_000, edges=10_000, labels="exhaustive")
+    assert peak(nodes=10_000, edges=10_000) < peak(nodes=10_000, edges=10_000, pair_labels="exhaustive")
 
 
 def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
@@ -42,8 +42,8 @@ def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
 
 def test_exhaustive_labels_are_refused_with_the_way_out() -> None:
     graph = Graph.from_arrays([[0], [1]], np.zeros((200_000, 1)))
-    with pytest.raises(MemoryBudgetError, match="try labels='sampled'"):
-        HCM(labels="exhaustive", max_memory=2**33, workers=1).fit(graph)
+    with pytest.raises(MemoryBudgetError, match="try pair_labels='sampled'"):
+        HCM(pair_labels="exhaustive", max_memory=2**33, workers=1).fit(graph)
 
 
 def test_what_is_free_is_read_where_the_system_tells(monkeypatch: pytest.MonkeyPatch) -> None:

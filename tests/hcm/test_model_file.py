@@ -105,7 +105,7 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
     [
         (lambda a, i: i.update(schema=99), "schema 99, expected"),
         (lambda a, i: i.update(kind="something"), "'something'"),
-        (lambda a, i: i["settings"].update(hops=5), "does not fit the settings|expected floats of shape"),
+        (lambda a, i: i["settings"].update(hop_classes=5), "does not fit the settings|expected floats of shape"),
         (lambda a, i: i["settings"].update(code="import os"), "code"),
         (lambda a, i: i.pop("settings"), "settings"),
         (lambda a, i: a.update(weights=a["weights"][:1]), "weights is float32 of shape"),

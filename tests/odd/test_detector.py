@@ -68,7 +68,7 @@ def test_a_model_file_keeps_every_score(fitted: Odd, tmp_path: Path) -> None:
 def test_a_wide_network_of_words_goes_through_a_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     graph = Graph.from_arrays(rng.integers(0, 90, (2, 300)), (rng.random((90, 130)) < 0.1).astype(float))
-    fitted = Odd(random_state=0, repeats=2).fit(graph)
+    fitted = Odd(random_state=0, n_resamples=2).fit(graph)
     fitted.save(tmp_path / "odd")
     np.testing.assert_array_equal(-Odd.load(tmp_path / "odd").score_samples(graph), fitted.anomaly_scores_)
 
@@ -87,8 +87,8 @@ def test_a_changed_or_foreign_file_is_refused(fitted: Odd, small: Graph, tmp_pat
 
 
 def test_bad_settings_and_inputs_are_refused_by_name(small: Graph) -> None:
-    with pytest.raises(SettingsError, match="repeats=1"):
-        Odd(repeats=1).fit(small)
+    with pytest.raises(SettingsError, match="n_resamples=1"):
+        Odd(n_resamples=1).fit(small)
     with pytest.raises(SettingsError, match="contamination or top_k"):
         Odd(contamination=0.1, top_k=3).fit(small)
     with pytest.raises(GraphError, match="takes a Graph, a Network"):

@@ -32,7 +32,7 @@ from sklearn.metrics import roc_auc_score
 from oddhop import HCM
 from oddhop.bench.networks import load_network
 from oddhop.evaluate.inject import inject
-made = inject(load_network("blogcatalog_raw").graph, seed=0)
+made = inject(load_network("blogcatalog_raw").graph, random_state=0)
 table = HCM(burn_in=200, chains=2, samples=4, random_state=0).fit(made.graph).result_.sort_by("id")
 print(roc_auc_score(made.anomalous, table["ahp"].to_numpy()))
 """

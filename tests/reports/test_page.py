@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from oddhop.explain.explanation import Baseline, Explanation, Neighbour, View
-from oddhop.graph.adjacency import Mended
+from oddhop.graph.adjacency import Repairs
 from oddhop.odd.phrases import GUIDE
 from oddhop.reports import CaseReport, orbit_figure, render, repair_facts
 from oddhop.reports.orbit import STEP, orbit, shade
@@ -82,7 +82,7 @@ def test_a_thousand_heavy_cases_stay_under_ten_megabytes(report: CaseReport) -> 
 def test_the_page_tells_what_was_mended() -> None:
     people = pa.table({"name": ["al", "bo", "cy", "di"], "age": [1, 2, 3, 4]})
     tables = read_tables(pa.table({"u": ["al", "al", "bo", "bo"], "v": ["bo", "bo", "bo", "zed"]}), people)
-    told = {what: count for count, what in repair_facts(Mended(weights=3), tables.counts)}
+    told = {what: count for count, what in repair_facts(Repairs(weights=3), tables.counts)}
     assert told["edges with a weight, which is not used"] == 3
     assert told["edge rows to a node that is not in the node table, left out"] == 1
     assert told["edge rows that repeat another, left out"] == 1

@@ -30,7 +30,7 @@ def stop(stage, done, total):
 for seed in range(seeds):
     settings = dict(burn_in=6, samples=2, thin=2, chains=2, hidden=8, random_state=seed, workers=threads)
     straight = HCM(**settings).fit(graph)
-    odd = Odd(random_state=seed, workers=threads, repeats=2).fit(graph)
+    odd = Odd(random_state=seed, workers=threads, n_resamples=2).fit(graph)
     with tempfile.TemporaryDirectory() as folder:
         try:
             HCM(**settings).fit(graph, run_folder=folder + "/run", progress=stop)

@@ -203,6 +203,6 @@ def _(data: Any) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     edges, x, order = rng.integers(0, 20, (2, 50)), rng.normal(size=(20, 3)), rng.permutation(20)
     one, other = Graph.from_arrays(edges, x), Graph.from_arrays(np.argsort(order)[edges], x[order])
-    quick = {"random_state": 0, "workers": 1, "repeats": 2}
+    quick = {"random_state": 0, "workers": 1, "n_resamples": 2}
     scores = [Odd(**quick).fit(graph).anomaly_scores_ for graph in (one, other)]
     np.testing.assert_allclose(scores[0][order], scores[1], rtol=1e-6, atol=1e-8)

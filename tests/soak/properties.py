@@ -93,8 +93,8 @@ def _(data: Any) -> None:
     loops = np.repeat(rng.integers(0, len(x), (1, 3)), 2, axis=0)
     mended = Graph.from_arrays(np.concatenate([edges, again, loops], axis=1), x)
     assert same(graph, mended)
-    assert mended.mended.loops == graph.mended.loops + 3 + int((again[0] == again[1]).sum())
-    assert mended.mended.duplicates == graph.mended.duplicates + int((again[0] != again[1]).sum())
+    assert mended.repairs.loops == graph.repairs.loops + 3 + int((again[0] == again[1]).sum())
+    assert mended.repairs.duplicates == graph.repairs.duplicates + int((again[0] != again[1]).sum())
 
 
 @holds("relabelling changes nothing but the labels")

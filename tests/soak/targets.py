@@ -168,7 +168,7 @@ def arrays_target(home: Path) -> Target:
         (folder / "graph" / ARRAYS[sum(content[:1]) % len(ARRAYS)]).write_bytes(content[1:])
         reseal(folder / "graph")
         graph = open_network(folder / "graph").graph
-        if not np.isfinite(Odd(repeats=2, random_state=0, workers=1).fit(graph).anomaly_scores_).all():
+        if not np.isfinite(Odd(n_resamples=2, random_state=0, workers=1).fit(graph).anomaly_scores_).all():
             raise AcceptedError("scores that are not finite")
 
     return Target([bytes([k]) + (good / name).read_bytes() for k, name in enumerate(ARRAYS)], read)
@@ -180,7 +180,7 @@ def _graph() -> Graph:
 
 
 def _detector(kind: str) -> Any:
-    return HCM(**QUICK) if kind == "HCM" else Odd(repeats=2, random_state=0, workers=1)
+    return HCM(**QUICK) if kind == "HCM" else Odd(n_resamples=2, random_state=0, workers=1)
 
 
 def model_target(kind: str, home: Path) -> Target:
@@ -279,7 +279,7 @@ def run_target() -> Target:
         "data": {"nodes": 3, "edges": 2},
         "files": {"results.csv": hashlib.sha256().hexdigest()},
     }
-    seed = json.dumps({**parts, "settings": {"odd": {"repeats": 4}}, "seed": 3}).encode()
+    seed = json.dumps({**parts, "settings": {"odd": {"n_resamples": 4}}, "seed": 3}).encode()
 
     def read(content: bytes, folder: Path) -> None:
         (folder / "manifest.json").write_bytes(content)

@@ -68,5 +68,5 @@ def test_many_columns_go_through_pca_as_safely(columns: int, kind: str) -> None:
 @pytest.mark.parametrize("labels", ["sampled", "exhaustive"])
 def test_every_number_of_classes_works_on_a_graph_that_lacks_some(hops: int, labels: str) -> None:
     graph = Graph.from_arrays(np.array(nx.star_graph(6).edges).T, np.random.default_rng(0).normal(size=(7, 2)))
-    scores = HCM(**QUICK, hops=hops, labels=labels).fit(graph).anomaly_scores_
+    scores = HCM(**QUICK, hop_classes=hops, pair_labels=labels).fit(graph).anomaly_scores_
     assert np.isfinite(scores).all()

@@ -12,8 +12,9 @@ from oddhop.base.kernels import compiled
 if TYPE_CHECKING:
     import torch
 
-PURIFY, HOPS, START, STEP, NOISE, NEIGHBOURS = range(6)
-"""What a stream is for; the first number of its key."""
+PURIFY, HOPS, START, STEP, NOISE, NEIGHBOURS, EXPLAIN = range(7)
+START_VECTOR, LEFT_OUT_EDGES = 0x51E6, 0x7419
+"""What a stream is for; the first number of its key. No two may be equal, and none may change: scores depend on it."""
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:

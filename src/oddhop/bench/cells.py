@@ -17,7 +17,7 @@ from oddhop.bench.readings import read_posterior, training_curve
 from oddhop.bench.synthetic import synthetic
 from oddhop.errors import OddhopError, SettingsError
 from oddhop.evaluate.baselines import BASELINES
-from oddhop.evaluate.inject import Reading, inject
+from oddhop.evaluate.inject import Scheme, inject
 from oddhop.evaluate.metrics import figures
 from oddhop.graph.graph import Graph
 from oddhop.hcm.detector import HCM
@@ -31,7 +31,7 @@ DETECTORS = (HCM_NAME, ODD_NAME, *BASELINES)
 """What every table compares; beside them stand readings of HCM that only the benchmark knows."""
 SYNTHETIC = "synthetic "
 REVISIONS = {"AMEN": 2, "ResGCN": 2}
-"""Raised when a detector is mended, so that what it gave before counts as not run."""
+"""Raised when a detector is corrected, so that what it gave before counts as not run."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Injection:
 
     cliques: int
     seed: int = 0
-    reading: Reading = "dominant"
+    reading: Scheme = "dominant"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def load_problem(cell: Cell, folder: str | None) -> Problem:
     if cell.injection is None:
         return Problem(network.graph, network.anomalous, network.structural, network.contextual, network.directed_edges)
     made = inject(
-        network.graph, seed=cell.injection.seed, cliques=cell.injection.cliques, reading=cell.injection.reading
+        network.graph, random_state=cell.injection.seed, cliques=cell.injection.cliques, scheme=cell.injection.reading
     )
     return Problem(made.graph, made.anomalous, made.structural, made.contextual)
 

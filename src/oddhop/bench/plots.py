@@ -50,8 +50,8 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
     axes = figure.subplots(3, len(suites.INJECTED), sharey=True)
     sweep = suites.SWEEP_CLASSES
     kinds: list[tuple[str, tuple[float, ...], Any]] = [
-        ("drop ratio R", suites.DROP_RATIOS, lambda v: {"drop_ratio": v, "hops": sweep}),
-        ("classes C", suites.CLASSES, lambda v: {"hops": v}),
+        ("drop ratio R", suites.DROP_RATIOS, lambda v: {"drop_ratio": v, "hop_classes": sweep}),
+        ("classes C", suites.CLASSES, lambda v: {"hop_classes": v}),
         ("sampling ratio S", suites.SAMPLING_RATIOS, lambda v: {**suites.UNCAPPED, "sampling_ratio": v}),
     ]
     any_drawn = False

@@ -19,7 +19,7 @@ from oddhop.bench.cells import (
 )
 from oddhop.errors import SettingsError
 from oddhop.evaluate.baselines import BASELINES, TRIVIAL
-from oddhop.evaluate.inject import Reading
+from oddhop.evaluate.inject import Scheme
 from oddhop.hcm.settings import HCMSettings
 
 INJECTED = {"flickr_raw": 15, "blogcatalog_raw": 10, "acmv9": 20}
@@ -33,7 +33,14 @@ CLASSES = (2, 3, 4, 5, 6, 7)
 SAMPLING_RATIOS = (0.1, 0.3, 0.5, 0.7, 1.0)
 SWEEP_CLASSES = 5  # the paper's for the sweeps of R and S
 # The cap on the pairs of a step hides S. Without it a step takes seconds, so there are fewer of them.
-UNCAPPED = {"pairs_per_step": 2**22, "burn_in": 150, "samples": 10, "thin": 5, "chains": 1, "hops": SWEEP_CLASSES}
+UNCAPPED = {
+    "pairs_per_step": 2**22,
+    "burn_in": 150,
+    "samples": 10,
+    "thin": 5,
+    "chains": 1,
+    "hop_classes": SWEEP_CLASSES,
+}
 CURVE = {"chains": 1, "samples": 10, "thin": 10}
 TRIED: tuple[Mapping[str, int | float | str], ...] = (
     {"burn_in": 300},
@@ -42,8 +49,12 @@ TRIED: tuple[Mapping[str, int | float | str], ...] = (
     {"pca_components": 10},
     {"pca_components": 50},
     {"layers": 1},
-    *({"hops": classes} for classes in CLASSES if classes != HCMSettings().hops),
-    *({"drop_ratio": ratio, "hops": SWEEP_CLASSES} for ratio in DROP_RATIOS if ratio != HCMSettings().drop_ratio),
+    *({"hop_classes": classes} for classes in CLASSES if classes != HCMSettings().hop_classes),
+    *(
+        {"drop_ratio": ratio, "hop_classes": SWEEP_CLASSES}
+        for ratio in DROP_RATIOS
+        if ratio != HCMSettings().drop_ratio
+    ),
 )
 """Settings other than the declared one, each on the first injection only: shown, and never used for the table."""
 MORE = (
@@ -97,11 +108,13 @@ def paper() -> list[Cell]:
 def sweeps() -> list[Cell]:
     """Give the cells of the paper's sweeps over R, C and S."""
     cells = [
-        injected(name, 0, HCM_NAME, settings={"drop_ratio": ratio, "hops": SWEEP_CLASSES})
+        injected(name, 0, HCM_NAME, settings={"drop_ratio": ratio, "hop_classes": SWEEP_CLASSES})
         for ratio in DROP_RATIOS
         for name in INJECTED
     ]
-    cells += [injected(name, 0, HCM_NAME, settings={"hops": classes}) for classes in CLASSES for name in INJECTED]
+    cells += [
+        injected(name, 0, HCM_NAME, settings={"hop_classes": classes}) for classes in CLASSES for name in INJECTED
+    ]
     cells += [
         injected(name, 0, HCM_NAME, settings={**UNCAPPED, "sampling_ratio": ratio}, seconds=LONG)
         for ratio in SAMPLING_RATIOS
@@ -130,7 +143,7 @@ def held_out_groups() -> list[tuple[str, Callable[[str], list[Cell]]]]:
     def as_it_is(name: str) -> Callable[[str], list[Cell]]:
         return lambda detector: [Cell(name, detector)]
 
-    def put_in(name: str, reading: Reading) -> Callable[[str], list[Cell]]:
+    def put_in(name: str, reading: Scheme) -> Callable[[str], list[Cell]]:
         return lambda detector: [
             Cell(name, detector, injection=Injection(HELD_OUT_CLIQUES, seed, reading)) for seed in range(INJECTIONS)
         ]
@@ -200,7 +213,7 @@ def injected(
     detector: str,
     *,
     seed: int = 0,
-    reading: Reading = "dominant",
+    reading: Scheme = "dominant",
     settings: Mapping[str, int | float | str] | None = None,
     seconds: float = SECONDS,
 ) -> Cell:

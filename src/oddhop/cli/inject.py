@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oddhop.tables.read import NetworkTables
 
 
-class Reading(StrEnum):
+class Scheme(StrEnum):
     """The ways to put anomalies in; ``oddhop.evaluate.inject`` tells them apart."""
 
     dominant = "dominant"
@@ -35,7 +35,7 @@ def inject(
         Path, typer.Option("--out", help="A .mat file, or with --nodes a folder for tables.", show_default=False)
     ],
     nodes: o.Nodes = None,
-    reading: Annotated[Reading, typer.Option("--reading", help="Which way to put them in.")] = Reading.dominant,
+    scheme: Annotated[Scheme, typer.Option("--scheme", help="Which way to put them in.")] = Scheme.dominant,
     cliques: Annotated[int, typer.Option("--cliques", help="How many groups are wired together.")] = 10,
     clique_size: Annotated[int, typer.Option("--clique-size", help="Nodes in each.")] = 15,
     candidates: Annotated[int, typer.Option("--candidates", help="The farthest of so many lends attributes.")] = 50,
@@ -63,11 +63,11 @@ def inject(
         graph = network_graph(tables, attributes, names)
     made = put_in(
         graph,
-        seed=seed,
+        random_state=seed,
         clique_size=clique_size,
         cliques=cliques,
         candidates=candidates,
-        reading=reading.value,
+        scheme=scheme.value,
     )
     if tables is None:
         _write_mat(made, out)

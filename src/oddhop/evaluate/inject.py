@@ -13,9 +13,9 @@ Three readings:
     taken over: both alone tell the anomalies. Here every new edge is swapped for old ones, so that no node's
     degree changes, and attributes come from nodes whose vectors are as long and as full. A group is as near to a
     clique as its degrees allow. Nodes without edges cannot be wired and are never drawn: where more than a fifth
-    have none, their degree of 0 would tell all others, and the reading is refused.
+    have none, their degree of 0 would tell all others, and the scheme is refused.
 
-What no reading hides: an injected row of attributes is the copy of another node's.
+What no scheme hides: an injected row of attributes is the copy of another node's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import Attributes, is_sparse
 from oddhop.graph.graph import Graph
 
-Reading = Literal["dominant", "paper-text", "leak-controlled"]
+Scheme = Literal["dominant", "paper-text", "leak-controlled"]
 MOST_ALONE = 0.2  # of the nodes; the ROC-AUC of the degree is then .6
 
 
@@ -62,11 +62,11 @@ class Injected:
 def inject(
     graph: Graph,
     *,
-    seed: int,
+    random_state: int,
     clique_size: int = 15,
     cliques: int = 10,
     candidates: int = 50,
-    reading: Reading = "dominant",
+    scheme: Scheme = "dominant",
 ) -> Injected:
     """Wire ``cliques`` groups of ``clique_size`` nodes together, and give as many others foreign attributes.
 
@@ -77,17 +77,17 @@ def inject(
     >>> from oddhop.evaluate.inject import inject
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 200, (2, 800)), rng.normal(size=(200, 4)))
-    >>> made = inject(graph, seed=0, clique_size=5, cliques=2)
+    >>> made = inject(graph, random_state=0, clique_size=5, cliques=2)
     >>> int(made.structural.sum()), int(made.contextual.sum()), made.graph.edge_count > graph.edge_count
     (10, 10, True)
-    >>> made = inject(graph, seed=0, clique_size=5, cliques=2, reading="leak-controlled")
+    >>> made = inject(graph, random_state=0, clique_size=5, cliques=2, scheme="leak-controlled")
     >>> bool((made.graph.degrees == graph.degrees).all())
     True
     """
-    if reading not in get_args(Reading):
-        raise SettingsError(f"reading={reading!r}: must be one of {get_args(Reading)}")
+    if scheme not in get_args(Scheme):
+        raise SettingsError(f"scheme={scheme!r}: must be one of {get_args(Scheme)}")
     size = clique_size * cliques
-    usable = np.flatnonzero(graph.degrees > 0) if reading == "leak-controlled" else np.arange(graph.node_count)
+    usable = np.flatnonzero(graph.degrees > 0) if scheme == "leak-controlled" else np.arange(graph.node_count)
     if clique_size < 2 or cliques < 1 or candidates < 1 or 2 * size > usable.size:
         raise SettingsError(
             f"{cliques} cliques of {clique_size} and as many nodes with foreign attributes, the farthest of "
@@ -96,13 +96,13 @@ def inject(
     if graph.node_count - usable.size > MOST_ALONE * graph.node_count:
         raise GraphError(
             f"{graph.node_count - usable.size} of {graph.node_count} nodes have no edge, so that the degree would tell "
-            f"what was injected; leave them out, or take the reading 'dominant'"
+            f"what was injected; leave them out, or take the scheme 'dominant'"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     chosen = usable[rng.permutation(usable.size)[: 2 * size]]
     groups, targets = chosen[:size].reshape(cliques, clique_size), chosen[size:]
     edges: Ints = np.stack(upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)).astype(np.int64)
-    if reading == "leak-controlled":
+    if scheme == "leak-controlled":
         edges = _swapped(graph, edges, groups, rng)
         farthest = _farthest_alike(graph.attributes, targets, candidates, rng)
     else:
@@ -110,7 +110,7 @@ def inject(
         edges = np.concatenate([edges, np.stack([groups[:, u].ravel(), groups[:, v].ravel()])], axis=1)
         farthest = _farthest_drawn(graph.attributes, targets, candidates, rng)
     takes_from = np.arange(graph.node_count)
-    changed, given = (farthest, targets) if reading == "paper-text" else (targets, farthest)
+    changed, given = (farthest, targets) if scheme == "paper-text" else (targets, farthest)
     takes_from[changed] = given
     structural, contextual = np.zeros((2, graph.node_count), dtype=bool)
     structural[groups.ravel()], contextual[changed] = True, True

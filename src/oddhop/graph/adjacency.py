@@ -11,8 +11,8 @@ from oddhop.base.kernels import compiled
 
 
 @dataclass(frozen=True)
-class Mended:
-    """What had to be mended to make the network simple and undirected.
+class Repairs:
+    """What had to be repaired to make the network simple and undirected.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class Mended:
     Examples
     --------
     >>> from oddhop import Graph
-    >>> Graph.from_arrays([[0, 0, 1, 1], [1, 1, 0, 1]], [[0.0], [1.0]]).mended
-    Mended(loops=1, duplicates=1, one_way=0, weights=0)
+    >>> Graph.from_arrays([[0, 0, 1, 1], [1, 1, 0, 1]], [[0.0], [1.0]]).repairs
+    Repairs(loops=1, duplicates=1, one_way=0, weights=0)
     """
 
     loops: int = 0
@@ -39,8 +39,8 @@ def index_dtype(nodes: int) -> type[np.signedinteger]:
     return np.int32 if nodes < 2**31 else np.int64
 
 
-def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints, Mended]:
-    """Build ``(indptr, indices)`` of the simple undirected network, and say what was mended."""
+def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints, Repairs]:
+    """Build ``(indptr, indices)`` of the simple undirected network, and say what was repaired."""
     starts = _row_starts(sources, targets, nodes)
     entries = _fill_rows(sources, targets, starts)
     kept, duplicates, one_way = _sort_rows(starts, entries)
@@ -49,7 +49,7 @@ def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints,
     indices = np.empty(int(indptr[-1]), dtype=index_dtype(nodes))
     _compact_rows(starts, entries, indptr, indices)
     loops = int(np.count_nonzero(np.asarray(sources) == np.asarray(targets)))
-    return indptr, indices, Mended(loops=loops, duplicates=int(duplicates), one_way=int(one_way))
+    return indptr, indices, Repairs(loops=loops, duplicates=int(duplicates), one_way=int(one_way))
 
 
 @compiled

@@ -81,7 +81,7 @@ class Manifest(BaseModel):
     attribute_names: tuple[str, ...] = Field(strict=False, min_length=1)
     arrays: dict[str, ArrayEntry]
     files: dict[FileName, FileEntry]
-    mended: dict[Literal["loops", "duplicates", "one_way", "weights"], Count]
+    repairs: dict[Literal["loops", "duplicates", "one_way", "weights"], Count]
     roles: dict[str, str]
     counts: dict[str, Any]
     differences: list[dict[str, Any]]

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
 from oddhop.errors import GraphError
-from oddhop.graph.adjacency import Mended, symmetric_csr, upper_indptr
+from oddhop.graph.adjacency import Repairs, symmetric_csr, upper_indptr
 from oddhop.graph.checks import (
     Attributes,
     check_rows,
@@ -44,7 +44,7 @@ class Graph:
     attributes : one row a node, a NumPy array or a SciPy CSR array.
     node_ids : sorted ids, integers or strings, or None when nodes are just numbered.
     attribute_names : one name a column, or None.
-    mended : counts of what had to be mended in the input.
+    repairs : counts of what had to be repaired in the input.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Graph:
     attributes: Attributes
     node_ids: npt.NDArray[Any] | None = None
     attribute_names: tuple[str, ...] | None = None
-    mended: Mended = field(default_factory=Mended)
+    repairs: Repairs = field(default_factory=Repairs)
 
     @classmethod
     def from_arrays(
@@ -95,14 +95,14 @@ class Graph:
             position[order] = np.arange(nodes)
             sources, targets = position[sources], position[targets]
             matrix = matrix[order]
-        indptr, indices, mended = symmetric_csr(sources, targets, nodes)
+        indptr, indices, repairs = symmetric_csr(sources, targets, nodes)
         return cls(
             indptr=frozen(indptr),
             indices=frozen(indices),
             attributes=frozen_attributes(matrix),
             node_ids=None if ids is None else frozen(ids),
             attribute_names=checked_names(attribute_names, int(matrix.shape[1])),
-            mended=mended,
+            repairs=repairs,
         )
 
     @classmethod
@@ -120,8 +120,8 @@ class Graph:
         --------
         >>> import scipy.sparse as sp
         >>> from oddhop import Graph
-        >>> Graph.from_scipy(sp.csr_array([[0, 2], [0, 0]]), [[0.0], [1.0]]).mended
-        Mended(loops=0, duplicates=0, one_way=1, weights=1)
+        >>> Graph.from_scipy(sp.csr_array([[0, 2], [0, 0]]), [[0.0], [1.0]]).repairs
+        Repairs(loops=0, duplicates=0, one_way=1, weights=1)
         """
         if not sp.issparse(adjacency) or adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
             raise GraphError(
@@ -139,7 +139,7 @@ class Graph:
         edge_index = np.stack([entries.row[present], entries.col[present]])
         graph = cls.from_arrays(edge_index, attributes, node_ids, attribute_names=attribute_names)
         weights = int(np.count_nonzero(entries.data[present] != 1))
-        return replace(graph, mended=replace(graph.mended, weights=weights))
+        return replace(graph, repairs=replace(graph.repairs, weights=weights))
 
     @classmethod
     def from_networkx(cls, graph: Any, attributes: Sequence[str] | None = None) -> Graph:
@@ -187,7 +187,7 @@ class Graph:
         matrix = np.hstack(columns)
         built = cls.from_arrays(edge_index, matrix, nodes, attribute_names=column_names)
         # NetworkX names an undirected edge once: that is its way, not a fault of the data.
-        return built if graph.is_directed() else replace(built, mended=replace(built.mended, one_way=0))
+        return built if graph.is_directed() else replace(built, repairs=replace(built.repairs, one_way=0))
 
     @classmethod
     def from_pyg(cls, data: Any) -> Graph:
@@ -241,7 +241,7 @@ class Graph:
             indices=frozen(stored.rows("indices")),
             attributes=frozen_attributes(stored.attributes()),
             attribute_names=stored.manifest.attribute_names,
-            mended=Mended(**stored.manifest.mended),
+            repairs=Repairs(**stored.manifest.repairs),
         )
         check_rows(graph.indptr, graph.indices, graph.attributes, str(stored.folder))
         return graph

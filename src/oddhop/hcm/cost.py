@@ -39,8 +39,8 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     if not size.mapped:
         held += wiring + 8 * nodes * min(size.attributes, settings.pca_above)
     pairs = nodes * (nodes - 1) // 2
-    if settings.labels == "sampled":
-        pairs = min(2 * pairs, settings.hops * pool_pairs(settings, nodes))
+    if settings.pair_labels == "sampled":
+        pairs = min(2 * pairs, settings.hop_classes * pool_pairs(settings, nodes))
     snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
     embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
     if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
@@ -48,7 +48,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
     training = _training_memory(nodes, edges, width, pairs, settings, workers)
     scored = max(embeddings, _ranking_memory(nodes, settings))  # embeddings are gone by the time of the ranking
-    pairs_leaner = "labels='sampled'" if settings.labels == "exhaustive" else "workers=1, or a graph on disk"
+    pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"
     return Cost(
         memory={
             "purify": held + prepared + wiring + 3 * 4 * edges,
@@ -82,9 +82,9 @@ def seconds(size: Size, settings: HCMSettings, *, workers: int, rate: float | No
     """
     rate = rate or measured_rate()
     nodes, edges, width = size.nodes, size.edges, _width(size.attributes, settings)
-    head = settings.hidden * HEAD_UNITS + HEAD_UNITS * settings.hops
+    head = settings.hidden * HEAD_UNITS + HEAD_UNITS * settings.hop_classes
     per_node = width * settings.hidden + (settings.layers - 1) * settings.hidden**2
-    pairs = min(settings.pairs_per_step, max(1, int(settings.sampling_ratio * edges)) * settings.hops)
+    pairs = min(settings.pairs_per_step, max(1, int(settings.sampling_ratio * edges)) * settings.hop_classes)
     reached = min(nodes, 2 * pairs * (2 * edges / max(nodes, 1) + 1) ** (settings.layers - 1))
     weights = _shape(width, settings).size
     step = SECONDS_A_STEP + STEP_OVERHEAD * 3 * (pairs * head + reached * per_node + weights) / rate
@@ -100,7 +100,7 @@ def seconds(size: Size, settings: HCMSettings, *, workers: int, rate: float | No
 def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
     """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
     nodes, width = size.nodes, _width(size.attributes, settings)
-    pairs = min(nodes * (nodes - 1), settings.hops * pool_pairs(settings, nodes))
+    pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
     chain = BASE + KEPT * pairs + _training_memory(nodes, size.edges, width, pairs, settings, 1)
     leaner = "fewer chains, neighbours or layers"
     needs = {"a chain": chain, "the ranking": BASE + _ranking_memory(nodes, settings)}
@@ -132,7 +132,7 @@ def _width(attributes: int, settings: HCMSettings) -> int:
 
 
 def _shape(width: int, settings: HCMSettings) -> Shape:
-    return Shape(width, settings.hidden, settings.layers, settings.hops)
+    return Shape(width, settings.hidden, settings.layers, settings.hop_classes)
 
 
 def _ranking_memory(nodes: int, settings: HCMSettings) -> int:

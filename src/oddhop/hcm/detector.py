@@ -44,7 +44,7 @@ class HCM(GraphDetector):
 
     Parameters
     ----------
-    hops : hop classes C: 1, 2, ..., C-1 and "C or more".
+    hop_classes : C: 1, 2, ..., C-1 and "C or more".
     drop_ratio : share R of the least similar edges left out when hop labels are made.
     sampling_ratio : share S of the smallest class that a step draws from every class, up to
         ``pairs_per_step`` pairs in all.
@@ -54,12 +54,12 @@ class HCM(GraphDetector):
         ``samples`` samples, ``thin`` steps apart.
     score : "hav" (average hop prediction and inferred variance) or "ahp" (the former alone).
     random_state : a seed, or None for a fresh one; ``seed_`` has the one that was used.
-    step_size, warm_start : the step after burn-in; during burn-in it falls from ``warm_start``
+    step_size, initial_step_factor : the step after burn-in; during burn-in it falls from ``initial_step_factor``
         times that.
     weight_decay : precision of the prior, in units of the mean loss.
     temperature : of the posterior on the mean loss; None is 1 / (classes x smallest class), and no
         more than 1e-4.
-    labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
+    pair_labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
     scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.graph.preparation``.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
@@ -102,7 +102,8 @@ class HCM(GraphDetector):
 
     def __init__(
         self,
-        hops: int = 4,
+        *,
+        hop_classes: int = 4,
         drop_ratio: float = 0.2,
         sampling_ratio: float = 0.3,
         layers: int = 2,
@@ -111,16 +112,15 @@ class HCM(GraphDetector):
         chains: int = 4,
         score: Literal["hav", "ahp"] = "hav",
         random_state: int | None = None,
-        *,
         samples: int = 10,
         burn_in: int = 1_000,
         thin: int = 10,
         step_size: float = 0.002,
-        warm_start: float = 10.0,
+        initial_step_factor: float = 10.0,
         weight_decay: float = 5e-8,
         temperature: float | None = None,
         pairs_per_step: int = 8_192,
-        labels: Literal["sampled", "exhaustive"] = "sampled",
+        pair_labels: Literal["sampled", "exhaustive"] = "sampled",
         training: Literal["auto", "full", "sampled"] = "auto",
         neighbours: int | None = None,
         scale: Literal["standard", "none"] = "standard",
@@ -132,7 +132,7 @@ class HCM(GraphDetector):
         workers: int | None = None,
         max_memory: int | None = None,
     ) -> None:
-        self.hops = hops
+        self.hop_classes = hop_classes
         self.drop_ratio = drop_ratio
         self.sampling_ratio = sampling_ratio
         self.layers = layers
@@ -145,11 +145,11 @@ class HCM(GraphDetector):
         self.burn_in = burn_in
         self.thin = thin
         self.step_size = step_size
-        self.warm_start = warm_start
+        self.initial_step_factor = initial_step_factor
         self.weight_decay = weight_decay
         self.temperature = temperature
         self.pairs_per_step = pairs_per_step
-        self.labels = labels
+        self.pair_labels = pair_labels
         self.training = training
         self.neighbours = neighbours
         self.scale = scale
@@ -168,7 +168,7 @@ class HCM(GraphDetector):
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
-        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hops)
+        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes)
         plan = plan_chains(data.pairs, settings, run.seed)
         inputs, pairs = data.inputs, data.pairs
         if settings.samples_neighbours(graph.node_count):

@@ -15,6 +15,7 @@ import torch
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.randomness import EXPLAIN, generator
 from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.explain.counterfactual import Step, search, worth_telling
 from oddhop.explain.explanation import (
@@ -105,7 +106,7 @@ def _looked_at(graph: Graph, node: int, seed: int) -> Ints:
     """Give a node and its neighbours, or an even draw of them where there are very many."""
     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
     if neighbours.size > LOOKED_AT:
-        neighbours = np.sort(np.random.default_rng([seed, node]).choice(neighbours, LOOKED_AT, replace=False))
+        neighbours = np.sort(generator(seed, EXPLAIN, node).choice(neighbours, LOOKED_AT, replace=False))
     return np.concatenate([[node], neighbours]).astype(np.int64)
 
 

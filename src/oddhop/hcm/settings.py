@@ -22,7 +22,7 @@ class HCMSettings(DetectorSettings):
     4
     """
 
-    hops: int = Field(4, ge=2, le=16)
+    hop_classes: int = Field(4, ge=2, le=16)
     drop_ratio: float = Field(0.2, ge=0, lt=1)
     sampling_ratio: float = Field(0.3, gt=0, le=1)
     layers: int = Field(2, ge=1, le=8)
@@ -34,11 +34,11 @@ class HCMSettings(DetectorSettings):
     burn_in: int = Field(1_000, ge=1)
     thin: int = Field(10, ge=1)
     step_size: float = Field(0.002, gt=0)
-    warm_start: float = Field(10.0, ge=1)
+    initial_step_factor: float = Field(10.0, ge=1)
     weight_decay: float = Field(5e-8, ge=0)
     temperature: float | None = Field(None, ge=0)
     pairs_per_step: int = Field(8_192, ge=1)
-    labels: Literal["sampled", "exhaustive"] = "sampled"
+    pair_labels: Literal["sampled", "exhaustive"] = "sampled"
     training: Literal["auto", "full", "sampled"] = "auto"
     neighbours: int | None = Field(None, ge=1)
     scale: Literal["standard", "none"] = "standard"

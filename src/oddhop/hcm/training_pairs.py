@@ -52,11 +52,11 @@ def training_data(
 
 def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
     """Draw or list the pairs that the settings ask for."""
-    if settings.labels == "exhaustive":
-        return list_pairs(purified, settings.hops, workers=workers, progress=progress)
+    if settings.pair_labels == "exhaustive":
+        return list_pairs(purified, settings.hop_classes, workers=workers, progress=progress)
     return sample_pairs(
         purified,
-        settings.hops,
+        settings.hop_classes,
         pairs_per_class=pool_pairs(settings, purified.indptr.size - 1),
         max_sources=MAX_SOURCES,
         seed=seed,
@@ -76,7 +76,7 @@ def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
         burn_in=settings.burn_in,
         temperature=temperature if settings.sampler == "sgld" else 0.0,
         weight_decay=settings.weight_decay,
-        warm=settings.warm_start,
+        warm=settings.initial_step_factor,
     )
     per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
     return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)

@@ -26,6 +26,6 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * edges * (8 + 8 + 8 + 4)
     memory = BASE + size.reading + wiring + coordinates + eigenvectors + per_edge
-    passes = (settings.repeats + 1) * edges * EDGE_SECONDS
+    passes = (settings.n_resamples + 1) * edges * EDGE_SECONDS
     seconds = passes + nodes * min(size.attributes, 1_000) * VALUE_SECONDS
     return Cost({"views": memory}, {"views": seconds})

@@ -46,7 +46,7 @@ class Odd(GraphDetector):
 
     Parameters
     ----------
-    repeats : how often the network is judged again with a fifth of its edges left out, to tell how sure a rank is.
+    n_resamples : how often the network is judged again with a fifth of its edges left out, to tell how sure a rank is.
     random_state : a seed for those draws, or None for a fresh one; no score depends on it.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
@@ -84,15 +84,15 @@ class Odd(GraphDetector):
 
     def __init__(
         self,
-        repeats: int = 4,
-        random_state: int | None = None,
         *,
+        n_resamples: int = 4,
+        random_state: int | None = None,
         contamination: Literal["auto"] | float = "auto",
         top_k: int | None = None,
         workers: int | None = None,
         max_memory: int | None = None,
     ) -> None:
-        self.repeats = repeats
+        self.n_resamples = n_resamples
         self.random_state = random_state
         self.contamination = contamination
         self.top_k = top_k
@@ -106,9 +106,9 @@ class Odd(GraphDetector):
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
-        run.progress("views", 0, settings.repeats + 1)
+        run.progress("views", 0, settings.n_resamples + 1)
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
-        run.progress("views", 1, settings.repeats + 1)
+        run.progress("views", 1, settings.n_resamples + 1)
         apart = None if seen.apart is None else folded(graph, seen.apart)
         return OddLearned(panel, apart), _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
 
@@ -172,9 +172,9 @@ def _judgement(
     """Rank the nodes, and say how sure each rank is by judging the network with edges left out."""
     thinned = []
     if seen.graph.edge_count:
-        for turn in range(settings.repeats):
+        for turn in range(settings.n_resamples):
             thinned.append(thinned_score(seen, seed, turn, workers=workers))
-            progress("views", turn + 2, settings.repeats + 1)
+            progress("views", turn + 2, settings.n_resamples + 1)
     judged = seen.graph.degrees > 0
     score = _judged_score(seen.graph, evidence)
     replicates = np.stack(thinned) if thinned else np.stack([score, score])

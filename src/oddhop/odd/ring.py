@@ -26,7 +26,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
-from oddhop.base.randomness import generator
+from oddhop.base.randomness import START_VECTOR, generator
 from oddhop.graph.adjacency import both_ways
 from oddhop.graph.graph import Graph
 
@@ -37,7 +37,6 @@ CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
 TINY = 1e-30
 DEGREE_GROUPS = 4
-START = 0x51E6  # the key of the vector that the search for eigenvectors starts from
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def communities(graph: Graph) -> tuple[Floats, Floats]:
         return np.zeros(0), np.zeros((nodes, 0))
     ones = np.ones(graph.indices.size)
     adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=(nodes, nodes))
-    start = generator(0, START).random(nodes) + 0.5
+    start = generator(0, START_VECTOR).random(nodes) + 0.5
     with single_threaded():
         try:
             values, vectors = eigsh(adjacency, k=count, v0=start, tol=CLOSE_ENOUGH)

@@ -13,8 +13,8 @@ class OddSettings(DetectorSettings):
     Examples
     --------
     >>> from oddhop.odd.settings import OddSettings
-    >>> OddSettings().repeats
+    >>> OddSettings().n_resamples
     4
     """
 
-    repeats: int = Field(4, ge=2)
+    n_resamples: int = Field(4, ge=2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, frozen
-from oddhop.base.randomness import generator
+from oddhop.base.randomness import LEFT_OUT_EDGES, generator
 from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
@@ -22,7 +22,6 @@ LEFT_OUT = 0.2
 OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
 Figures = tuple[Floats, Floats, Floats, Floats]
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
-THINNING = 0x7419  # the key of the draws that leave edges out
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> Figures:
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
     graph = seen.graph
-    keep: Bools = generator(seed, THINNING, turn).random(graph.edge_count) >= LEFT_OUT
+    keep: Bools = generator(seed, LEFT_OUT_EDGES, turn).random(graph.edge_count) >= LEFT_OUT
     if not keep.any():
         keep[0] = True
     indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)

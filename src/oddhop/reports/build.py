@@ -55,7 +55,7 @@ def report(
         title=title or f"A network of {graph.node_count:,} nodes",
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         facts=read_facts(graph),
-        repairs=repair_facts(graph.mended, *([taken.counts] if taken.counts is not None else [])),
+        repairs=repair_facts(graph.repairs, *([taken.counts] if taken.counts is not None else [])),
         columns=taken.encoding.report if taken.encoding else (),
         settings=(("seed", str(model.seed)), *((name, str(value)) for name, value in model.settings)),
         findings=detector.audit(taken, result),

@@ -23,7 +23,7 @@ from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import PLAIN, Guide
 from oddhop.explain.phrases import one_in
-from oddhop.graph.adjacency import Mended
+from oddhop.graph.adjacency import Repairs
 from oddhop.graph.graph import Graph
 from oddhop.reports.orbit import NUMBERED, orbit, shade_of
 from oddhop.tables.encode.encoding import ColumnReport
@@ -112,15 +112,14 @@ def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
     return tuple((name, f"{count:,}") for name, count in counts)
 
 
-def repair_facts(*counted: Mended | Any) -> tuple[tuple[int, str], ...]:
-    """Say what was mended, from :class:`~oddhop.graph.adjacency.Mended` and :class:`~oddhop.tables.read.Counts`.
+def repair_facts(*counted: Repairs | Any) -> tuple[tuple[int, str], ...]:
+    """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`.
 
     Examples
     --------
-    >>> from oddhop.explain.guide import PLAIN, Guide
-    from oddhop.graph.adjacency import Mended
+    >>> from oddhop.graph.adjacency import Repairs
     >>> from oddhop.reports import repair_facts
-    >>> repair_facts(Mended(loops=2))
+    >>> repair_facts(Repairs(loops=2))
     ((2, 'edges from a node to itself, left out'),)
     """
     found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]

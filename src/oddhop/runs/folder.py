@@ -121,18 +121,18 @@ def data_part(network: Network) -> dict[str, Any]:
     """Return what was read and what was repaired, for the manifest."""
     graph = network.graph
     sizes = graph.node_count, graph.edge_count, graph.attribute_count
-    return _data_part(graph.fingerprint, sizes, asdict(graph.mended), network)
+    return _data_part(graph.fingerprint, sizes, asdict(graph.repairs), network)
 
 
 def stored_part(stored: Stored, known: Description, fingerprint: str) -> dict[str, Any]:
     """Return the same of a network on disk, without the graph."""
     manifest = stored.manifest
     sizes = manifest.nodes, manifest.edges, len(manifest.attribute_names)
-    return _data_part(fingerprint, sizes, manifest.mended, known)
+    return _data_part(fingerprint, sizes, manifest.repairs, known)
 
 
 def _data_part(
-    fingerprint: str, sizes: tuple[int, int, int], mended: Mapping[Any, int], network: Network | Description
+    fingerprint: str, sizes: tuple[int, int, int], repairs: Mapping[Any, int], network: Network | Description
 ) -> dict[str, Any]:
     nodes, edges, attributes = sizes
     return {
@@ -140,7 +140,7 @@ def _data_part(
         "nodes": nodes,
         "edges": edges,
         "attributes": attributes,
-        "mended": mended,
+        "repairs": repairs,
         "roles": None if network.roles is None else asdict(network.roles),
         "counts": None if network.counts is None else asdict(network.counts),
         "columns": [asdict(entry) for entry in network.encoding.report] if network.encoding else [],

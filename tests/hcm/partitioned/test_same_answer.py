@@ -100,7 +100,7 @@ def test_the_same_pairs_are_drawn(
     monkeypatch.setattr(hops, "EXCERPT_PAIRS", per_class)
     monkeypatch.setattr(shard_pairs, "ENTRIES_AT_ONCE", 50)  # rows come in many pieces
     folder = stored_network(tmp_path, nodes=200, edges=260, entries=100)
-    work = work_on(folder, tmp_path / "run", hops=classes)
+    work = work_on(folder, tmp_path / "run", hop_classes=classes)
     prepared = prepare(work, CREW)
     drawn = sample_pairs(work, similar.purify(work, prepared.similarity, CREW), CREW)
     purified = purify.purify(prepared.preparation.apply(Graph.open(folder), np.float32), 0.2, seed=3)
@@ -131,7 +131,13 @@ def test_where_hardly_a_node_has_an_edge_those_are_drawn_from(tmp_path: Path, mo
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"layers": 1}, {"layers": 3, "hops": 3}, {"precision": "bfloat16"}, {"precision": "float64", "neighbours": 2}],
+    [
+        {},
+        {"layers": 1},
+        {"layers": 3, "hop_classes": 3},
+        {"precision": "bfloat16"},
+        {"precision": "float64", "neighbours": 2},
+    ],
     ids=str,
 )
 def test_scores_are_those_of_one_machine(tmp_path: Path, settings: dict[str, object], workers: int) -> None:
@@ -154,7 +160,7 @@ def test_scores_are_those_of_one_machine(tmp_path: Path, settings: dict[str, obj
 
 def test_what_cannot_be_done_in_parts_is_refused(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
-    for wrong in ({"training": "full"}, {"labels": "exhaustive"}):
+    for wrong in ({"training": "full"}, {"pair_labels": "exhaustive"}):
         with pytest.raises(SettingsError, match="learned from a sample"):
             HCM(**wrong).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
 

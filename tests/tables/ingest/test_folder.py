@@ -41,7 +41,7 @@ def written(folder: Path, form: str = "parquet", **tables: pa.Table) -> list[str
 
 def assert_same(one: Network, other: Network) -> None:
     assert one.graph.fingerprint == other.graph.fingerprint
-    assert one.graph.mended == other.graph.mended
+    assert one.graph.repairs == other.graph.repairs
     assert one.graph.attribute_names == other.graph.attribute_names
     assert one.ids.equals(other.ids)
     assert one.ids.type == other.ids.type

@@ -21,12 +21,12 @@ def test_rows_are_those_of_the_adjacency_in_memory(tmp_path_factory, nodes, seed
     pairs.tofile(folder / "pairs")
     where = fill_buckets(folder / "pairs", nodes, most, folder / "buckets")
     parts = [sorted_rows(folder / "buckets", where, k) for k in range(len(where.bounds) - 1)]
-    indptr, indices, mended = symmetric_csr(pairs[:, 0], pairs[:, 1], nodes)
+    indptr, indices, repairs = symmetric_csr(pairs[:, 0], pairs[:, 1], nodes)
     assert np.concatenate([part.degrees for part in parts]).tolist() == np.diff(indptr).tolist()
     assert np.concatenate([part.indices for part in parts]).tolist() == indices.tolist()
     assert parts[0].indices.dtype == indices.dtype
-    assert sum(part.duplicates for part in parts) == mended.duplicates
-    assert sum(part.one_way for part in parts) == mended.one_way
+    assert sum(part.duplicates for part in parts) == repairs.duplicates
+    assert sum(part.one_way for part in parts) == repairs.one_way
     sizes = np.diff(where.starts)
     assert all(
         size <= most or stop - start == 1

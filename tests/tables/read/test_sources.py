@@ -226,4 +226,4 @@ def test_a_network_becomes_a_graph():
     graph = network_graph(tables, tables.columns.select(["age"]).to_pandas().to_numpy(), ["age"])
     assert graph.node_ids.tolist() == sorted(IDS)
     assert graph.attributes.ravel().tolist() == tables.columns.column("age").to_pylist()
-    assert graph.mended.one_way == graph.edge_count == 10
+    assert graph.repairs.one_way == graph.edge_count == 10

@@ -57,10 +57,10 @@ def fit_partitions(
     progress: Progress,
 ) -> PartitionedFit:
     """Fit HCM on a folder that ``oddhop ingest`` made; see :meth:`oddhop.HCM.fit_partitions`."""
-    if settings.training == "full" or settings.labels == "exhaustive":
+    if settings.training == "full" or settings.pair_labels == "exhaustive":
         raise SettingsError(
-            f"training={settings.training!r} and labels={settings.labels!r}: a network in partitions is learned from a "
-            "sample, for no process holds the whole",
+            f"training={settings.training!r} and pair_labels={settings.pair_labels!r}: a network in partitions is learned "
+            "from a sample, for no process holds the whole",
             "leave both out, or fit on one machine",
         )
     settings = settings.model_copy(update={"training": "sampled"})
@@ -83,7 +83,7 @@ def _fit(work: Work, crew: Crew) -> PartitionedFit:
     pairs = sample_pairs(work, purge, crew)
     plan = plan_chains(pairs, settings, work.seed)
     gather(work, pairs, crew)
-    shape = Shape(prepared.preparation.width, settings.hidden, settings.layers, settings.hops)
+    shape = Shape(prepared.preparation.width, settings.hidden, settings.layers, settings.hop_classes)
     posterior = run_chains(work, plan, shape, crew)
     scores = score_nodes(work, posterior, crew)
     left_out = LeftOut(purge.dropped, purge.tied, prepared.similarity, purge.hubs)

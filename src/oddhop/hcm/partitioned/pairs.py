@@ -45,7 +45,7 @@ def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
     """Draw about as many pairs from every class that exists as ``hops.sample_pairs`` does: the same ones."""
     if purge.entries == 0:
         raise NothingToLearnError(NO_EDGES)
-    nodes, classes = work.stored.manifest.nodes, work.settings.hops
+    nodes, classes = work.stored.manifest.nodes, work.settings.hop_classes
     choice = Choice.of_all(nodes, MAX_SOURCES, work.seed)
     if not LeftRows(work).degrees(choice.pilot).any():
         found = crew.each(STAGE, partial(_wired, work), work.partitions, 0, 2 * classes)
@@ -72,7 +72,7 @@ def _wired(work: Work, number: int) -> tuple[Ints, int]:
 
 
 def _pilot(work: Work, pilot: Ints, crew: Crew) -> dict[str, object]:
-    classes, nodes = work.settings.hops, work.stored.manifest.nodes
+    classes, nodes = work.settings.hop_classes, work.stored.manifest.nodes
     reached, rim_edges = [], 0
     for level in range(classes):
         told = crew.each(STAGE, partial(_reach, work, pilot, level), work.partitions, level, 2 * classes)

@@ -95,7 +95,7 @@ def ingest(
                     make(job, run)
                     _move(run.path, target)
             except (TableError, EncodingError, GraphError) as error:
-                # The same tables would be refused again, and mended ones are another run. But a full disk is
+                # The same tables would be refused again, and repaired ones are another run. But a full disk is
                 # no fault of theirs.
                 if not isinstance(error.__context__, OSError | duckdb.IOException):
                     discard_run(target / UNFINISHED)

@@ -41,7 +41,7 @@ class Buckets:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a partition, sorted, each neighbour once; what was mended is counted at the lower end of an edge."""
+    """The rows of a partition, sorted, each neighbour once; repairs are counted at the lower end of an edge."""
 
     indices: Ints
     degrees: Ints

@@ -20,7 +20,7 @@ import numpy as np
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress
-from oddhop.graph.adjacency import Mended, index_dtype
+from oddhop.graph.adjacency import Repairs, index_dtype
 from oddhop.graph.disk import (
     ENCODING,
     FORMAT,
@@ -105,7 +105,7 @@ def make(job: Job, run: RunFolder) -> None:
     counts = Counts(
         **pairs,
         **nodes["counts"],
-        duplicate_edges=rows["mended"]["duplicates"],
+        duplicate_edges=rows["repairs"]["duplicates"],
         lone_nodes=rows["lone"],
         ignored_columns=tuple(nodes["ignored"]),
     )
@@ -128,7 +128,7 @@ def make(job: Job, run: RunFolder) -> None:
         arrays={name: ArrayEntry(**entry) for name, entry in (attributes["arrays"] | rows["arrays"]).items()},
         files={name: file_entry(work / name) for name in sorted(files)},
         # The readers have left out the duplicates: those of the tables are among the counts.
-        mended=asdict(Mended(one_way=rows["mended"]["one_way"])),
+        repairs=asdict(Repairs(one_way=rows["repairs"]["one_way"])),
         roles=nodes["roles"],
         counts=json.loads(json.dumps(asdict(counts))),
         differences=attributes["differences"],
@@ -215,7 +215,7 @@ def _place(job: Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[s
 def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str, Any]:
     """Sort every partition, then put them one after the other."""
     work, parts = run.path, len(where.bounds) - 1
-    mended = {"duplicates": 0, "one_way": 0}
+    repairs = {"duplicates": 0, "one_way": 0}
     entries, degrees = [0], []
     for k in range(parts):
         progress(SORTING, k, parts)
@@ -230,14 +230,14 @@ def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str,
             indices.append(arrays["indices"])
             degrees.append(arrays["degrees"])
             entries.append(indices.rows)
-            mended = {name: mended[name] + found[name] for name in mended}
+            repairs = {name: repairs[name] + found[name] for name in repairs}
     every = np.concatenate(degrees)
     with growing_array(work / "indptr.npy", np.int64) as indptr:
         indptr.append(np.concatenate([[0], np.cumsum(every)]))
     return {
         "arrays": {"indptr": indptr.entry.model_dump(mode="json"), "indices": indices.entry.model_dump(mode="json")},
         "entries": entries,
-        "mended": mended,
+        "repairs": repairs,
         "lone": int(np.count_nonzero(every == 0)),
         "first_lone": int(np.argmin(every)),
     }
