@@ -181,7 +181,7 @@ def test_a_token_is_looked_for_where_ray_does(no_token, tmp_path, monkeypatch):
 def test_without_ray_it_says_what_to_install(no_token, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.setattr(engine, "_answers", lambda address: True)
-    with pytest.raises(ClusterError, match=r"pip install 'oddhop\[ray\]'"), engine.cluster("127.0.0.1:6379"):
+    with pytest.raises(ClusterError, match=r'pip install "oddhop\[ray\]"'), engine.cluster("127.0.0.1:6379"):
         pass
 
 

@@ -87,23 +87,33 @@ def _import_ray() -> Any:
     try:
         return importlib.import_module("ray")
     except ImportError:
-        raise ClusterError("a cluster needs Ray, which is not installed: pip install 'oddhop[ray]'") from None
+        raise ClusterError("a cluster needs Ray, which is not installed", 'pip install "oddhop[ray]"') from None
 
 
 def _checked(address: str | None, without_token: bool) -> str:
     """Refuse an address that cannot be right, does not answer, or would have us go without a token."""
     if not address:
-        raise ClusterError("no cluster was named; give its address, as `ray start --head` tells it, or set RAY_ADDRESS")
+        raise ClusterError(
+            "no cluster was named",
+            "give its address, as `ray start --head` tells it, or set RAY_ADDRESS",
+        )
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(f"a cluster's address is HOST:PORT, got {address!r}; run on a machine of the cluster")
+        raise ClusterError(
+            f"a cluster's address is HOST:PORT, got {address!r}",
+            "run on a machine of the cluster",
+        )
     if not (without_token or _is_loopback(host) or _has_token()):
         raise ClusterError(
-            f"{address} is another machine and there is no token for it; start the cluster with RAY_AUTH_MODE=token "
-            "and set RAY_AUTH_TOKEN_PATH here and there, or say that it may go without"
+            f"{address} is another machine and there is no token for it",
+            "start the cluster with RAY_AUTH_MODE=token "
+            "and set RAY_AUTH_TOKEN_PATH here and there, or say that it may go without",
         )
     if not _answers(address):
-        raise ClusterError(f"no cluster answers at {address}; see that it runs and can be reached")
+        raise ClusterError(
+            f"no cluster answers at {address}",
+            "see that it runs and can be reached",
+        )
     return address
 
 
@@ -131,17 +141,21 @@ def _has_token() -> bool:
 
 def _connect(ray: Any, address: str) -> None:
     if ray.is_initialized():
-        raise ClusterError("this process uses a cluster already; end that first: ray.shutdown()")
+        raise ClusterError(
+            "this process uses a cluster already",
+            "end that first: ray.shutdown()",
+        )
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         if "InvalidAuthToken" in f"{error} {error.__cause__}":
             raise ClusterError(
-                f"the cluster at {address} refuses the token, or wants one; set RAY_AUTH_TOKEN_PATH to a file with the "
-                "token of the cluster, and RAY_AUTH_MODE=token"
+                f"the cluster at {address} refuses the token, or wants one",
+                "set RAY_AUTH_TOKEN_PATH to a file with the token of the cluster, and RAY_AUTH_MODE=token",
             ) from None
         raise ClusterError(
-            f"cannot join the cluster at {address} ({error}); run on a machine of the cluster"
+            f"cannot join the cluster at {address} ({error})",
+            "run on a machine of the cluster",
         ) from error
     # No setting keeps Ray from printing into our output when a machine is lost.
     ray._private.worker._worker_logs_enabled = False
@@ -170,7 +184,8 @@ def _run_block(order: tuple[str, Callable[[Block], Result], Block, float]) -> Re
     version, function, block, pause = order
     if version != __version__:
         raise ClusterError(
-            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}; install the same everywhere"
+            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}",
+            "install the same everywhere",
         )
     time.sleep(pause)
     with single_threaded():
@@ -222,7 +237,9 @@ class _Work(Generic[Block, Result]):
                 self._again(index, error.cause, pause=True)
             except self.ray.exceptions.LocalRayletDiedError:
                 raise ClusterError(
-                    "the Ray of this machine has ended; start it again and go on with resume=True"
+                    "the Ray of this machine has ended",
+                    "start it again and go on with resume=True",
+                    command="start it again and go on with --resume",
                 ) from None
             except self.ray.exceptions.RayError as error:
                 self._again(index, error, pause=False)
@@ -238,12 +255,12 @@ class _Work(Generic[Block, Result]):
             return
         if pause:
             raise ClusterError(
-                f"{error}, on each of {ATTEMPTS} attempts; see that all machines have the folder under the same path "
-                "and that it has room"
+                f"{error}, on each of {ATTEMPTS} attempts",
+                "see that all machines have the folder under the same path and that it has room",
             ) from error
         raise ClusterError(
-            f"a block was begun {ATTEMPTS} times and its process or machine was lost each time ({error}); "
-            "see that a machine has memory enough for a block"
+            f"a block was begun {ATTEMPTS} times and its process or machine was lost each time ({error})",
+            "see that a machine has memory enough for a block",
         ) from error
 
     def _forget(self, index: int) -> None:
@@ -267,7 +284,9 @@ class _Work(Generic[Block, Result]):
         if not _answers(self.head):
             if now - self.heard > HEAD_LOST_AFTER:
                 raise ClusterError(
-                    f"the head of the cluster, {self.head}, is lost; start it again and go on with resume=True"
+                    f"the head of the cluster, {self.head}, is lost",
+                    "start it again and go on with resume=True",
+                    command="start it again and go on with --resume",
                 )
             return
         self.heard = now
@@ -275,8 +294,9 @@ class _Work(Generic[Block, Result]):
             self.manned = now
         elif now - self.manned > MACHINES_LOST_AFTER:
             raise ClusterError(
-                f"the cluster has had no machine to run on for {MACHINES_LOST_AFTER:.0f} seconds; add some and go on "
-                "with resume=True"
+                f"the cluster has had no machine to run on for {MACHINES_LOST_AFTER:.0f} seconds",
+                "add some and go on with resume=True",
+                command="add some and go on with --resume",
             )
 
 

@@ -123,15 +123,18 @@ def scores_of(cell: Cell, problem: Problem) -> dict[str, Floats]:
     if cell.detector in BASELINES and not settings:
         return {"score": BASELINES[cell.detector](graph, seed=cell.seed)}
     raise SettingsError(
-        f"no detector is called {cell.detector!r} with the settings {settings}; "
-        f"known are {', '.join((*DETECTORS, READINGS, SCRIPT, TRAINING))}"
+        f"no detector is called {cell.detector!r} with the settings {settings}",
+        f"known are {', '.join((*DETECTORS, READINGS, SCRIPT, TRAINING))}",
     )
 
 
 def curve_of(cell: Cell, problem: Problem) -> dict[str, list[float]]:
     """Train as a cell says; give the curve of its ROC-AUC."""
     if problem.anomalous is None:
-        raise SettingsError(f"{cell.network} has no known anomalies; a training curve is judged by them")
+        raise SettingsError(
+            f"{cell.network} has no known anomalies",
+            "a training curve is judged by them",
+        )
     return training_curve(problem.graph, problem.anomalous, checked(HCMSettings, dict(cell.settings)), cell.seed)
 
 

@@ -51,7 +51,8 @@ class Large:
         if self.nodes // self.community < max(self.anomalies, 2):
             raise SettingsError(
                 f"{self.nodes} nodes in communities of {self.community} have no room for {self.anomalies} anomalies, "
-                "each in a community of its own; ask for more nodes or smaller communities"
+                "each in a community of its own",
+                "ask for more nodes or smaller communities",
             )
 
     @property

@@ -65,18 +65,23 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Net
     if name.endswith(".mat"):
         return read_mat(name)
     if name not in SOURCES:
-        raise DataFolderError(f"no network is called {name!r}; known are {', '.join(SOURCES)}, and paths of .mat files")
+        raise DataFolderError(
+            f"no network is called {name!r}",
+            f"known are {', '.join(SOURCES)}, and paths of .mat files",
+        )
     source = SOURCES[name]
     file = data_folder(folder) / name / f"{name}.npz"
     if not file.is_file():
         raise DataFolderError(
-            f"{file} is not there; the network can be had as {source.where}, and a .mat file can be given by its path"
+            f"{file} is not there",
+            f"the network can be had as {source.where}, and a .mat file can be given by its path",
         )
     with file.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != source.sha256:
         raise DataFolderError(
-            f"{file} has the sha256 {found} and {source.sha256} was expected; it was changed or damaged, take it anew"
+            f"{file} has the sha256 {found} and {source.sha256} was expected",
+            "it was changed or damaged, take it anew",
         )
     with np.load(file) as parts:
         if "x" in parts:
@@ -85,7 +90,10 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Net
             columns = parts["x_indices"].astype(np.int32)
             x = sp.csr_array((parts["x_data"], columns, parts["x_indptr"]), shape=tuple(parts["x_shape"]))
         else:
-            raise DataFolderError(f"{name} has no attributes, and every detector here needs some; take another")
+            raise DataFolderError(
+                f"{name} has no attributes, and every detector here needs some",
+                "take another",
+            )
         edges = parts["edge_index"].astype(np.int64)
         directed = np.where(parts["raw_forward"], edges, edges[::-1]) if "raw_forward" in parts else None
         labels = parts["y"] == 1 if source.anomaly_labels else None
@@ -97,7 +105,10 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     """Give the data folder that was named, here or by the environment."""
     named = folder or os.environ.get(VARIABLE)
     if not named:
-        raise DataFolderError(f"no data folder is named; set {VARIABLE}, or pass --data (folder= in Python)")
+        raise DataFolderError(
+            "no data folder is named",
+            f"set {VARIABLE}, or pass --data (folder= in Python)",
+        )
     return Path(named)
 
 
@@ -124,13 +135,16 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
     if adjacency is None or attributes is None:
         held = sorted(key for key in parts if not key.startswith("__"))
         raise DataFolderError(
-            f"{file} must hold an adjacency under one of {ADJACENCY} and attributes under one of {ATTRIBUTES}; "
-            f"it holds {held}"
+            f"{file} must hold an adjacency under one of {ADJACENCY} and attributes under one of {ATTRIBUTES}",
+            f"it holds {held}",
         )
     try:
         graph = Graph.from_scipy(sp.csr_array(adjacency), attributes)
     except (TypeError, ValueError) as error:
-        raise DataFolderError(f"{file} holds no network: {error}; take it anew") from None
+        raise DataFolderError(
+            f"{file} holds no network: {error}",
+            "take it anew",
+        ) from None
     labels, structural, contextual = (_truth(_part(parts, names)) for names in (LABELS, STRUCTURAL, CONTEXTUAL))
     return Network(file.stem, graph, labels, structural, contextual)
 

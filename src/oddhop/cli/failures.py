@@ -12,6 +12,7 @@ from oddhop.errors import (
     EncodingError,
     GraphError,
     MemoryBudgetError,
+    MissingExtraError,
     ModelFileError,
     OddhopError,
     RunFolderError,
@@ -30,22 +31,11 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (RunFolderError, 5, "the run folder"),
     (ModelFileError, 6, "a model file or a checkpoint"),
     (TrainingDivergedError, 7, "training"),
+    (MissingExtraError, 2, "a package that is not installed"),
     (ClusterError, 9, "the cluster"),
     (OddhopError, 1, "oddhop"),
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),
-)
-# What a message of the library calls by its Python name, as it is said on the command line.
-SAID = (
-    ("resume=True", "--resume"),
-    ("read them with strict=False", "leave out --strict"),
-    ("source= and target=", "--source and --target"),
-    ("with id=", "with --id"),
-    ("or id=", "or --id"),
-    ("workers=1", "--workers 1"),
-    ("raise max_memory", "raise --max-memory"),
-    ("raise memory_limit", "raise --set read.memory_limit"),
-    ("kinds={'name': 'category'}", "--set encode.kinds.NAME=category"),
 )
 UNKNOWN = (1, "a defect in oddhop; please report it with the output of --debug")
 
@@ -66,16 +56,14 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
 
 
 def _halves(error: BaseException) -> tuple[str, str]:
-    """Split a message into what was wrong and what to do."""
+    """Return what was wrong and what to do."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted", "say the same again with --resume to go on"
+        return "interrupted", "run the same command with --resume to go on"
     if isinstance(error, OSError) and not isinstance(error, OddhopError):
         named = f" {error.filename!r}" if error.filename else ""
-        return f"the file{named}: {error.strerror or error}", "mend that, and go on with --resume"
+        return f"the file{named}: {error.strerror or error}", "correct that, and go on with --resume"
+    if isinstance(error, OddhopError):
+        problem, remedy = (" ".join(part.split()) for part in (error.problem, error.command))
+        return problem or type(error).__name__, remedy or "see the documentation of the command: oddhop COMMAND --help"
     text = " ".join(str(error).split()) or type(error).__name__
-    if not isinstance(error, OddhopError):
-        return f"{type(error).__name__}: {text}", "say the same again with --debug"
-    for python, line in SAID:
-        text = text.replace(python, line)
-    what, found, to_do = text.rpartition("; ")
-    return (what, to_do) if found else (text, "see the documentation of the command: oddhop COMMAND --help")
+    return f"{type(error).__name__}: {text}", "run the same command with --debug"

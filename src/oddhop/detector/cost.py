@@ -79,7 +79,7 @@ def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
     raise MemoryBudgetError(
         f"{what} would take about {need / 2**30:.1f} GiB for {stage}, and {limit / 2**30:.1f} GiB may be used",
         f"{leaner}raise max_memory",
-        command=f"{leaner}raise --max-memory",
+        command=f"{leaner.replace('workers=1', '--workers 1')}raise --max-memory",
     )
 
 

@@ -91,12 +91,14 @@ def inject(
     if clique_size < 2 or cliques < 1 or candidates < 1 or 2 * size > usable.size:
         raise SettingsError(
             f"{cliques} cliques of {clique_size} and as many nodes with foreign attributes, the farthest of "
-            f"{candidates} each, cannot be put into {usable.size} nodes; ask for fewer, of at least 2"
+            f"{candidates} each, cannot be put into {usable.size} nodes",
+            "ask for fewer, of at least 2",
         )
     if graph.node_count - usable.size > MOST_ALONE * graph.node_count:
         raise GraphError(
             f"{graph.node_count - usable.size} of {graph.node_count} nodes have no edge, so that the degree would tell "
-            f"what was injected; leave them out, or take the scheme 'dominant'"
+            "what was injected",
+            "leave them out, or take the scheme 'dominant'",
         )
     rng = np.random.default_rng(random_state)
     chosen = usable[rng.permutation(usable.size)[: 2 * size]]
@@ -198,7 +200,10 @@ def _swapped(graph: Graph, edges: Ints, groups: Ints, rng: np.random.Generator) 
             left[u] -= 1
             left[v] -= 1
     if not added:
-        raise GraphError("no edge could be swapped: the network is too small or too dense; ask for fewer cliques")
+        raise GraphError(
+            "no edge could be swapped: the network is too small or too dense",
+            "ask for fewer cliques",
+        )
     nodes = graph.node_count
     gone = np.array(sorted(removed - added), dtype=np.int64).reshape(-1, 2)
     new = np.array(sorted(added), dtype=np.int64).reshape(-1, 2)

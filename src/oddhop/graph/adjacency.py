@@ -20,18 +20,21 @@ class Repairs:
     duplicates : entries that repeated an earlier one in the same direction; left out.
     one_way : edges that came in one direction only; they count in both.
     weights : entries whose weight was not 1; weights are not used.
+    edge_columns, other_fields : columns of the edges, and fields such as labels and masks, that are not used.
 
     Examples
     --------
     >>> from oddhop import Graph
     >>> Graph.from_arrays([[0, 0, 1, 1], [1, 1, 0, 1]], [[0.0], [1.0]]).repairs
-    Repairs(loops=1, duplicates=1, one_way=0, weights=0)
+    Repairs(loops=1, duplicates=1, one_way=0, weights=0, edge_columns=0, other_fields=0)
     """
 
     loops: int = 0
     duplicates: int = 0
     one_way: int = 0
     weights: int = 0
+    edge_columns: int = 0
+    other_fields: int = 0
 
 
 def index_dtype(nodes: int) -> type[np.signedinteger]:

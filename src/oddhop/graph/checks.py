@@ -29,14 +29,14 @@ def checked_edges(edge_index: npt.ArrayLike, nodes: int) -> tuple[Ints, Ints]:
         edges = np.empty((2, 0), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
         raise GraphError(
-            f"edge_index must be integers of shape (2, edges), got {edges.dtype} of shape "
-            f"{edges.shape}; a list of pairs wants np.array(pairs).T"
+            f"edge_index must be integers of shape (2, edges), got {edges.dtype} of shape {edges.shape}",
+            "a list of pairs wants np.array(pairs).T",
         )
     low, high = (int(edges.min()), int(edges.max())) if edges.size else (0, -1)
     if low < 0 or high >= nodes:
         raise GraphError(
-            f"edge_index names the attribute rows 0 to {nodes - 1}, got {low if low < 0 else high}; "
-            "number the nodes by their row, and pass their ids as node_ids"
+            f"edge_index names the attribute rows 0 to {nodes - 1}, got {low if low < 0 else high}",
+            "number the nodes by their row, and pass their ids as node_ids",
         )
     return edges[0].astype(np.int64, copy=False), edges[1].astype(np.int64, copy=False)
 
@@ -46,17 +46,20 @@ def checked_attributes(attributes: Any) -> Attributes:
     given = attributes if sp.issparse(attributes) else numbers(attributes, "the attributes")
     if given.ndim != 2:
         raise GraphError(
-            f"the attributes must have one row for each node, got shape {given.shape}; "
-            "a single column wants x.reshape(-1, 1)"
+            f"the attributes must have one row for each node, got shape {given.shape}",
+            "a single column wants x.reshape(-1, 1)",
         )
     matrix: Any = given if isinstance(given, np.ndarray) else _checked_csr(given)
     values = matrix.data if is_sparse(matrix) else matrix
     if matrix.shape[0] == 0:
-        raise GraphError("the network has no nodes; give at least one attribute row")
+        raise GraphError(
+            "the network has no nodes",
+            "give at least one attribute row",
+        )
     if matrix.shape[1] == 0:
         raise GraphError(
-            "the nodes have no attributes, and hop counts are predicted from attributes; "
-            "give at least one column, for example the degree or the clustering coefficient"
+            "the nodes have no attributes, and hop counts are predicted from attributes",
+            "give at least one column, for example the degree or the clustering coefficient",
         )
     bad = int(np.count_nonzero(~np.isfinite(values)))
     if bad:
@@ -64,8 +67,8 @@ def checked_attributes(attributes: Any) -> Attributes:
         first = np.flatnonzero(~np.isfinite(values.ravel()))[0]
         raise GraphError(
             f"the attributes hold {bad} value(s) that are NaN or infinite, first "
-            f"{values.ravel()[first]} at row {rows.ravel()[first]}, column {columns.ravel()[first]}; "
-            "fill them in or leave those rows or columns out"
+            f"{values.ravel()[first]} at row {rows.ravel()[first]}, column {columns.ravel()[first]}",
+            "fill them in or leave those rows or columns out",
         )
     return matrix
 
@@ -93,7 +96,10 @@ def check_rows(indptr: Ints, indices: Ints, attributes: Attributes, what: str) -
         and all(np.isfinite(values[k : k + ROWS_AT_ONCE]).all() for k in range(0, values.shape[0], ROWS_AT_ONCE))
     )
     if not right:
-        raise GraphError(f"the arrays of {what} are damaged; take them from a copy or ingest again")
+        raise GraphError(
+            f"the arrays of {what} are damaged",
+            "take them from a copy or ingest again",
+        )
 
 
 @compiled
@@ -133,7 +139,10 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise GraphError(f"{what} must be rows of one length; NumPy says: {error}") from None
+        raise GraphError(
+            f"{what} must be rows of one length",
+            f"NumPy says: {error}",
+        ) from None
 
 
 def numbers(values: Any, what: str) -> Floats:
@@ -146,7 +155,10 @@ def numbers(values: Any, what: str) -> Floats:
             raise TypeError(f"got {array.dtype}")
         return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
-        raise GraphError(f"{what} must be real numbers, one vector of one length a node; NumPy says: {error}") from None
+        raise GraphError(
+            f"{what} must be real numbers, one vector of one length a node",
+            f"NumPy says: {error}",
+        ) from None
 
 
 def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], Ints]:
@@ -158,11 +170,14 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
     mixed = ids.dtype.kind == "U" and not all(isinstance(i, str) for i in np.asarray(node_ids, dtype=object).ravel())
     if ids.ndim != 1 or ids.dtype.kind not in "iuU" or mixed:
         raise GraphError(
-            f"node ids must be all integers or all strings in one row, got {ids.dtype} of shape "
-            f"{ids.shape}; for other ids pass their text"
+            f"node ids must be all integers or all strings in one row, got {ids.dtype} of shape {ids.shape}",
+            "for other ids pass their text",
         )
     if ids.size != nodes:
-        raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids; give one id a row")
+        raise GraphError(
+            f"there are {nodes} attribute rows and {ids.size} node ids",
+            "give one id a row",
+        )
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
     # One width, however they came: the same ids must give the same fingerprint.
@@ -171,7 +186,8 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
     repeated = np.flatnonzero(ids[1:] == ids[:-1])
     if repeated.size:
         raise GraphError(
-            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}; every node needs its own id"
+            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}",
+            "every node needs its own id",
         )
     return ids, order
 
@@ -181,7 +197,10 @@ def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] 
     if names is None:
         return None
     if len(names) != columns:
-        raise GraphError(f"there are {columns} attribute columns and {len(names)} names; give one name a column")
+        raise GraphError(
+            f"there are {columns} attribute columns and {len(names)} names",
+            "give one name a column",
+        )
     return tuple(str(name) for name in names)
 
 

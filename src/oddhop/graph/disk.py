@@ -81,7 +81,7 @@ class Manifest(BaseModel):
     attribute_names: tuple[str, ...] = Field(strict=False, min_length=1)
     arrays: dict[str, ArrayEntry]
     files: dict[FileName, FileEntry]
-    repairs: dict[Literal["loops", "duplicates", "one_way", "weights"], Count]
+    repairs: dict[Literal["loops", "duplicates", "one_way", "weights", "edge_columns", "other_fields"], Count]
     roles: dict[str, str]
     counts: dict[str, Any]
     differences: list[dict[str, Any]]
@@ -146,7 +146,8 @@ class Stored:
         stop = entry.shape[0] if stop is None else stop
         if not 0 <= start <= stop <= entry.shape[0]:
             raise GraphError(
-                f"{self.folder / name}.npy has {entry.shape[0]} rows and {start} to {stop} were asked for; ingest again"
+                f"{self.folder / name}.npy has {entry.shape[0]} rows and {start} to {stop} were asked for",
+                "ingest again",
             )
         shape = (stop - start, *entry.shape[1:])
         if 0 in shape:  # there is no map of nothing
@@ -208,24 +209,29 @@ def open_stored(path: str | os.PathLike[str]) -> Stored:
     again = "say the same oddhop ingest again"
     if not (folder / MANIFEST).is_file():
         begun = (folder / UNFINISHED).is_dir()
-        what = f"an ingest that did not end; {again}" if begun else "no network; give a folder made by oddhop ingest"
-        raise GraphError(f"{folder} holds {what}")
+        if begun:
+            raise GraphError(f"{folder} holds an ingest that did not end", again)
+        raise GraphError(f"{folder} holds no network", "give a folder made by oddhop ingest")
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
         raise GraphError(
-            f"{folder / MANIFEST} is not a manifest that this oddhop reads: {place}: {first['msg']}; ingest again"
+            f"{folder / MANIFEST} is not a manifest that this oddhop reads: {place}: {first['msg']}",
+            "ingest again",
         ) from None
     for name, entry in manifest.files.items():
         file = folder / name
         if not file.is_file():
-            raise GraphError(f"{file} is gone; take it from a copy or ingest again")
+            raise GraphError(
+                f"{file} is gone",
+                "take it from a copy or ingest again",
+            )
         if file.stat().st_size != entry.bytes:
             raise GraphError(
-                f"{file} should have {entry.bytes:,} bytes, got {file.stat().st_size:,}; "
-                "take it from a copy or ingest again"
+                f"{file} should have {entry.bytes:,} bytes, got {file.stat().st_size:,}",
+                "take it from a copy or ingest again",
             )
     stored = Stored(folder, manifest)
     _check_arrays(stored)
@@ -238,16 +244,22 @@ def _check_arrays(stored: Stored) -> None:
         with file.open("rb") as content:
             right = len(header) == HEADER and content.read(HEADER) == header
         if not right or file.stat().st_size != HEADER + entry.shape[0] * entry.row_bytes:
-            raise GraphError(f"{file} is not the array that the manifest tells of; take it from a copy or ingest again")
+            raise GraphError(
+                f"{file} is not the array that the manifest tells of",
+                "take it from a copy or ingest again",
+            )
     if "attributes" not in stored.manifest.arrays:
         first, last = stored.rows("attributes_indptr")[[0, -1]].tolist()
         if (first, last) != (0, stored.manifest.arrays["attributes_data"].shape[0]):
-            raise GraphError(f"the attributes of {stored.folder} are damaged; take it from a copy or ingest again")
+            raise GraphError(
+                f"the attributes of {stored.folder} are damaged",
+                "take it from a copy or ingest again",
+            )
     indptr = stored.rows("indptr")
     if indptr[list(stored.manifest.bounds)].tolist() != list(stored.manifest.entries):
         raise GraphError(
-            f"{stored.folder / 'indptr.npy'} does not fit the partitions of the manifest; "
-            "take it from a copy or ingest again"
+            f"{stored.folder / 'indptr.npy'} does not fit the partitions of the manifest",
+            "take it from a copy or ingest again",
         )
 
 
@@ -257,7 +269,10 @@ def verify_stored(path: str | os.PathLike[str]) -> Iterator[Path]:
     for name, entry in stored.manifest.files.items():
         file = stored.folder / name
         if file_entry(file).sha256 != entry.sha256:
-            raise GraphError(f"{file} was changed after it was written; take it from a copy or ingest again")
+            raise GraphError(
+                f"{file} was changed after it was written",
+                "take it from a copy or ingest again",
+            )
         yield file
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
-from oddhop.errors import GraphError
+from oddhop.graph import convert
 from oddhop.graph.adjacency import Repairs, symmetric_csr, upper_indptr
 from oddhop.graph.checks import (
     Attributes,
@@ -22,10 +22,8 @@ from oddhop.graph.checks import (
     checked_attributes,
     checked_edges,
     checked_names,
-    data_names,
     frozen_attributes,
     is_sparse,
-    numbers,
     sorted_ids,
 )
 from oddhop.graph.disk import open_stored
@@ -121,24 +119,10 @@ class Graph:
         >>> import scipy.sparse as sp
         >>> from oddhop import Graph
         >>> Graph.from_scipy(sp.csr_array([[0, 2], [0, 0]]), [[0.0], [1.0]]).repairs
-        Repairs(loops=0, duplicates=0, one_way=1, weights=1)
+        Repairs(loops=0, duplicates=0, one_way=1, weights=1, edge_columns=0, other_fields=0)
         """
-        if not sp.issparse(adjacency) or adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
-            raise GraphError(
-                f"the adjacency must be a square SciPy matrix, got {type(adjacency).__name__} "
-                f"of shape {getattr(adjacency, 'shape', None)}; for edge lists use Graph.from_arrays"
-            )
-        rows = np.shape(attributes)[0] if np.ndim(attributes) else 0
-        if rows != adjacency.shape[0]:
-            raise GraphError(
-                f"the adjacency has {adjacency.shape[0]} rows and the attributes have {rows}; "
-                "give one attribute row for each node"
-            )
-        entries = sp.coo_array(adjacency)
-        present = entries.data != 0
-        edge_index = np.stack([entries.row[present], entries.col[present]])
-        graph = cls.from_arrays(edge_index, attributes, node_ids, attribute_names=attribute_names)
-        weights = int(np.count_nonzero(entries.data[present] != 1))
+        edges, weights = convert.edges_of_scipy(adjacency, attributes)
+        graph = cls.from_arrays(edges, attributes, node_ids, attribute_names=attribute_names)
         return replace(graph, repairs=replace(graph.repairs, weights=weights))
 
     @classmethod
@@ -157,35 +141,8 @@ class Graph:
         >>> Graph.from_networkx(ring).attribute_names
         ('age',)
         """
-        nodes = list(graph.nodes)
-        if not nodes:
-            raise GraphError("the NetworkX graph has no nodes; give at least one")
-        if isinstance(attributes, str):
-            attributes = [attributes]
-        names = list(attributes) if attributes is not None else data_names(graph)
-        columns, column_names = [], []
-        for name in names:
-            missing = [node for node in nodes if name not in graph.nodes[node]]
-            if missing:
-                raise GraphError(
-                    f"node data {name!r} is missing on {len(missing)} of {len(nodes)} nodes, "
-                    f"first on {missing[0]!r}; fill it in or leave the name out of attributes="
-                )
-            values = numbers([graph.nodes[node][name] for node in nodes], f"node data {name!r}")
-            values = values.reshape(len(nodes), -1)
-            columns.append(values)
-            width = values.shape[1]
-            column_names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
-        if not columns:
-            raise GraphError(
-                "the nodes of the NetworkX graph carry no data; set some with "
-                "networkx.set_node_attributes, for example the degree"
-            )
-        position = {node: k for k, node in enumerate(nodes)}
-        edges = [(position[u], position[v]) for u, v in graph.edges()]
-        edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-        matrix = np.hstack(columns)
-        built = cls.from_arrays(edge_index, matrix, nodes, attribute_names=column_names)
+        edges, matrix, nodes, names = convert.parts_of_networkx(graph, attributes)
+        built = cls.from_arrays(edges, matrix, nodes, attribute_names=names)
         # NetworkX names an undirected edge once: that is its way, not a fault of the data.
         return built if graph.is_directed() else replace(built, repairs=replace(built.repairs, one_way=0))
 
@@ -193,26 +150,21 @@ class Graph:
     def from_pyg(cls, data: Any) -> Graph:
         """Build a network from a PyTorch Geometric ``Data`` with ``x`` and ``edge_index``.
 
+        Edge attributes, labels and masks are not used; ``repairs`` counts them.
+
         Examples
         --------
         >>> import torch
-        >>> from types import SimpleNamespace  # stands for torch_geometric.data.Data
+        >>> from torch_geometric.data import Data
         >>> from oddhop import Graph
-        >>> data = SimpleNamespace(x=torch.eye(2), edge_index=torch.tensor([[0], [1]]))
-        >>> Graph.from_pyg(data)
-        Graph(2 nodes, 1 edge, 2 attributes)
+        >>> labelled = Data(x=torch.eye(2), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0, 1]))
+        >>> graph = Graph.from_pyg(labelled)
+        >>> graph, graph.repairs.other_fields
+        (Graph(2 nodes, 1 edge, 2 attributes), 1)
         """
-        x, edge_index = getattr(data, "x", None), getattr(data, "edge_index", None)
-        if x is None or edge_index is None:
-            raise GraphError(
-                "the PyG data needs both x and edge_index, got "
-                f"x={'missing' if x is None else 'present'}, "
-                f"edge_index={'missing' if edge_index is None else 'present'}"
-            )
-        # NumPy has no bfloat16; float32 holds all its values.
-        values = x.detach().cpu()
-        values = values.float() if "bfloat16" in str(values.dtype) else values
-        return cls.from_arrays(edge_index.detach().cpu().numpy(), values.numpy())
+        edges, values, edge_columns, other_fields = convert.parts_of_pyg(data)
+        graph = cls.from_arrays(edges, values)
+        return replace(graph, repairs=replace(graph.repairs, edge_columns=edge_columns, other_fields=other_fields))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Graph:

@@ -64,8 +64,8 @@ class Preparation:
         """Give the graph with prepared attributes, one dense row a node."""
         if graph.attribute_count != self.unit.size:
             raise GraphError(
-                f"the model was fitted on {self.unit.size} attributes, got {graph.attribute_count}; "
-                "give the same columns in the same order"
+                f"the model was fitted on {self.unit.size} attributes, got {graph.attribute_count}",
+                "give the same columns in the same order",
             )
         return graph.with_attributes(self.some(graph.attributes, 0, graph.node_count, dtype))
 

@@ -137,7 +137,8 @@ def _rolled_back(safe: Chain, plan: Plan, name: str, step: int) -> Chain:
     if safe.halvings == RETRIES:
         raise TrainingDivergedError(
             f"the loss of {name} was not finite at step {step}, and {RETRIES} restarts with half the step did not "
-            f"help (step_size={plan.rule.step_size}); try a tenth of it, or scale='standard'"
+            f"help (step_size={plan.rule.step_size})",
+            "try a tenth of it, or scale='standard'",
         )
     return replace(safe, halvings=safe.halvings + 1)
 
@@ -161,6 +162,9 @@ def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> 
     )
     counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
     if not fits or counts != (int, int, float) or not (0 <= info["step"] <= steps and 0 <= info["halvings"] <= RETRIES):
-        raise ModelFileError(f"the checkpoint of {name} does not fit its run; start anew in another folder")
+        raise ModelFileError(
+            f"the checkpoint of {name} does not fit its run",
+            "start anew in another folder",
+        )
     state = State(torch.from_numpy(arrays["weights"]), torch.from_numpy(arrays["square"]), info["step"])
     return Chain(state, torch.from_numpy(arrays["kept"]), info["loss"], info["halvings"])

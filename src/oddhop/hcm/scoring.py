@@ -143,7 +143,10 @@ def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, li
     sealed: Any = info.get("sha256")
     done = len(sealed) if isinstance(sealed, list) else -1
     if not 0 <= done <= chains or [array.shape for array in arrays.values()] != [(done, nodes)]:
-        raise ModelFileError("the checkpoint of scoring does not fit its run; start anew in another folder")
+        raise ModelFileError(
+            "the checkpoint of scoring does not fit its run",
+            "start anew in another folder",
+        )
     (within[:done],) = arrays.values()
     return within, sealed
 
@@ -151,8 +154,8 @@ def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, li
 def _check_moments(moments: Arrays, expected: list[dict[str, str]]) -> None:
     if [_digests(moments, chain) for chain in range(len(expected))] != expected:
         raise ModelFileError(
-            "the figures of the edges in the run folder were changed after they were written; "
-            "start anew in another folder"
+            "the figures of the edges in the run folder were changed after they were written",
+            "start anew in another folder",
         )
 
 

@@ -50,8 +50,8 @@ class Coordinates:
         assert self.knots is not None  # noqa: S101 - one of the two is there by construction
         if graph.attribute_count != self.knots.shape[1]:
             raise GraphError(
-                f"the model was fitted on {self.knots.shape[1]} attributes, got {graph.attribute_count}; "
-                "give the same columns in the same order"
+                f"the model was fitted on {self.knots.shape[1]} attributes, got {graph.attribute_count}",
+                "give the same columns in the same order",
             )
         dense = graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes
         return np.stack([_normal_scores(dense[:, k], self.knots[:, k]) for k in range(dense.shape[1])], axis=1)
@@ -96,8 +96,8 @@ def _word_weights(graph: Graph) -> Floats:
 def _weighted(graph: Graph, weights: Floats) -> Graph:
     if graph.attribute_count != weights.size:
         raise GraphError(
-            f"the model was fitted on {weights.size} attributes, got {graph.attribute_count}; "
-            "give the same columns in the same order"
+            f"the model was fitted on {weights.size} attributes, got {graph.attribute_count}",
+            "give the same columns in the same order",
         )
     rows = sp.csr_array(graph.attributes, dtype=np.float64, copy=True)
     rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data)) * weights[rows.indices]

@@ -37,6 +37,8 @@ REPAIRS = {
     "duplicates": "edges that repeat another, left out",
     "one_way": "edges that came in one direction only, taken for both",
     "weights": "edges with a weight, which is not used",
+    "edge_columns": "columns of the edges, which are not used",
+    "other_fields": "fields beside edges and attributes, such as labels and masks, which are not used",
     "null_ends": "edge rows without one of their ends, left out",
     "unknown_edges": "edge rows to a node that is not in the node table, left out",
     "duplicate_edges": "edge rows that repeat another, left out",

@@ -78,15 +78,15 @@ def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding |
     """Open a network on disk; how its tables were read was settled when it was ingested."""
     if nodes is not None or (settings.read, settings.encode) != (ReadSettings(), EncodeSettings()):
         raise SettingsError(
-            f"{folder} was made by oddhop ingest and holds edges, nodes and encoding; "
-            "leave out --nodes and the settings of read and encode, or ingest again with them"
+            f"{folder} was made by oddhop ingest and holds edges, nodes and encoding",
+            "leave out --nodes and the settings of read and encode, or ingest again with them",
         )
     network = open_network(folder)
     known = network.encoding
     if encoding is not None and (known is None or encoding.columns != known.columns):
         raise EncodingError(
-            f"the attributes of {folder} were encoded otherwise than those of the model; "
-            "ingest the tables again with --like MODEL"
+            f"the attributes of {folder} were encoded otherwise than those of the model",
+            "ingest the tables again with --like MODEL",
         )
     return network
 
@@ -98,7 +98,8 @@ def table_named(name: Any, database: str | None) -> Any:
     is_query = name.split(maxsplit=1)[0].lower() in QUERIES if name.split() else False
     if is_query and database is None:
         raise SettingsError(
-            f"{name!r} is a query, and no database was named; say --database postgresql://... or set ODDHOP_DATABASE"
+            f"{name!r} is a query, and no database was named",
+            "say --database postgresql://... or set ODDHOP_DATABASE",
         )
     return Query(database, name) if is_query and database is not None else name
 

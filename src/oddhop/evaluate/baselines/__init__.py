@@ -14,7 +14,6 @@ from oddhop.base.arrays import Floats
 from oddhop.evaluate.baselines.amen import amen
 from oddhop.evaluate.baselines.borrowed import anomalous, cola, dominant, radar
 from oddhop.evaluate.baselines.madan import madan
-from oddhop.evaluate.baselines.resgcn import resgcn
 from oddhop.evaluate.baselines.tabular import isolation_forest, lof
 from oddhop.evaluate.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
 from oddhop.graph.graph import Graph
@@ -25,6 +24,13 @@ class ScoreFunction(Protocol):
 
     def __call__(self, graph: Graph, *, seed: int = 0) -> Floats:
         """Give one score a node; high is odd."""
+
+
+def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give the scores of ResGCN, which needs torch."""
+    from oddhop.evaluate.baselines import resgcn as module
+
+    return module.resgcn(graph, seed=seed)
 
 
 TRIVIAL: dict[str, ScoreFunction] = {

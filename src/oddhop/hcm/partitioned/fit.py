@@ -59,8 +59,8 @@ def fit_partitions(
     """Fit HCM on a folder that ``oddhop ingest`` made; see :meth:`oddhop.HCM.fit_partitions`."""
     if settings.training == "full" or settings.pair_labels == "exhaustive":
         raise SettingsError(
-            f"training={settings.training!r} and pair_labels={settings.pair_labels!r}: a network in partitions is learned "
-            "from a sample, for no process holds the whole",
+            f"training={settings.training!r} and pair_labels={settings.pair_labels!r}: "
+            "a network in partitions is learned from a sample, for no process holds the whole",
             "leave both out, or fit on one machine",
         )
     settings = settings.model_copy(update={"training": "sampled"})

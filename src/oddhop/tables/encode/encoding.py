@@ -152,31 +152,37 @@ class Encoding:
             schema = plain.pop("schema", None)
             if type(schema) is not int or schema != SCHEMA:
                 raise ModelFileError(
-                    f"the encoding has schema {schema!r}, expected {SCHEMA}; "
-                    "read it with the oddhop that wrote it, or learn it again"
+                    f"the encoding has schema {schema!r}, expected {SCHEMA}",
+                    "read it with the oddhop that wrote it, or learn it again",
                 )
             return _ADAPTER.validate_python(plain)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(step) for step in first["loc"]) or "the whole"
-            raise ModelFileError(f"the encoding is not usable: {place}: {first['msg']}; learn it again") from None
+            raise ModelFileError(
+                f"the encoding is not usable: {place}: {first['msg']}",
+                "learn it again",
+            ) from None
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise ModelFileError(f"the encoding is not a JSON document: {error}; learn it again") from None
+            raise ModelFileError(
+                f"the encoding is not a JSON document: {error}",
+                "learn it again",
+            ) from None
 
     def _check(self, table: pa.Table) -> None:
         check_table(table)
         lacking = [one.name for one in self.columns if one.name not in table.column_names]
         if lacking:
             raise EncodingError(
-                f"the table lacks {listed(lacking)}, which the encoding needs, and has {listed(table.column_names)}; "
-                "add them, empty where nothing is known"
+                f"the table lacks {listed(lacking)}, which the encoding needs, and has {listed(table.column_names)}",
+                "add them, empty where nothing is known",
             )
         for one in self.columns:
             column = table.column(one.name)
             if one.kind not in readable_as(column):
                 raise EncodingError(
-                    f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}; "
-                    "cast it to what it was"
+                    f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}",
+                    "cast it to what it was",
                 )
 
 
@@ -187,12 +193,15 @@ def check_table(table: pa.Table) -> None:
     """Refuse what is no Arrow table, or has two columns of one name."""
     if not isinstance(table, pa.Table):
         raise EncodingError(
-            f"attributes are encoded from a pyarrow.Table, got {type(table).__name__}; "
-            "for a data frame pass pyarrow.Table.from_pandas(frame)"
+            f"attributes are encoded from a pyarrow.Table, got {type(table).__name__}",
+            "for a data frame pass pyarrow.Table.from_pandas(frame)",
         )
     repeated = sorted({name for name in table.column_names if table.column_names.count(name) > 1})
     if repeated:
-        raise EncodingError(f"the table has more than one column called {listed(repeated)}; rename them")
+        raise EncodingError(
+            f"the table has more than one column called {listed(repeated)}",
+            "rename them",
+        )
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

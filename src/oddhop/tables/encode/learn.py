@@ -143,7 +143,10 @@ def _forget(block: Any) -> None:
 def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
     check_table(table)
     if not table.num_rows:
-        raise EncodingError("the table has no rows; give one row a node")
+        raise EncodingError(
+            "the table has no rows",
+            "give one row a node",
+        )
     return table.column_names, table.column
 
 
@@ -175,8 +178,9 @@ def _learned(
         reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
         more = f" and {len(report) - 10} more" if len(report) > 10 else ""
         raise EncodingError(
-            f"no column can be used: {', '.join(reasons) or 'there is none'}{more}; add a column that varies, "
-            "such as a number or a category, or say what one is, as in kinds={'name': 'category'}"
+            f"no column can be used: {', '.join(reasons) or 'there is none'}{more}",
+            "add a column that varies, such as a number or a category, or say what one is: kinds={'name': 'category'}",
+            command="add a column that varies, or say what one is: --set encode.kinds.NAME=category",
         )
     return Encoding(tuple(learned), tuple(report))
 
@@ -202,7 +206,10 @@ def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, 
             if got not in allowed:
                 near = get_close_matches(str(got), allowed, n=1, cutoff=0.0)
                 hint = f"did you mean {near[0]!r}?" if near else "the table has no columns"
-                raise EncodingError(f"kinds names the {what} {got!r}, which there is not; {hint}")
+                raise EncodingError(
+                    f"kinds names the {what} {got!r}, which there is not",
+                    f"{hint}",
+                )
     return dict(kinds)
 
 
@@ -215,8 +222,8 @@ def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tupl
     if forced and forced not in readable:
         instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
         raise EncodingError(
-            f"the column {name!r} is {entry.type} and cannot be read as {forced}, {instead}; "
-            "cast it in the table first, or leave it out of kinds"
+            f"the column {name!r} is {entry.type} and cannot be read as {forced}, {instead}",
+            "cast it in the table first, or leave it out of kinds",
         )
     if not readable:
         return None, None, _dropped(entry, f"the type {entry.type} is none that can be encoded")

@@ -112,7 +112,10 @@ def _digest(encoding: Encoding) -> str:
 def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
     """Find the files of a table; anything else could not be read again after a kill."""
     if not isinstance(named, str | os.PathLike):
-        raise TableError(f"{what} must be files to be ingested, got {type(named).__name__}; write it to Parquet first")
+        raise TableError(
+            f"{what} must be files to be ingested, got {type(named).__name__}",
+            "write it to Parquet first",
+        )
     with opened(named, what) as form:
         yield form
 
@@ -121,8 +124,8 @@ def _complete(target: Path, job: Job) -> Stored:
     stored = open_stored(target)
     if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
         raise RunFolderError(
-            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings; "
-            "choose another folder"
+            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings",
+            "choose another folder",
         )
     shutil.rmtree(target / UNFINISHED, ignore_errors=True)
     return stored

@@ -27,7 +27,10 @@ def database(
     With ``file`` its tables are kept there, but for the temporary ones.
     """
     if temp_folder is not None and not Path(temp_folder).is_dir():
-        raise TableError(f"temp_folder must be a folder that exists, got {str(temp_folder)!r}; make it or name another")
+        raise TableError(
+            f"temp_folder must be a folder that exists, got {str(temp_folder)!r}",
+            "make it or name another",
+        )
     with tempfile.TemporaryDirectory(prefix="oddhop-", dir=temp_folder) as spill:
         connection = _connect(spill, memory_limit, file)
         try:
@@ -52,10 +55,14 @@ def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.
     try:
         return duckdb.connect(":memory:" if file is None else file, config=config)
     except duckdb.IOException as error:
-        raise TableError(f"{file} cannot be opened: DuckDB says: {first_line(error)}; start anew elsewhere") from None
+        raise TableError(
+            f"{file} cannot be opened: DuckDB says: {first_line(error)}",
+            "start anew elsewhere",
+        ) from None
     except duckdb.Error as error:
         raise SettingsError(
-            f"memory_limit must be a size such as '4GB', got {memory_limit!r}; DuckDB says: {first_line(error)}"
+            f"memory_limit must be a size such as '4GB', got {memory_limit!r}",
+            f"DuckDB says: {first_line(error)}",
         ) from None
 
 
@@ -132,7 +139,9 @@ def reading(what: str) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise MemoryBudgetError(
-            f"{what} does not fit: DuckDB says {first_line(error)}; raise memory_limit, or name a temp_folder with room"
+            f"{what} does not fit: DuckDB says {first_line(error)}",
+            "raise memory_limit, or name a temp_folder with room",
+            command="raise --set read.memory_limit",
         ) from None
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, OverflowError) as error:
         raise TableError(f"{what} cannot be read{_where(str(error))}: {_reason(error)}") from None

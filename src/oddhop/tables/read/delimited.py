@@ -57,19 +57,23 @@ class Delimited:
             with reading(f"{self.label}, file {file}"):
                 line = _first_line(file)
             if not line.strip():
-                raise TableError(f"{file} is empty; its first line must name the columns")
+                raise TableError(
+                    f"{file} is empty",
+                    "its first line must name the columns",
+                )
             delimiter = "\t" if self.tabs else _delimiter(line)
             try:
                 headers.append((tuple(next(csv.reader([line], delimiter=delimiter, strict=True))), delimiter))
             except csv.Error as error:
                 raise TableError(
-                    f"{file} has a first line that cannot be split into column names: {error}; "
-                    "a name may not hold a line break"
+                    f"{file} has a first line that cannot be split into column names: {error}",
+                    "a name may not hold a line break",
                 ) from None
             if headers[-1] != headers[0]:
                 raise TableError(
                     f"{self.label} must have one header, got {list(headers[0][0])} in {self.files[0]} and "
-                    f"{list(headers[-1][0])} in {file}; write the files with the same columns in the same order"
+                    f"{list(headers[-1][0])} in {file}",
+                    "write the files with the same columns in the same order",
                 )
         return headers[0]
 

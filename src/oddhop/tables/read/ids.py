@@ -63,10 +63,16 @@ def id_column(
             f"AND (isinf({column}) OR {column} <> trunc({column}) OR abs({column}) > {EXACT})",
         )[0]
         if odd is not None:
-            raise TableError(f"{label} must hold exact ids, got the number {odd!r}; make them integers or text")
+            raise TableError(
+                f"{label} must hold exact ids, got the number {odd!r}",
+                "make them integers or text",
+            )
         kind, sql = "BIGINT", f"TRY_CAST({column} AS BIGINT)"
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT")):
-        raise TableError(f"{label} must hold single values, got {kind}; give every node one id")
+        raise TableError(
+            f"{label} must hold single values, got {kind}",
+            "give every node one id",
+        )
     if decide and textual:
         others, rows = fetch_row(
             connection,
@@ -90,6 +96,6 @@ def end_key(end: IdColumn, node: IdColumn) -> str:
     if by_text or end.kind == node.kind:
         return f"CAST({end.sql} AS VARCHAR)"
     raise TableError(
-        f"{end.label} holds {end.kind} and {node.label} holds {node.kind}, so that it is open which ids are the same; "
-        "bring both tables to one type"
+        f"{end.label} holds {end.kind} and {node.label} holds {node.kind}, so that it is open which ids are the same",
+        "bring both tables to one type",
     )

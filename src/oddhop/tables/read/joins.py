@@ -110,7 +110,10 @@ def find_columns(
     ends = find_ends(edge_names, source, target, edge_form.label)
     i = find_id(node_names, id_name, node_form.label)
     if len(node_names) < 2:
-        raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}; {NO_ATTRIBUTES}")
+        raise TableError(
+            f"{node_form.label} has no column besides {node_names[i]!r}",
+            f"{NO_ATTRIBUTES}",
+        )
     return Columns(edge_form, node_form, edge_names, node_names, ends, i)
 
 
@@ -139,7 +142,10 @@ def number_nodes(
         f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
     )
     if not with_id:
-        raise TableError(f"{node_id.label}: there is no node with an id among {rows} rows; give at least one")
+        raise TableError(
+            f"{node_id.label}: there is no node with an id among {rows} rows",
+            "give at least one",
+        )
     # To compare whole rows is dear, and where every id stands once there is nothing to compare.
     repeats = distinct < with_id
     connection.execute(
@@ -161,8 +167,8 @@ def number_nodes(
             > 1
         ]
         raise TableError(
-            f"{node_id.label}: the id {clash[0][0]!r} stands in rows that differ in {differing}; "
-            "which of them holds is for you to say: keep one row a node"
+            f"{node_id.label}: the id {clash[0][0]!r} stands in rows that differ in {differing}",
+            "which of them holds is for you to say: keep one row a node",
         )
     connection.execute(
         f"CREATE {'' if kept else 'TEMP'} TABLE people AS "  # noqa: S608
@@ -204,8 +210,9 @@ def first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], 
 def refuse_unjoined(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], rows: int, roles: Roles) -> None:
     """Raise because no edge joins two nodes of the node table."""
     raise TableError(
-        f"not one of {rows} edges joins two nodes of the node table; the columns read are {roles}: "
-        f"are they the right ones? The first edge is {first_edge(connection, ends, 'NOT missing')}"
+        f"not one of {rows} edges joins two nodes of the node table",
+        f"the columns read are {roles}: "
+        f"are they the right ones? The first edge is {first_edge(connection, ends, 'NOT missing')}",
     )
 
 
@@ -236,4 +243,8 @@ def refuse(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], coun
     ]
     for count, fault, example in faults:
         if count:
-            raise TableError(f"{count} {fault}{example}; mend the tables, or read them with strict=False")
+            raise TableError(
+                f"{count} {fault}{example}",
+                "correct the tables, or read them with strict=False",
+                command="correct the tables, or leave out --strict",
+            )

@@ -72,8 +72,8 @@ class NDJSON:
         found = set(kinds or ()) - {"NULL", None}
         if is_id and len(found - WHOLE) + bool(found & WHOLE) > 1:
             raise TableError(
-                f"the ids in column {name!r} of {self.label} must be all numbers or all strings, got {sorted(found)}; "
-                "write them as strings"
+                f"the ids in column {name!r} of {self.label} must be all numbers or all strings, got {sorted(found)}",
+                "write them as strings",
             )
         if found and found <= WHOLE:
             return "BIGINT" if small else "VARCHAR"

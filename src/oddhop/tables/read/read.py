@@ -90,7 +90,10 @@ def read_tables(
     (['al', 'bo', 'cy'], [[0, 1], [2, 0]], 1)
     """
     if nodes is None:
-        raise TableError(f"there is no node table; {NO_ATTRIBUTES}")
+        raise TableError(
+            "there is no node table",
+            f"{NO_ATTRIBUTES}",
+        )
     with ExitStack() as stack:
         edge_form = stack.enter_context(opened(edges, "the edge table"))
         node_form = stack.enter_context(opened(nodes, "the node table"))

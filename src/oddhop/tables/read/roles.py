@@ -38,7 +38,11 @@ def find_ends(names: Sequence[str], source: str | None, target: str | None, labe
     """Give the numbers of the columns that an edge comes from and goes to."""
     _check_unique(names, label)
     if (source is None) != (target is None):
-        raise TableError(f"{label}: say both source= and target=, or neither; its columns are {list(names)}")
+        raise TableError(
+            f"{label}: only one end of an edge is named; its columns are {list(names)}",
+            "name both with source= and target=, or neither",
+            command="name both with --source and --target, or neither",
+        )
     if source is not None and target is not None:
         if source == target:
             raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
@@ -51,8 +55,9 @@ def find_ends(names: Sequence[str], source: str | None, target: str | None, labe
         _check_header(names, label)
         return 0, 1
     raise TableError(
-        f"{label}: which columns an edge joins cannot be told from the names, got {list(names)}; "
-        "say it with source= and target="
+        f"{label}: which columns an edge joins cannot be told from the names, got {list(names)}",
+        "say it with source= and target=",
+        command="say it with --source and --target",
     )
 
 
@@ -67,10 +72,15 @@ def find_id(names: Sequence[str], id_name: str | None, label: str) -> int:
             return found[0]
         if found:
             raise TableError(
-                f"{label}: the ids may be in {' or '.join(repr(names[k]) for k in found)}; say which with id="
+                f"{label}: the ids may be in {' or '.join(repr(names[k]) for k in found)}",
+                "say which with id=",
+                command="say which with --id",
             )
     if not names:
-        raise TableError(f"{label} has no columns; it must have the ids of the nodes and their attributes")
+        raise TableError(
+            f"{label} has no columns",
+            "it must have the ids of the nodes and their attributes",
+        )
     _check_header(names[:1], label)
     return 0
 
@@ -81,7 +91,10 @@ def said(names: Sequence[str], name: str, role: str, label: str) -> int:
         return list(names).index(name)
     near = get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {list(names)}"
-    raise TableError(f"{label} has no column {name!r} for {role}=; {hint}")
+    raise TableError(
+        f"{label} has no column {name!r} for {role}=",
+        f"{hint}",
+    )
 
 
 def _plain(name: str) -> str:
@@ -91,7 +104,10 @@ def _plain(name: str) -> str:
 def _check_unique(names: Sequence[str], label: str) -> None:
     repeated = [name for k, name in enumerate(names) if name in names[:k]]
     if repeated:
-        raise TableError(f"{label} has more than one column {repeated[0]!r}; give every column its own name")
+        raise TableError(
+            f"{label} has more than one column {repeated[0]!r}",
+            "give every column its own name",
+        )
 
 
 def _check_header(names: Sequence[str], label: str) -> None:
@@ -99,6 +115,8 @@ def _check_header(names: Sequence[str], label: str) -> None:
     for name in names:
         if not name.strip() or re.fullmatch(r"[+-]?\d+(\.\d+)?", name.strip()):
             raise TableError(
-                f"{label} has a column named {name!r}, which looks like a value; its first line must name the columns, "
-                "and if it does, say which column is which with source= and target=, or id="
+                f"{label} has a column named {name!r}, which looks like a value",
+                "its first line must name the columns, "
+                "and if it does, say which column is which with source= and target=, or id=",
+                command="and if it does, say which column is which with --source and --target, or --id",
             )

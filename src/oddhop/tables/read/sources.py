@@ -86,7 +86,8 @@ def opened(named: Any, what: str) -> Iterator[Form]:
     if isinstance(named, Query):
         if not _is_postgres(named.uri):
             raise TableError(
-                f"{what} must have an address that begins with postgresql://; other databases are not read"
+                f"{what} must have an address that begins with postgresql://",
+                "other databases are not read",
             )
         host = urlsplit(named.uri).hostname or "this machine"
         with answer(named.uri, named.sql, f"{what}, a query on {host},") as frame:
@@ -111,9 +112,15 @@ def _is_postgres(text: str) -> bool:
 def _named_files(name: str | bytes, what: str) -> Form:
     name = os.fsdecode(name)
     if _is_postgres(name):
-        raise TableError(f"{what} is an address without a query; say oddhop.tables.read.Query(address, 'select ...')")
+        raise TableError(
+            f"{what} is an address without a query",
+            "say oddhop.tables.read.Query(address, 'select ...')",
+        )
     if "://" in name:
-        raise TableError(f"{what} must be on this machine, got {name!r}; fetch the file and name its path")
+        raise TableError(
+            f"{what} must be on this machine, got {name!r}",
+            "fetch the file and name its path",
+        )
     if not name or "\0" in name:
         raise TableError(f"{what} must be the path of a file, got {name!r}")
     path = Path(name)
@@ -122,8 +129,8 @@ def _named_files(name: str | bytes, what: str) -> Form:
         files = [file for file in found if _form(file)]
         if not files:
             raise TableError(
-                f"{what} is the folder {name!r}, which holds no table; "
-                f"it must hold files of {WANTED}, not in subfolders"
+                f"{what} is the folder {name!r}, which holds no table",
+                f"it must hold files of {WANTED}, not in subfolders",
             )
     elif path.is_file():
         files = [name]
@@ -131,10 +138,11 @@ def _named_files(name: str | bytes, what: str) -> Form:
         files = sorted(file for file in glob.glob(name, recursive=True) if Path(file).is_file())  # noqa: PTH207 - any pattern
         if not files:
             raise TableError(
-                f"{what} is the pattern {name!r}, which no file matches; mind where it starts: {Path.cwd()}"
+                f"{what} is the pattern {name!r}, which no file matches",
+                f"mind where it starts: {Path.cwd()}",
             )
     else:
-        raise TableError(f"{what} is {name!r}, which {_missing(path)}")
+        raise _missing(path, what, str(name))
     return _one_form(files, name, what)
 
 
@@ -142,11 +150,14 @@ def _one_form(files: Sequence[str], name: str, what: str) -> Form:
     forms = {file: _form(file) for file in files}
     unknown = [file for file, form in forms.items() if form is None]
     if unknown:
-        raise TableError(f"{what} must be {WANTED}, got {unknown[0]!r}; name the file by what it holds")
+        raise TableError(
+            f"{what} must be {WANTED}, got {unknown[0]!r}",
+            "name the file by what it holds",
+        )
     if len(set(forms.values())) > 1:
         raise TableError(
-            f"{what} must be of one form, got {', '.join(sorted(map(str, set(forms.values()))))} in {name!r}; "
-            "name them by a pattern such as '*.csv'"
+            f"{what} must be of one form, got {', '.join(sorted(map(str, set(forms.values()))))} in {name!r}",
+            "name them by a pattern such as '*.csv'",
         )
     label = f"{what} {name!r}"
     paths = tuple(str(Path(file).absolute()) for file in files)
@@ -163,10 +174,11 @@ def _form(file: str) -> str | None:
     return None if packed and form == "Parquet" else form
 
 
-def _missing(path: Path) -> str:
+def _missing(path: Path, what: str, name: str) -> TableError:
     if path.exists():
-        return "is neither a file nor a folder"
+        return TableError(f"{what} is {name!r}, which is neither a file nor a folder", "name a file or a folder")
     near = (
         get_close_matches(path.name, [file.name for file in path.parent.iterdir()], 1) if path.parent.is_dir() else []
     )
-    return "does not exist" + (f"; did you mean {near[0]!r}?" if near else f"; mind where it starts: {Path.cwd()}")
+    remedy = f"did you mean {near[0]!r}?" if near else f"check the working folder: {Path.cwd()}"
+    return TableError(f"{what} is {name!r}, which does not exist", remedy)

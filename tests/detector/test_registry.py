@@ -1,0 +1,130 @@
+"""A third detector is a class and a line in the registry; every command and check then knows it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import oddhop
+from oddhop import Graph
+from oddhop.base.parallel import Progress
+from oddhop.cli import app
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.contract import FitRun
+from oddhop.detector.flagging import budget
+from oddhop.detector.ranking import rank_scores
+from oddhop.detector.registry import DETECTORS, Entry
+from oddhop.detector.result_table import Judgement
+from oddhop.detector.settings import DetectorSettings
+from oddhop.errors import MissingExtraError, SettingsError
+from oddhop.graph.preparation import learn_preparation
+from oddhop.testing import Check, graph_detector_checks
+
+
+class FarSettings(DetectorSettings):
+    power: float = 1.0
+
+
+class Far(GraphDetector):
+    """A node is anomalous if its attributes are far from the mean."""
+
+    name = "far"
+    settings_type = FarSettings
+
+    def __init__(
+        self, *, power=1.0, random_state=None, contamination="auto", top_k=None, workers=None, max_memory=None
+    ):
+        self.power, self.random_state = power, random_state
+        self.contamination, self.top_k = contamination, top_k
+        self.workers, self.max_memory = workers, max_memory
+
+    def _learn(self, graph: Graph, run: FitRun) -> tuple[Any, Judgement]:
+        preparation = learn_preparation(graph, scale="standard", pca_components=None, pca_above=100)
+        learned = preparation.arrays()
+        return learned, self._judged(graph, learned, run.settings)
+
+    def _judge(self, graph: Graph, progress: Progress) -> Judgement:
+        return self._judged(graph, self.model_.learned, self.model_.settings)
+
+    def _judged(self, graph: Graph, learned: Any, settings: FarSettings) -> Judgement:
+        if graph.attribute_count != learned["unit"].size:
+            raise oddhop.errors.GraphError("other columns than before", "give the same")
+        x = graph.attributes.toarray() if hasattr(graph.attributes, "toarray") else graph.attributes
+        z = (x / learned["unit"] - learned["centre"]) / learned["spread"]
+        score, judged = np.linalg.norm(z, axis=1) ** settings.power, graph.degrees > 0
+        ranking = rank_scores(score, np.stack([score, score]), judged, budget(settings, judged.sum()), inflation=1.0)
+        return Judgement(ranking, judged, {"norm": score})
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DETECTORS, "far", Entry(f"{__name__}:Far", f"{__name__}:FarSettings", summary="for this test"))
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(app, list(words))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_every_command_knows_a_third_detector(registered: None, folder: Path) -> None:
+    tables = ["edges.csv", "--nodes", "nodes.csv"]
+    run("detect", *tables, "--detector", "far", "--set", "far.power=2.0", "--out", "run", "--top", "3", "--seed", "0")
+    assert sorted(file.name for file in (folder / "run").glob("[!.]*")) == [
+        "manifest.json", "model.oddhop", "report.html", "results.csv", "results.parquet"
+    ]  # fmt: skip
+    assert "p7: score" in run("explain", "run", "p7")
+    assert "alert line" in (folder / "run" / "report.html").read_text()
+    run("report", "run", "--cases", "5")
+    run("fit", *tables, "--detector", "far", "--model", "far.oddhop", "--seed", "0")
+    run("score", "far.oddhop", *tables, "--out", "scores")
+    assert "a model of Far" in run("verify", "far.oddhop")
+    assert "A run would take about" in run("plan", *tables, "--detector", "far")
+    loaded = oddhop.load(folder / "far.oddhop")
+    assert type(loaded) is Far
+    assert (
+        loaded.features(oddhop.read_network("edges.csv", "nodes.csv", encoding=loaded.model_.encoding)).num_rows == 80
+    )
+
+
+@pytest.mark.parametrize("check", graph_detector_checks(Far()), ids=lambda check: check.name)
+def test_a_third_detector_passes_every_check(check: Check) -> None:
+    try:
+        check()
+    except oddhop.testing.DoesNotApply as reason:
+        pytest.skip(str(reason))
+
+
+def test_an_unknown_detector_is_refused_with_those_that_there_are(folder: Path) -> None:
+    told = CliRunner().invoke(app, ["detect", "edges.csv", "--nodes", "nodes.csv", "--detector", "od", "--out", "run"])
+    assert told.exit_code == 2
+    assert "no detector is called 'od'" in told.stderr
+    assert "choose odd or hcm" in told.stderr
+    with pytest.raises(SettingsError):
+        oddhop.detector.registry.settings_named("none")
+
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None  # an import of it fails from here on
+import oddhop
+try:
+    oddhop.HCM
+except oddhop.OddhopError as error:
+    print(error)
+"""
+
+
+def test_without_torch_hcm_names_the_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith('needs torch, which is not installed; pip install "oddhop[hcm]"')
+    monkeypatch.setitem(DETECTORS, "broken", Entry("oddhop.nowhere:It", "oddhop.odd.settings:OddSettings"))
+    with pytest.raises(ModuleNotFoundError):
+        oddhop.detector.registry.detector_named("broken")
+    assert issubclass(MissingExtraError, ImportError)
