@@ -52,8 +52,6 @@ nitpick_ignore_regex = [
         r"py:.*",
         r"(ArithmeticError|Exception|MemoryError|ValueError|Any|PathLike|Path|Sequence|Mapping|Callable|Literal)",
     ),
-    # Type variables: they name nothing that could be pointed to.
-    (r"py:class", r"oddhop\.engine\.local\.(Block|Result)"),
 ]
 
 NAMES_AND_TEXT = re.compile(r"(\w+(?:, \w+)*) : (.+)")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 MODULE = """
 import sys, time
 import numpy as np

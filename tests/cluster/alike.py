@@ -1,7 +1,7 @@
 r"""One network on three machines, two and one, and without a cluster: the scores must be the same.
 
     python -m tests.cluster.alike GRAPH --machines 3 2 1
-    python -m tests.cluster.alike WORK/graph --make 5e6 1e7 64 --memory 1.25 --set hops=2 neighbours=1
+    python -m tests.cluster.alike WORK/graph --make 5e6 1e7 64 --memory 1.25 --set hop_classes=2 neighbours=1
 
 The first takes a network that ``oddhop ingest`` made. The second makes one of so many nodes, edges and attributes where
 there is none, and gives Ray and its tasks no more than MEMORY GiB on each machine, what is cached of files among it;

@@ -112,7 +112,11 @@ def test_an_unknown_detector_is_refused_with_those_that_there_are(folder: Path) 
 
 WITHOUT_TORCH = """
 import sys
-sys.modules["torch"] = None  # an import of it fails from here on
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+sys.meta_path.insert(0, Absent())
 import oddhop
 try:
     oddhop.HCM

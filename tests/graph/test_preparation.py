@@ -9,6 +9,8 @@ from oddhop.errors import GraphError
 from oddhop.graph import preparation as attributes
 from oddhop.graph.preparation import is_binary, learn_preparation
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 SCALES = pytest.mark.parametrize("scale", [1e20, 1e-20, 1e200, 1e-200])
 

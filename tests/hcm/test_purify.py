@@ -10,6 +10,8 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.hcm import purify as purify_module
 from oddhop.hcm.purify import edge_similarity, purify
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 
 @st.composite
 def graphs(draw, binary=None):

@@ -13,6 +13,8 @@ from oddhop.hcm.model import Inputs, Shape, embed, pair_gaps
 from oddhop.hcm.scoring import score_nodes
 from tests.conftest import QUICK
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_a_hidden_layer_that_is_not_kept_gives_the_same_embeddings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from oddhop import Graph, Network
@@ -15,6 +16,8 @@ from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import Held, hold
 from oddhop.odd.views import learn_panel
 from tests.odd.planted import OUTLIER, RING, planted
+
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
 
 def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:

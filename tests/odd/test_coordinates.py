@@ -9,6 +9,8 @@ from oddhop import Graph
 from oddhop.errors import GraphError
 from oddhop.odd.coordinates import COMPONENTS, learn_coordinates
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
 

@@ -14,6 +14,8 @@ from oddhop.odd.ring import LARGEST, communities, knots_of, knots_with, surprise
 from oddhop.odd.views import _figures, judge, learn_panel, see
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 
 @pytest.fixture(scope="module")
 def held() -> Held:

@@ -9,6 +9,8 @@ from oddhop.odd import ring
 from oddhop.odd.ring import beyond_degree, communities, knots
 from tests.odd.planted import RING, planted
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 
 def _graph(network: nx.Graph) -> Graph:
     return Graph.from_scipy(nx.to_scipy_sparse_array(network), np.ones((network.number_of_nodes(), 1)))

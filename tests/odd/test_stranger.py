@@ -17,6 +17,8 @@ from oddhop.odd.stranger import (
 )
 from tests.odd.planted import STRANGER, planted
 
+pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
 
 def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
     """Give ``count`` joined pairs whose k-th coordinates have the k-th correlation."""

@@ -71,4 +71,4 @@ def detect(
         )
     if run.made_now:
         show_top(run.result, chosen.of(detector).top_k)
-        say_where(console, run)
+        say_where(console, run, budgeted=chosen.of(detector).flags)

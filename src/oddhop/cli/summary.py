@@ -44,8 +44,8 @@ def show_top(result: pa.Table, top: int | None) -> None:
     Terminal(width=None if sys.stdout.isatty() else 160).print(table)
 
 
-def say_where(console: Console, run: Run) -> None:
-    """Say where the results are and how many were flagged."""
+def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
+    """Say where the results are and how many were flagged; ``budgeted`` whether any were asked for."""
     folder, figures = run.folder, run.figures
     unjudged = figures["rows"] - figures["judged"]
     if unjudged:
@@ -53,11 +53,12 @@ def say_where(console: Console, run: Run) -> None:
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
         console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
-    flagged = (
-        f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
-        if figures["threshold"] is not None
-        else "nothing is flagged without a budget: say --top K"
-    )
+    if figures["threshold"] is not None:
+        flagged = f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
+    elif budgeted:
+        flagged = "nothing is flagged: the first nodes tie with more than the budget has room for"
+    else:
+        flagged = "nothing is flagged without a budget: say --top K"
     report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
     csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
     told = {name: value for name, value in figures.items() if name != "threshold"}

@@ -42,7 +42,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
     anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's may lie from it.
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
-    seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
+    seed_, network_, model_ : the seed that was used, the network that was fitted, what ``save`` writes.
     """
 
     threshold_: float

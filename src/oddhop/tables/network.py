@@ -21,7 +21,6 @@ from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
 from oddhop.tables.read import Counts, Roles, read_tables
-from oddhop.tables.settings import EncodeSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +137,9 @@ def read_network(
     strict: bool = False,
     memory_limit: str | None = None,
     kinds: Mapping[str, str] | None = None,
-    max_levels: int = EncodeSettings().max_levels,
-    rare: float = EncodeSettings().rare,
-    text_columns: int = EncodeSettings().text_columns,
+    max_levels: int = 50,
+    rare: float = 0.001,
+    text_columns: int = 256,
     encoding: Encoding | None = None,
     temp_folder: str | Path | None = None,
     progress: Progress = silent,

@@ -40,7 +40,7 @@ def ingest(
     partition_entries: int = PARTITION_ENTRIES,
     progress: Progress = silent,
 ) -> Stored:
-    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.tables.network.load_network`.
+    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.read_network`.
 
     Parameters
     ----------
