@@ -12,7 +12,7 @@ from oddhop.hcm.hop_pairs import HopPairs, sample_pairs
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.purify import purify
 from oddhop.hcm.sampler import Rule
-from oddhop.hcm.subgraph import draw_neighbours, take_excerpt
+from oddhop.hcm.subgraph import draw_neighbours, training_subgraph
 from tests.conftest import QUICK
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -25,7 +25,7 @@ PLAN = Plan(RULE, chains=2, samples=2, thin=2, pairs_per_class=8, seed=3)
 def test_with_all_neighbours_training_is_the_full_one_to_the_bit(small: Graph, layers: int) -> None:
     pairs = sample_pairs(purify(small, 0.2, seed=0), 3, pairs_per_class=12, max_sources=20, seed=0)
     inputs, shape = Inputs.of(small, np.float32), Shape(5, 8, layers, 3)
-    excerpt = take_excerpt(inputs, pairs, layers=layers, neighbours=1_000, at_once=100, seed=0)
+    excerpt = training_subgraph(inputs, pairs, layers=layers, neighbours=1_000, at_once=100, seed=0)
     full = run_chains(PLAN, shape, inputs, pairs)
     told = run_chains(PLAN, shape, excerpt.inputs, excerpt.pairs)
     assert np.array_equal(full.weights, told.weights)
@@ -69,7 +69,7 @@ def test_a_sampled_convolution_has_the_expectation_of_the_whole() -> None:
     sums, squares = np.zeros_like(whole), np.zeros_like(whole)
     tries = 600
     for seed in range(tries):
-        excerpt = take_excerpt(inputs, pairs, layers=2, neighbours=5, at_once=100, seed=seed)
+        excerpt = training_subgraph(inputs, pairs, layers=2, neighbours=5, at_once=100, seed=seed)
         found = excerpt.inputs.convolution.rows(hidden[excerpt.nodes], np.searchsorted(excerpt.nodes, rows))
         sums, squares = sums + found, squares + found**2
     error = np.sqrt(np.maximum(squares / tries - (sums / tries) ** 2, 1e-12) / tries)

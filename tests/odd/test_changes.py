@@ -13,14 +13,14 @@ from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import Baseline
 from oddhop.odd.changes import Context, Node, Situation, counterfactual, telling_columns
 from oddhop.odd.p_values import FLOOR
-from oddhop.odd.rescore import Held, hold
+from oddhop.odd.rescore import FixedNetwork, fix_network
 from oddhop.odd.views import learn_panel
 from tests.odd.planted import OUTLIER, RING, planted
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
 
-def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:
+def node_of(held: FixedNetwork, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:
     network, company = Network.of(graph), held.neighbours(number)
     columns = Columns(network)
     context = Context(held, network, columns, Baseline(line, 1.0, 0.0))
@@ -30,7 +30,7 @@ def node_of(held: Held, graph: Graph, number: int, line: float) -> tuple[Node, S
 
 def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
     graph = planted()
-    held = hold(learn_panel(graph)[0], graph)
+    held = fix_network(learn_panel(graph)[0], graph)
     sparse = graph.with_attributes(sp.csr_array(np.asarray(graph.attributes)))
     node, now = node_of(held, graph, OUTLIER, 1.0)
     thin, _ = node_of(replace(held, graph=sparse), sparse, OUTLIER, 1.0)
@@ -42,7 +42,7 @@ def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
 
 def test_the_columns_that_matter_come_first() -> None:
     graph = planted()
-    held = hold(learn_panel(graph)[0], graph)
+    held = fix_network(learn_panel(graph)[0], graph)
     node, now = node_of(held, graph, OUTLIER, 1.0)
     telling = telling_columns(node, now, node.judged(now.row[None], now.kept[None]))
     assert telling.spans[0].name == "attribute 6"
@@ -55,7 +55,7 @@ def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     graph = planted()
     panel, _, _ = learn_panel(graph)
     tight = replace(panel, ring=replace(panel.ring, scale=panel.ring.scale / 6))  # so that one edge less is not seen
-    held = hold(tight, graph)
+    held = fix_network(tight, graph)
     node, now = node_of(held, graph, int(RING[0]), 9.0)
     as_it_is = node.judged(now.row[None], now.kept[None])
     assert as_it_is.evidence.log_p[2, 0] == FLOOR

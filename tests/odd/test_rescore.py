@@ -9,7 +9,7 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
-from oddhop.odd.rescore import Held, hold, judge_again
+from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.ring import LARGEST, communities, knots_of, knots_with, surprises
 from oddhop.odd.views import _figures, judge, learn_panel, see
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
@@ -18,22 +18,22 @@ pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for 
 
 
 @pytest.fixture(scope="module")
-def held() -> Held:
+def held() -> FixedNetwork:
     graph = planted()
-    return hold(learn_panel(graph)[0], graph)
+    return fix_network(learn_panel(graph)[0], graph)
 
 
-def test_without_a_change_it_is_judged_as_it_was(held: Held) -> None:
+def test_without_a_change_it_is_judged_as_it_was(held: FixedNetwork) -> None:
     graph = held.graph
     _, evidence, _ = learn_panel(graph)
     for node in range(0, 400, 13):
         kept = np.ones((1, graph.degrees[node]), dtype=bool)
-        again = judge_again(held, node, *held.seen(graph.attributes[[node]]), kept)
+        again = rescore_node(held, node, *held.seen(graph.attributes[[node]]), kept)
         np.testing.assert_allclose(again.evidence.log_p[:, 0], evidence.log_p[:, node], atol=1e-8)
         np.testing.assert_allclose(again.evidence.parts[:, 0], evidence.parts[:, node], atol=1e-8)
 
 
-def figures_of(held: Held, changed: Graph, node: int) -> np.ndarray:
+def figures_of(held: FixedNetwork, changed: Graph, node: int) -> np.ndarray:
     """Give the four figures of a node by seeing the whole changed network."""
     panel = held.panel
     return np.array(
@@ -50,7 +50,7 @@ def without(graph: Graph, node: int, others: np.ndarray) -> Graph:
 
 @pytest.mark.parametrize("node", [int(RING[0]), STRANGER, 100])
 def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
-    held: Held, node: int, monkeypatch: pytest.MonkeyPatch
+    held: FixedNetwork, node: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = held.graph
     there = held.neighbours(node)
@@ -68,7 +68,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),
         (new_looks, ~gone, fewer.with_attributes(changed_row)),
     ):
-        again = judge_again(held, node, *seen, kept[None])
+        again = rescore_node(held, node, *seen, kept[None])
         expected = figures_of(held, changed, node)
         np.testing.assert_allclose(again.figures[[0, 1, 3], 0], expected[[0, 1, 3]], rtol=1e-9, atol=1e-9)
         # Others' knots move a little, and with them the median that is taken off.
@@ -76,11 +76,11 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
 
 
 @pytest.mark.parametrize("node", [int(RING[0]), int(RING[5]), STRANGER, OUTLIER, 100])
-def test_what_is_held_moves_the_score_by_little(held: Held, node: int) -> None:
+def test_what_is_held_moves_the_score_by_little(held: FixedNetwork, node: int) -> None:
     graph = held.graph
     there = held.neighbours(node)
     gone = np.isin(there, RING[:3]) if node in RING else np.arange(there.size) < 2
-    again = judge_again(held, node, *held.seen(graph.attributes[[node]]), ~gone[None])
+    again = rescore_node(held, node, *held.seen(graph.attributes[[node]]), ~gone[None])
     before = judge(held.panel, graph).score[node]
     expected = judge(held.panel, without(graph, node, there[gone])).score[node]
     # The network is small: two edges less turn its eigenvectors, and the largest difference is 0.35 of 12.
@@ -88,13 +88,13 @@ def test_what_is_held_moves_the_score_by_little(held: Held, node: int) -> None:
     assert (again.evidence.score[0] - before) * (expected - before) >= 0
 
 
-def test_blocks_of_changes_change_nothing(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_changes_change_nothing(held: FixedNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
     node = int(RING[0])
     kept = ~np.eye(held.graph.degrees[node], dtype=bool)
     seen = held.seen(held.graph.attributes[[node]])
-    whole = judge_again(held, node, *seen, kept).figures
+    whole = rescore_node(held, node, *seen, kept).figures
     monkeypatch.setattr("oddhop.odd.rescore.NUMBERS_AT_ONCE", 3 * kept.shape[1])
-    np.testing.assert_allclose(judge_again(held, node, *seen, kept).figures, whole, rtol=1e-12)
+    np.testing.assert_allclose(rescore_node(held, node, *seen, kept).figures, whole, rtol=1e-12)
 
 
 def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
@@ -102,13 +102,13 @@ def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
     graph = Graph.from_arrays(rng.integers(0, 200, (2, 900)), rng.normal(size=(200, 3)))
     panel, evidence, _ = learn_panel(graph)
     assert panel.kinship.silent
-    held = hold(panel, graph)
-    again = judge_again(held, 3, *held.seen(graph.attributes[:9]), np.ones((1, graph.degrees[3]), dtype=bool))
+    held = fix_network(panel, graph)
+    again = rescore_node(held, 3, *held.seen(graph.attributes[:9]), np.ones((1, graph.degrees[3]), dtype=bool))
     np.testing.assert_allclose(again.evidence.log_p[2], evidence.log_p[2, 3])
     assert np.ptp(again.figures[3]) == 0.0
 
 
-def test_the_surprises_make_the_knot(held: Held) -> None:
+def test_the_surprises_make_the_knot(held: FixedNetwork) -> None:
     expected = knots_of(held.graph, held.ties)
     for node in (STRANGER, int(RING[0]), 100):
         found = surprises(held.graph, held.ties, node)
@@ -118,15 +118,15 @@ def test_the_surprises_make_the_knot(held: Held) -> None:
         assert same[0] == pytest.approx(expected[node])
 
 
-def test_rarity_is_the_share_of_edges_that_look_as_far(held: Held) -> None:
+def test_rarity_is_the_share_of_edges_that_look_as_far(held: FixedNetwork) -> None:
     assert held.usual.size == 2 * held.graph.edge_count
     assert held.rarity(held.usual[:1])[0] == pytest.approx(1.0)
     assert held.rarity(np.array([np.median(held.usual)]))[0] == pytest.approx(0.5, abs=0.01)
     assert held.rarity(held.usual[-1:] + 9)[0] == pytest.approx(1 / held.usual.size)
 
 
-def test_very_many_edges_are_drawn_from_evenly(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_edges_are_drawn_from_evenly(held: FixedNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oddhop.odd.rescore.EDGES_COMPARED", 500)
-    few = hold(held.panel, replace(held.graph, indices=frozen(held.graph.indices.copy())))
+    few = fix_network(held.panel, replace(held.graph, indices=frozen(held.graph.indices.copy())))
     assert few.usual.size == 500
     assert np.median(few.usual) == pytest.approx(np.median(held.usual), abs=0.5)

@@ -44,10 +44,7 @@ class RunFolder:
             return None
         arrays, kept = unpack_arrays(file.read_bytes(), str(file))
         if kept.get("run") != self.run or not isinstance(kept.get("info"), dict):
-            raise RunFolderError(
-                f"{file} is a checkpoint of another run",
-                "start anew in another folder",
-            )
+            raise RunFolderError(f"{file} is a checkpoint of another run", "start anew in another folder")
         return arrays, kept["info"]
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> npt.NDArray[Any]:
@@ -61,10 +58,7 @@ class RunFolder:
             with file.open("xb") as content:
                 _take_room(content, size)
         if not file.is_file() or file.is_symlink() or file.stat().st_size != size:
-            raise RunFolderError(
-                f"{file} is missing or has another size",
-                "start anew in another folder",
-            )
+            raise RunFolderError(f"{file} is missing or has another size", "start anew in another folder")
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
@@ -107,16 +101,14 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
         lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666), "a")
     except OSError as error:
         raise RunFolderError(
-            f"the folder {folder} cannot be written to: {error.strerror}",
-            "choose one that can",
+            f"the folder {folder} cannot be written to: {error.strerror}", "choose one that can"
         ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RunFolderError(
-                f"another run is writing to {folder}",
-                "wait for it to end or choose another folder",
+                f"another run is writing to {folder}", "wait for it to end or choose another folder"
             ) from None
         except OSError as error:
             raise RunFolderError(
@@ -156,10 +148,7 @@ def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> N
     try:
         found = dict(json.loads(manifest.read_bytes()))
     except (ValueError, TypeError, RecursionError):
-        raise RunFolderError(
-            f"{manifest} is not readable",
-            "choose another folder",
-        ) from None
+        raise RunFolderError(f"{manifest} is not readable", "choose another folder") from None
     differing = sorted(key for key in identity.keys() | found.keys() if identity.get(key) != found.get(key))
     if differing:
         changes = ", ".join(f"{key} was {found.get(key)!r} and is {identity.get(key)!r}" for key in differing)

@@ -123,10 +123,7 @@ def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{what} is not an oddhop file or was damaged: {error}") from None
     if not right:
-        raise ModelFileError(
-            f"{what} was changed after it was written",
-            "take the original or make it anew",
-        )
+        raise ModelFileError(f"{what} was changed after it was written", "take the original or make it anew")
     return arrays, document["info"]
 
 

@@ -94,15 +94,11 @@ def _checked(address: str | None, without_token: bool) -> str:
     """Refuse an address that cannot be right, does not answer, or would have us go without a token."""
     if not address:
         raise ClusterError(
-            "no cluster was named",
-            "give its address, as `ray start --head` tells it, or set RAY_ADDRESS",
+            "no cluster was named", "give its address, as `ray start --head` tells it, or set RAY_ADDRESS"
         )
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(
-            f"a cluster's address is HOST:PORT, got {address!r}",
-            "run on a machine of the cluster",
-        )
+        raise ClusterError(f"a cluster's address is HOST:PORT, got {address!r}", "run on a machine of the cluster")
     if not (without_token or _is_loopback(host) or _has_token()):
         raise ClusterError(
             f"{address} is another machine and there is no token for it",
@@ -110,10 +106,7 @@ def _checked(address: str | None, without_token: bool) -> str:
             "and set RAY_AUTH_TOKEN_PATH here and there, or say that it may go without",
         )
     if not _answers(address):
-        raise ClusterError(
-            f"no cluster answers at {address}",
-            "see that it runs and can be reached",
-        )
+        raise ClusterError(f"no cluster answers at {address}", "see that it runs and can be reached")
     return address
 
 
@@ -141,10 +134,7 @@ def _has_token() -> bool:
 
 def _connect(ray: Any, address: str) -> None:
     if ray.is_initialized():
-        raise ClusterError(
-            "this process uses a cluster already",
-            "end that first: ray.shutdown()",
-        )
+        raise ClusterError("this process uses a cluster already", "end that first: ray.shutdown()")
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -154,8 +144,7 @@ def _connect(ray: Any, address: str) -> None:
                 "set RAY_AUTH_TOKEN_PATH to a file with the token of the cluster, and RAY_AUTH_MODE=token",
             ) from None
         raise ClusterError(
-            f"cannot join the cluster at {address} ({error})",
-            "run on a machine of the cluster",
+            f"cannot join the cluster at {address} ({error})", "run on a machine of the cluster"
         ) from error
     # No setting keeps Ray from printing into our output when a machine is lost.
     ray._private.worker._worker_logs_enabled = False
@@ -184,8 +173,7 @@ def _run_block(order: tuple[str, Callable[[Block], Result], Block, float]) -> Re
     version, function, block, pause = order
     if version != __version__:
         raise ClusterError(
-            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}",
-            "install the same everywhere",
+            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}", "install the same everywhere"
         )
     time.sleep(pause)
     with single_threaded():

@@ -12,7 +12,7 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.settings import checked
 from oddhop.bench.authors_script import authors_script
-from oddhop.bench.networks import Network, load_network
+from oddhop.bench.networks import BenchmarkNetwork, load_network
 from oddhop.bench.readings import read_posterior, training_curve
 from oddhop.bench.synthetic import synthetic
 from oddhop.errors import OddhopError, SettingsError
@@ -96,7 +96,7 @@ def load_problem(cell: Cell, folder: str | None) -> Problem:
     if cell.network.startswith(SYNTHETIC):
         edges = int(cell.network.removeprefix(SYNTHETIC))
         return Problem(synthetic(max(edges // 10, 20), edges, 20), None, None, None)
-    network: Network = load_network(cell.network, folder)
+    network: BenchmarkNetwork = load_network(cell.network, folder)
     if cell.injection is None:
         return Problem(network.graph, network.anomalous, network.structural, network.contextual, network.directed_edges)
     made = inject(
@@ -131,10 +131,7 @@ def scores_of(cell: Cell, problem: Problem) -> dict[str, Floats]:
 def curve_of(cell: Cell, problem: Problem) -> dict[str, list[float]]:
     """Train as a cell says; give the curve of its ROC-AUC."""
     if problem.anomalous is None:
-        raise SettingsError(
-            f"{cell.network} has no known anomalies",
-            "a training curve is judged by them",
-        )
+        raise SettingsError(f"{cell.network} has no known anomalies", "a training curve is judged by them")
     return training_curve(problem.graph, problem.anomalous, checked(HCMSettings, dict(cell.settings)), cell.seed)
 
 

@@ -28,10 +28,7 @@ def mat_parts(file: Path) -> dict[str, Any]:
     if child.returncode:
         said = child.stderr.decode(errors="replace").strip().splitlines()
         reason = said[-1] if said and child.returncode > 0 else "it is damaged, and crashes its reader"
-        raise DataFolderError(
-            f"{file} cannot be read as a MATLAB file: {reason}",
-            "take it anew",
-        )
+        raise DataFolderError(f"{file} cannot be read as a MATLAB file: {reason}", "take it anew")
     found: dict[str, Any] = {}
     with np.load(io.BytesIO(child.stdout), allow_pickle=False) as parts:
         for key in parts.files:

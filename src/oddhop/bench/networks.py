@@ -20,13 +20,13 @@ from oddhop.graph.graph import Graph
 
 VARIABLE = "ODDHOP_DATA"
 # What DOMINANT, CoLA, CARE-GNN and those after them call the parts of their files.
-ADJACENCY, ATTRIBUTES = ("Network", "A", "network", "homo"), ("Attributes", "X", "attrb", "features")
+ADJACENCY, ATTRIBUTES = ("BenchmarkNetwork", "A", "network", "homo"), ("Attributes", "X", "attrb", "features")
 LABELS = ("Label", "gnd", "label")
 STRUCTURAL, CONTEXTUAL = ("str_anomaly_label",), ("attr_anomaly_label",)
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class BenchmarkNetwork:
     """A network of the benchmark.
 
     Attributes
@@ -46,7 +46,7 @@ class Network:
     directed_edges: Any = None
 
 
-def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Network:
+def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> BenchmarkNetwork:
     """Load a network by its name in the data folder, or a published ``.mat`` file by its path.
 
     ``folder`` is the data folder; left out, the environment variable ``ODDHOP_DATA`` names it. A file whose
@@ -66,8 +66,7 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Net
         return read_mat(name)
     if name not in SOURCES:
         raise DataFolderError(
-            f"no network is called {name!r}",
-            f"known are {', '.join(SOURCES)}, and paths of .mat files",
+            f"no network is called {name!r}", f"known are {', '.join(SOURCES)}, and paths of .mat files"
         )
     source = SOURCES[name]
     file = data_folder(folder) / name / f"{name}.npz"
@@ -80,8 +79,7 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Net
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != source.sha256:
         raise DataFolderError(
-            f"{file} has the sha256 {found} and {source.sha256} was expected",
-            "it was changed or damaged, take it anew",
+            f"{file} has the sha256 {found} and {source.sha256} was expected", "it was changed or damaged, take it anew"
         )
     with np.load(file) as parts:
         if "x" in parts:
@@ -90,29 +88,23 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Net
             columns = parts["x_indices"].astype(np.int32)
             x = sp.csr_array((parts["x_data"], columns, parts["x_indptr"]), shape=tuple(parts["x_shape"]))
         else:
-            raise DataFolderError(
-                f"{name} has no attributes, and every detector here needs some",
-                "take another",
-            )
+            raise DataFolderError(f"{name} has no attributes, and every detector here needs some", "take another")
         edges = parts["edge_index"].astype(np.int64)
         directed = np.where(parts["raw_forward"], edges, edges[::-1]) if "raw_forward" in parts else None
         labels = parts["y"] == 1 if source.anomaly_labels else None
         kinds = [parts[key] == 1 if key in parts else None for key in ("y_structural", "y_contextual")]
-    return Network(name, Graph.from_arrays(edges, x), labels, kinds[0], kinds[1], directed)
+    return BenchmarkNetwork(name, Graph.from_arrays(edges, x), labels, kinds[0], kinds[1], directed)
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     """Give the data folder that was named, here or by the environment."""
     named = folder or os.environ.get(VARIABLE)
     if not named:
-        raise DataFolderError(
-            "no data folder is named",
-            f"set {VARIABLE}, or pass --data (folder= in Python)",
-        )
+        raise DataFolderError("no data folder is named", f"set {VARIABLE}, or pass --data (folder= in Python)")
     return Path(named)
 
 
-def read_mat(path: str | os.PathLike[str]) -> Network:
+def read_mat(path: str | os.PathLike[str]) -> BenchmarkNetwork:
     """Read a MATLAB file as DOMINANT, CoLA and CARE-GNN publish theirs: adjacency, attributes, labels, their kinds.
 
     Labels other than 0 and 1 are classes, and then no node is known to be anomalous.
@@ -122,7 +114,7 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
     >>> import tempfile
     >>> import numpy as np, scipy.io, scipy.sparse as sp
     >>> from oddhop.bench.networks import read_mat
-    >>> parts = {"Network": sp.csc_array(np.eye(3)[::-1]), "Attributes": np.eye(3), "Label": [[0], [1], [0]]}
+    >>> parts = {"BenchmarkNetwork": sp.csc_array(np.eye(3)[::-1]), "Attributes": np.eye(3), "Label": [[0], [1], [0]]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scipy.io.savemat(f"{folder}/three.mat", parts)
     ...     network = read_mat(f"{folder}/three.mat")
@@ -141,12 +133,9 @@ def read_mat(path: str | os.PathLike[str]) -> Network:
     try:
         graph = Graph.from_scipy(sp.csr_array(adjacency), attributes)
     except (TypeError, ValueError) as error:
-        raise DataFolderError(
-            f"{file} holds no network: {error}",
-            "take it anew",
-        ) from None
+        raise DataFolderError(f"{file} holds no network: {error}", "take it anew") from None
     labels, structural, contextual = (_truth(_part(parts, names)) for names in (LABELS, STRUCTURAL, CONTEXTUAL))
-    return Network(file.stem, graph, labels, structural, contextual)
+    return BenchmarkNetwork(file.stem, graph, labels, structural, contextual)
 
 
 def _part(parts: Mapping[str, Any], names: tuple[str, ...]) -> Any:

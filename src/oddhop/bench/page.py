@@ -40,10 +40,7 @@ def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
     """Write the page, and its pictures into the folder ``pictures`` beside it; give all paths."""
     found = {line["key"]: line for line in read_lines(lines)}
     if not found:
-        raise TableError(
-            f"{lines} has no lines",
-            "oddhop bench run --suite ci is a quick way to some",
-        )
+        raise TableError(f"{lines} has no lines", "oddhop bench run --suite ci is a quick way to some")
     pictures = page.parent / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     drawn = plots.draw(found, pictures)

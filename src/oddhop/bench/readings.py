@@ -25,7 +25,7 @@ from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
 
 
 @dataclass(frozen=True)
-class Prepared:
+class TrainingInputs:
     """A network made ready to be learned from."""
 
     graph: Graph
@@ -35,7 +35,7 @@ class Prepared:
     shape: Shape
 
 
-def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False) -> Prepared:
+def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False) -> TrainingInputs:
     """Run the stages before training; with ``raw_similarity`` edges are dropped by the attributes as given."""
     preparation = learn_preparation(
         graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
@@ -44,7 +44,9 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     purified = purify(graph if raw_similarity else prepared, settings.drop_ratio, seed=seed)
     pairs = labelled_pairs(purified, settings, seed, 1, silent)
     shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes)
-    return Prepared(prepared, Inputs.of(prepared, settings.dtype), pairs, plan_chains(pairs, settings, seed), shape)
+    return TrainingInputs(
+        prepared, Inputs.of(prepared, settings.dtype), pairs, plan_chains(pairs, settings, seed), shape
+    )
 
 
 def read_posterior(
@@ -103,7 +105,7 @@ def training_curve(
     return {"steps": steps, "roc_auc": areas, "loss": losses}
 
 
-def _expected(weights: torch.Tensor, ready: Prepared) -> Floats:
+def _expected(weights: torch.Tensor, ready: TrainingInputs) -> Floats:
     z = embed(weights, ready.shape, ready.inputs)
     graph = ready.graph
     hops = np.empty(graph.edge_count)
@@ -113,7 +115,7 @@ def _expected(weights: torch.Tensor, ready: Prepared) -> Floats:
     return _node_means(hops, graph)
 
 
-def _most_likely(weights: torch.Tensor, ready: Prepared, z: torch.Tensor, first: int) -> Floats:
+def _most_likely(weights: torch.Tensor, ready: TrainingInputs, z: torch.Tensor, first: int) -> Floats:
     *_, v0, b0, v1, b1 = ready.shape.read(weights)
     distance = pair_gaps(z, *_ends(ready.graph, first)).abs_()
     logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1)

@@ -169,10 +169,7 @@ def _held(path: Path) -> Iterator[Any]:
         try:
             fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RunFolderError(
-                f"another run is writing to {path}",
-                "wait for it, or name another file",
-            ) from None
+            raise RunFolderError(f"another run is writing to {path}", "wait for it, or name another file") from None
         content = path.read_bytes()
         if content and not content.endswith(b"\n"):
             lines.write("\n")

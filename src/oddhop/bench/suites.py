@@ -198,10 +198,7 @@ def suite(name: str) -> list[Cell]:
     30
     """
     if name not in SUITES:
-        raise SettingsError(
-            f"no suite is called {name!r}",
-            f"there are {', '.join(SUITES)}",
-        )
+        raise SettingsError(f"no suite is called {name!r}", f"there are {', '.join(SUITES)}")
     return list({cell.key: cell for cell in SUITES[name]()}.values())
 
 

@@ -63,10 +63,7 @@ def ingest(
     from oddhop.tables.read.joins import NO_ATTRIBUTES
 
     if nodes is None:
-        raise TableError(
-            "there is no node table",
-            f"{NO_ATTRIBUTES}",
-        )
+        raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
     chosen = gathered(settings, assignments or [], read=read)
     console = Console(log_format)
@@ -102,7 +99,6 @@ def _encoding_of(path: Path) -> Encoding:
     encoding = open_network(path).encoding if is_stored(path) else load(path).model_.encoding
     if encoding is None:
         raise ModelFileError(
-            f"{path} was fitted on arrays and does not say how columns become attributes",
-            "fit by oddhop fit",
+            f"{path} was fitted on arrays and does not say how columns become attributes", "fit by oddhop fit"
         )
     return encoding

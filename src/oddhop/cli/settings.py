@@ -37,10 +37,7 @@ def gathered(
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name.strip():
-            raise SettingsError(
-                f"--set takes name=value, got {assignment!r}",
-                "say for example --set hcm.burn_in=200",
-            )
+            raise SettingsError(f"--set takes name=value, got {assignment!r}", "say for example --set hcm.burn_in=200")
         _put(values, name.strip(), _value(text.strip()))
     for section, options in (("read", read), (detector, learn)):
         for name, value in (options or {}).items():
@@ -66,8 +63,7 @@ def in_bytes(size: str | None) -> int | None:
         return int(float(number.removesuffix(unit)) * UNITS[unit])
     except (ValueError, OverflowError):
         raise SettingsError(
-            f"a size must be a number with K, M, G or T, got {size!r}",
-            "say for example 4GiB",
+            f"a size must be a number with K, M, G or T, got {size!r}", "say for example 4GiB"
         ) from None
 
 
@@ -76,14 +72,10 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(
-            f"the settings file {str(file)!r} cannot be read: {error.strerror}",
-            "name another",
+            f"the settings file {str(file)!r} cannot be read: {error.strerror}", "name another"
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is none of tomllib's errors
-        raise SettingsError(
-            f"the settings file {str(file)!r} is not TOML: {error}",
-            "mend that line",
-        ) from None
+        raise SettingsError(f"the settings file {str(file)!r} is not TOML: {error}", "mend that line") from None
 
 
 def _value(text: str) -> Any:
@@ -99,9 +91,6 @@ def _put(values: dict[str, Any], name: str, value: Any) -> None:
     for section in sections:
         inner = values.setdefault(section, {})
         if not isinstance(inner, dict):
-            raise SettingsError(
-                f"{name} cannot be set: {section} is {inner!r}",
-                "it must be a section",
-            )
+            raise SettingsError(f"{name} cannot be set: {section} is {inner!r}", "it must be a section")
         values = inner
     values[last] = value

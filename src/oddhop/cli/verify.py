@@ -65,21 +65,14 @@ def _verify_run(folder: Path) -> None:
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunFolderError(
-            f"{folder} holds no complete run: it has no manifest",
-            "end it with oddhop detect --resume",
+            f"{folder} holds no complete run: it has no manifest", "end it with oddhop detect --resume"
         )
     for name, expected in manifest["files"].items():
         file = folder / name
         if not file.is_file():
-            raise RunFolderError(
-                f"{file} is gone",
-                "take it from a copy or run again",
-            )
+            raise RunFolderError(f"{file} is gone", "take it from a copy or run again")
         if file_entry(file).sha256 != expected:
-            raise RunFolderError(
-                f"{file} was changed after the run",
-                "take it from a copy or run again",
-            )
+            raise RunFolderError(f"{file} was changed after the run", "take it from a copy or run again")
         echo(f"{file} is whole")
     data = manifest["data"]
     echo(f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges")

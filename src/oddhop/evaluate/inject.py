@@ -200,10 +200,7 @@ def _swapped(graph: Graph, edges: Ints, groups: Ints, rng: np.random.Generator) 
             left[u] -= 1
             left[v] -= 1
     if not added:
-        raise GraphError(
-            "no edge could be swapped: the network is too small or too dense",
-            "ask for fewer cliques",
-        )
+        raise GraphError("no edge could be swapped: the network is too small or too dense", "ask for fewer cliques")
     nodes = graph.node_count
     gone = np.array(sorted(removed - added), dtype=np.int64).reshape(-1, 2)
     new = np.array(sorted(added), dtype=np.int64).reshape(-1, 2)

@@ -52,10 +52,7 @@ def checked_attributes(attributes: Any) -> Attributes:
     matrix: Any = given if isinstance(given, np.ndarray) else _checked_csr(given)
     values = matrix.data if is_sparse(matrix) else matrix
     if matrix.shape[0] == 0:
-        raise GraphError(
-            "the network has no nodes",
-            "give at least one attribute row",
-        )
+        raise GraphError("the network has no nodes", "give at least one attribute row")
     if matrix.shape[1] == 0:
         raise GraphError(
             "the nodes have no attributes, and hop counts are predicted from attributes",
@@ -96,10 +93,7 @@ def check_rows(indptr: Ints, indices: Ints, attributes: Attributes, what: str) -
         and all(np.isfinite(values[k : k + ROWS_AT_ONCE]).all() for k in range(0, values.shape[0], ROWS_AT_ONCE))
     )
     if not right:
-        raise GraphError(
-            f"the arrays of {what} are damaged",
-            "take them from a copy or ingest again",
-        )
+        raise GraphError(f"the arrays of {what} are damaged", "take them from a copy or ingest again")
 
 
 @compiled
@@ -139,10 +133,7 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise GraphError(
-            f"{what} must be rows of one length",
-            f"NumPy says: {error}",
-        ) from None
+        raise GraphError(f"{what} must be rows of one length", f"NumPy says: {error}") from None
 
 
 def numbers(values: Any, what: str) -> Floats:
@@ -156,8 +147,7 @@ def numbers(values: Any, what: str) -> Floats:
         return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(
-            f"{what} must be real numbers, one vector of one length a node",
-            f"NumPy says: {error}",
+            f"{what} must be real numbers, one vector of one length a node", f"NumPy says: {error}"
         ) from None
 
 
@@ -174,10 +164,7 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
             "for other ids pass their text",
         )
     if ids.size != nodes:
-        raise GraphError(
-            f"there are {nodes} attribute rows and {ids.size} node ids",
-            "give one id a row",
-        )
+        raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids", "give one id a row")
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
     # One width, however they came: the same ids must give the same fingerprint.
@@ -186,8 +173,7 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
     repeated = np.flatnonzero(ids[1:] == ids[:-1])
     if repeated.size:
         raise GraphError(
-            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}",
-            "every node needs its own id",
+            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}", "every node needs its own id"
         )
     return ids, order
 
@@ -197,10 +183,7 @@ def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] 
     if names is None:
         return None
     if len(names) != columns:
-        raise GraphError(
-            f"there are {columns} attribute columns and {len(names)} names",
-            "give one name a column",
-        )
+        raise GraphError(f"there are {columns} attribute columns and {len(names)} names", "give one name a column")
     return tuple(str(name) for name in names)
 
 

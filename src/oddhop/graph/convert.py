@@ -39,10 +39,7 @@ def parts_of_networkx(
     """Return edges, attributes, nodes and attribute names of a NetworkX graph."""
     nodes = list(graph.nodes)
     if not nodes:
-        raise GraphError(
-            "the NetworkX graph has no nodes",
-            "give at least one",
-        )
+        raise GraphError("the NetworkX graph has no nodes", "give at least one")
     if isinstance(attributes, str):
         attributes = [attributes]
     names = list(attributes) if attributes is not None else data_names(graph)

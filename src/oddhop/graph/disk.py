@@ -218,16 +218,12 @@ def open_stored(path: str | os.PathLike[str]) -> Stored:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
         raise GraphError(
-            f"{folder / MANIFEST} is not a manifest that this oddhop reads: {place}: {first['msg']}",
-            "ingest again",
+            f"{folder / MANIFEST} is not a manifest that this oddhop reads: {place}: {first['msg']}", "ingest again"
         ) from None
     for name, entry in manifest.files.items():
         file = folder / name
         if not file.is_file():
-            raise GraphError(
-                f"{file} is gone",
-                "take it from a copy or ingest again",
-            )
+            raise GraphError(f"{file} is gone", "take it from a copy or ingest again")
         if file.stat().st_size != entry.bytes:
             raise GraphError(
                 f"{file} should have {entry.bytes:,} bytes, got {file.stat().st_size:,}",
@@ -245,16 +241,12 @@ def _check_arrays(stored: Stored) -> None:
             right = len(header) == HEADER and content.read(HEADER) == header
         if not right or file.stat().st_size != HEADER + entry.shape[0] * entry.row_bytes:
             raise GraphError(
-                f"{file} is not the array that the manifest tells of",
-                "take it from a copy or ingest again",
+                f"{file} is not the array that the manifest tells of", "take it from a copy or ingest again"
             )
     if "attributes" not in stored.manifest.arrays:
         first, last = stored.rows("attributes_indptr")[[0, -1]].tolist()
         if (first, last) != (0, stored.manifest.arrays["attributes_data"].shape[0]):
-            raise GraphError(
-                f"the attributes of {stored.folder} are damaged",
-                "take it from a copy or ingest again",
-            )
+            raise GraphError(f"the attributes of {stored.folder} are damaged", "take it from a copy or ingest again")
     indptr = stored.rows("indptr")
     if indptr[list(stored.manifest.bounds)].tolist() != list(stored.manifest.entries):
         raise GraphError(
@@ -269,10 +261,7 @@ def verify_stored(path: str | os.PathLike[str]) -> Iterator[Path]:
     for name, entry in stored.manifest.files.items():
         file = stored.folder / name
         if file_entry(file).sha256 != entry.sha256:
-            raise GraphError(
-                f"{file} was changed after it was written",
-                "take it from a copy or ingest again",
-            )
+            raise GraphError(f"{file} was changed after it was written", "take it from a copy or ingest again")
         yield file
 
 

@@ -22,12 +22,12 @@ WIDEST_COVARIANCE = 2_000
 SAME = 1e-9  # columns that vary less than this, their largest value being 1, are constant
 
 
-class Rows(Protocol):
+class AttributeRows(Protocol):
     """Attributes that are asked for some rows at a time: an array, or files behind it."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
+        """AttributeRows and columns."""
 
     def __getitem__(self, rows: slice, /) -> Any:
         """Give a block of rows, a NumPy array or a SciPy CSR array."""
@@ -69,7 +69,7 @@ class Preparation:
             )
         return graph.with_attributes(self.some(graph.attributes, 0, graph.node_count, dtype))
 
-    def some(self, x: Rows, start: int, stop: int, dtype: type[np.floating]) -> Floats:
+    def some(self, x: AttributeRows, start: int, stop: int, dtype: type[np.floating]) -> Floats:
         """Give the prepared rows of some nodes, the same bits whichever nodes are asked for with them."""
         out = np.empty((stop - start, self.width), dtype=dtype)
         with single_threaded():  # at other thread counts a large product has other bits
@@ -108,7 +108,7 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above)
 
 
-def learn_from_rows(x: Rows, *, scale: str, pca_components: int | None, pca_above: int) -> Preparation:
+def learn_from_rows(x: AttributeRows, *, scale: str, pca_components: int | None, pca_above: int) -> Preparation:
     """Learn the same from rows that are asked for some at a time, wherever they lie."""
     nodes, columns = int(x.shape[0]), int(x.shape[1])
     if pca_components is not None and columns > pca_above and nodes > 1:
@@ -128,12 +128,12 @@ def learn_from_rows(x: Rows, *, scale: str, pca_components: int | None, pca_abov
     return Preparation(unit=unit, centre=centre, components=None, spread=spread)
 
 
-def is_binary(attributes: Rows) -> bool:
+def is_binary(attributes: AttributeRows) -> bool:
     """Tell whether the attributes are all 0 or 1, with at least one 1."""
     return all(zeros_and_ones(attributes))
 
 
-def zeros_and_ones(attributes: Rows) -> tuple[bool, bool]:
+def zeros_and_ones(attributes: AttributeRows) -> tuple[bool, bool]:
     """Tell whether the attributes are all 0 or 1, and whether there is a 1 before the first that is neither."""
     some = False
     for rows in _blocks(attributes):
@@ -155,7 +155,7 @@ def _zeros_and_ones(values: Floats) -> tuple[bool, bool]:
     return True, some
 
 
-def _learn_pca(x: Rows, components: int, scale: str) -> Preparation:
+def _learn_pca(x: AttributeRows, components: int, scale: str) -> Preparation:
     columns = int(x.shape[1])
     high, low = _extremes(x)
     size = np.array([_whole(peak) for peak in np.maximum(np.abs(high), np.abs(low))])
@@ -177,7 +177,7 @@ def _learn_pca(x: Rows, components: int, scale: str) -> Preparation:
     )
 
 
-def _leading(x: Rows, varies: Bools, peak: float, mean: Floats, components: int) -> tuple[Floats, Floats]:
+def _leading(x: AttributeRows, varies: Bools, peak: float, mean: Floats, components: int) -> tuple[Floats, Floats]:
     """Give the leading eigenvalues and eigenvectors of the covariance, the largest first."""
     nodes, columns = x.shape
     if is_sparse(x[:1]) or columns > WIDEST_COVARIANCE:
@@ -211,7 +211,7 @@ def _shrunk(rows: Attributes, varies: Bools, peak: float) -> Attributes:
     return np.where(varies, rows, 0.0) / peak
 
 
-def _extremes(x: Rows) -> tuple[Floats, Floats]:
+def _extremes(x: AttributeRows) -> tuple[Floats, Floats]:
     high, low = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
     for rows in _blocks(x):
         high = np.maximum(high, _column(rows.max(axis=0)))
@@ -219,17 +219,17 @@ def _extremes(x: Rows) -> tuple[Floats, Floats]:
     return high, low
 
 
-def _blocks(x: Rows) -> Iterator[Attributes]:
+def _blocks(x: AttributeRows) -> Iterator[Attributes]:
     for start in range(0, x.shape[0], ROWS_AT_ONCE):
         yield x[start : start + ROWS_AT_ONCE]
 
 
-def _scaled_blocks(x: Rows, unit: Floats) -> Iterator[Floats]:
+def _scaled_blocks(x: AttributeRows, unit: Floats) -> Iterator[Floats]:
     for rows in _blocks(x):
         yield np.asarray(rows.toarray() if is_sparse(rows) else rows) / unit
 
 
-def _peaks(x: Rows) -> Floats:
+def _peaks(x: AttributeRows) -> Floats:
     peaks = np.zeros(int(x.shape[1]))
     for rows in _blocks(x):
         peaks = np.maximum(peaks, _column(abs(rows).max(axis=0)))

@@ -162,9 +162,6 @@ def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> 
     )
     counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
     if not fits or counts != (int, int, float) or not (0 <= info["step"] <= steps and 0 <= info["halvings"] <= RETRIES):
-        raise ModelFileError(
-            f"the checkpoint of {name} does not fit its run",
-            "start anew in another folder",
-        )
+        raise ModelFileError(f"the checkpoint of {name} does not fit its run", "start anew in another folder")
     state = State(torch.from_numpy(arrays["weights"]), torch.from_numpy(arrays["square"]), info["step"])
     return Chain(state, torch.from_numpy(arrays["kept"]), info["loss"], info["halvings"])

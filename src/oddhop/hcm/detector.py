@@ -34,7 +34,7 @@ from oddhop.hcm.phrases import GUIDE, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings
-from oddhop.hcm.subgraph import take_excerpt
+from oddhop.hcm.subgraph import training_subgraph
 from oddhop.hcm.training_pairs import plan_chains, training_data
 from oddhop.tables.network import Network
 
@@ -172,7 +172,7 @@ class HCM(GraphDetector):
         plan = plan_chains(data.pairs, settings, run.seed)
         inputs, pairs = data.inputs, data.pairs
         if settings.samples_neighbours(graph.node_count):
-            excerpt = take_excerpt(
+            excerpt = training_subgraph(
                 inputs,
                 pairs,
                 layers=settings.layers,

@@ -43,17 +43,6 @@ class Frozen:
     prepared: Graph
     inputs: Inputs
 
-    def sampled(self, samples: Ints) -> Frozen:
-        """Give the same of a few samples."""
-        pick = torch.from_numpy(samples)
-        return Frozen(
-            self.rows,
-            tuple(one[pick] for one in self.sums),
-            tuple(one[pick] for one in self.weights),
-            self.prepared,
-            self.inputs,
-        )
-
 
 def freeze(
     posterior: Posterior, inputs: Inputs, prepared: Graph, rows: Ints, *, workers: int = 1, progress: Progress = silent

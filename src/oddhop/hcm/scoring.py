@@ -143,10 +143,7 @@ def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, li
     sealed: Any = info.get("sha256")
     done = len(sealed) if isinstance(sealed, list) else -1
     if not 0 <= done <= chains or [array.shape for array in arrays.values()] != [(done, nodes)]:
-        raise ModelFileError(
-            "the checkpoint of scoring does not fit its run",
-            "start anew in another folder",
-        )
+        raise ModelFileError("the checkpoint of scoring does not fit its run", "start anew in another folder")
     (within[:done],) = arrays.values()
     return within, sealed
 

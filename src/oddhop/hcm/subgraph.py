@@ -31,7 +31,7 @@ MOST_ENTRIES, MOST_SEEN = 2**26, 2**20
 
 
 @dataclass(frozen=True)
-class Excerpt:
+class TrainingSubgraph:
     """What chains train on, numbered from 0; ``nodes`` are those of the network behind the numbers."""
 
     nodes: Ints
@@ -48,21 +48,21 @@ class Neighbours:
     drawn: Ints
 
 
-def take_excerpt(
+def training_subgraph(
     inputs: Inputs, pairs: HopPairs, *, layers: int, neighbours: int | None, at_once: int, seed: int
-) -> Excerpt:
+) -> TrainingSubgraph:
     """Gather what a model of some layers sees of the pairs, of which a step takes so many ``at_once``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.hcm.subgraph import take_excerpt
+    >>> from oddhop.hcm.subgraph import training_subgraph
     >>> from oddhop.hcm.hop_pairs import HopPairs
     >>> from oddhop.hcm.model import Inputs
     >>> star = Graph.from_arrays([[0, 0, 0, 4], [1, 2, 3, 5]], np.arange(6.0)[:, None])
     >>> pairs = HopPairs(np.array([1]), np.array([0]), np.array([0, 1]), np.ones(1), True)
-    >>> excerpt = take_excerpt(Inputs.of(star, np.float32), pairs, layers=2, neighbours=2, at_once=1, seed=0)
+    >>> excerpt = training_subgraph(Inputs.of(star, np.float32), pairs, layers=2, neighbours=2, at_once=1, seed=0)
     >>> excerpt.nodes.size, excerpt.inputs.convolution.stand_for[:2].tolist()
     (4, [1.5, 1.0])
     """
@@ -111,7 +111,7 @@ def gather_excerpt(
     *,
     layers: int,
     neighbours: int,
-) -> Excerpt:
+) -> TrainingSubgraph:
     """Gather the same wherever the network lies.
 
     ``draw`` is given nodes in ascending order and draws that many neighbours of each at most; ``look`` gives the
@@ -132,7 +132,7 @@ def gather_excerpt(
     indices = np.searchsorted(nodes, found.drawn).astype(index_dtype(nodes.size))
     convolution = Convolution(np.cumsum(indptr), indices, weights, stand_for)
     local = replace(pairs, left=np.searchsorted(nodes, pairs.left), right=np.searchsorted(nodes, pairs.right))
-    return Excerpt(nodes, local, Inputs(convolution, convolved))
+    return TrainingSubgraph(nodes, local, Inputs(convolution, convolved))
 
 
 def drawn_neighbours(indptr: Ints, indices: Ints, rows: Ints, names: Ints, count: int, seed: int) -> Neighbours:

@@ -15,7 +15,7 @@ from oddhop.explain.counterfactual import Step, search, worth_telling
 from oddhop.explain.explanation import Baseline, Change, Counterfactual
 from oddhop.graph.checks import is_sparse
 from oddhop.odd.p_values import FLOOR
-from oddhop.odd.rescore import Again, Held, judge_again
+from oddhop.odd.rescore import FixedNetwork, Rescored, rescore_node
 from oddhop.tables.network import Network
 
 COLUMNS_TRIED = 512
@@ -25,7 +25,7 @@ COLUMNS_TRIED = 512
 class Context:
     """What is the same for all nodes that are explained."""
 
-    held: Held
+    held: FixedNetwork
     network: Network
     columns: Columns
     baseline: Baseline
@@ -74,10 +74,10 @@ class Node:
             rows[k, span.start : span.stop] = self.typical[span.start : span.stop]
         return rows
 
-    def judged(self, rows: Any, kept: Bools) -> Again:
+    def judged(self, rows: Any, kept: Bools) -> Rescored:
         """Judge it with other rows of attributes, or with other edges."""
         held = self.context.held
-        return judge_again(held, self.number, *held.seen(rows), kept)
+        return rescore_node(held, self.number, *held.seen(rows), kept)
 
     def without(self, now: Situation, edges: Ints) -> Bools:
         """Give the edges that are left when one of some is taken away, too."""
@@ -99,7 +99,7 @@ class TellingColumns:
     moves: Floats
 
 
-def telling_columns(node: Node, now: Situation, as_it_is: Again) -> TellingColumns:
+def telling_columns(node: Node, now: Situation, as_it_is: Rescored) -> TellingColumns:
     """Judge the node again with one column after the other changed, and give those that lower its score."""
     columns, unit = node.context.columns, node.context.held.panel.preparation.unit
     gap = np.abs(node.typical - now.row) / unit
@@ -121,7 +121,9 @@ def typical_value(node: Node, span: ColumnSpan) -> str:
     return node.context.columns.say(span, node.typical[span.start : span.stop])
 
 
-def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Again) -> Counterfactual | None:
+def counterfactual(
+    node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Rescored
+) -> Counterfactual | None:
     """Make the change that lowers the score most, and then the next, until it is no alert."""
     before = float(as_it_is.evidence.score[0])
     return search(before, node.context.baseline, _Greedy(node, now, spans, as_it_is, before).next_step)
@@ -130,7 +132,9 @@ def counterfactual(node: Node, now: Situation, spans: Sequence[ColumnSpan], as_i
 class _Greedy:
     """Tries every change that is left, and makes the best one."""
 
-    def __init__(self, node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Again, before: float) -> None:
+    def __init__(
+        self, node: Node, now: Situation, spans: Sequence[ColumnSpan], as_it_is: Rescored, before: float
+    ) -> None:
         self.node, self.now, self.spans = node, now, list(spans)
         self.worth = worth_telling(before)
         self.at_floor = _at_floor(node, as_it_is, 0)
@@ -138,7 +142,7 @@ class _Greedy:
     def next_step(self, taken: Sequence[Change], after: float) -> Step | None:  # noqa: ARG002 - the situation has them
         node, now = self.node, self.now
         edges = node.edges[now.kept[node.edges]] if now.kept.sum() > 1 else node.edges[:0]
-        outcomes: list[Again] = []
+        outcomes: list[Rescored] = []
         if edges.size:
             outcomes.append(node.judged(now.row[None], node.without(now, edges)))
         if self.spans:
@@ -171,13 +175,13 @@ class _Greedy:
         return Change("attribute", span.name, typical_value(self.node, span))
 
 
-def _at_floor(node: Node, again: Again, place: int) -> bool:
+def _at_floor(node: Node, again: Rescored, place: int) -> bool:
     """Tell whether a p-value is at its floor, of a view or of the knot."""
     pairs = zip(node.context.held.panel.bulks, again.figures[:, [place]], strict=True)
     return any(bool(bulk.log_p(figure)[0] <= FLOOR) for bulk, figure in pairs)
 
 
-def _beyond(node: Node, again: Again) -> Floats:
+def _beyond(node: Node, again: Rescored) -> Floats:
     """Give how far beyond the bulk the figures lie, together."""
     pairs = zip(node.context.held.panel.bulks, again.figures, strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

@@ -20,7 +20,7 @@ from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDiff
 from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
 from oddhop.odd.combine import KINDS
 from oddhop.odd.phrases import NOTABLE, reasons
-from oddhop.odd.rescore import Held, hold, judge_again
+from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.ring import surprises
 from oddhop.odd.views import Panel
 from oddhop.tables.network import Network
@@ -49,9 +49,9 @@ def explain_nodes(
 ) -> Iterator[Explanation]:
     """Explain some nodes of a network, given by their numbers, one after the other.
 
-    ``apart`` is what communities leave of every edge, see ``hold`` in ``oddhop.odd.rescore``.
+    ``apart`` is what communities leave of every edge, see ``fix_network`` in ``oddhop.odd.rescore``.
     """
-    held = hold(panel, network.graph, apart, workers=workers)
+    held = fix_network(panel, network.graph, apart, workers=workers)
     context = Context(held, network, Columns(network), baseline)
     for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
         progress("explain", done, nodes.size)
@@ -86,7 +86,7 @@ def _explain(context: Context, number: int) -> Explanation:
         return Explanation.of_lone_node(context.network.name(number), context.baseline)
     silent_view = held.panel.kinship.silent
     now = Situation(context.columns.rows(np.array([number]))[0], np.ones(degree, dtype=bool))
-    as_it_is = judge_again(held, number, *held.seen(graph.attributes[[number]]), now.kept[None])
+    as_it_is = rescore_node(held, number, *held.seen(graph.attributes[[number]]), now.kept[None])
     score, kind = float(as_it_is.evidence.score[0]), KINDS[int(as_it_is.evidence.kind[0])]
     p = np.exp(as_it_is.evidence.log_p[:, 0])
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
@@ -126,7 +126,7 @@ def _explain(context: Context, number: int) -> Explanation:
     )
 
 
-def _surroundings(held: Held, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
+def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
     nodes, f = held.neighbours(number), held.strangeness(number)
     surprise = surprises(held.graph, held.ties, number)
     rarity = np.full(nodes.size, 0.5) if held.panel.kinship.silent else held.rarity(f)
@@ -174,7 +174,7 @@ def _column_differences(node: Node, telling: TellingColumns) -> tuple[ColumnDiff
     )
 
 
-def _ties(held: Held, shown: Ints, members: Bools) -> tuple[tuple[int, int], ...]:
+def _ties(held: FixedNetwork, shown: Ints, members: Bools) -> tuple[tuple[int, int], ...]:
     """Give the pairs of listed members, by their places, that are tied to each other."""
     places = np.flatnonzero(members).tolist()
     rows = {k: set(held.neighbours(int(shown[k])).tolist()) for k in places}

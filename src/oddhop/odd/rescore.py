@@ -27,7 +27,7 @@ NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class FixedNetwork:
     """A network as its panel sees it, held still.
 
     Attributes
@@ -68,7 +68,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Again:
+class Rescored:
     """What the views say of one node after each of some changes.
 
     Attributes
@@ -81,7 +81,7 @@ class Again:
     evidence: Evidence
 
 
-def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> Held:
+def fix_network(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> FixedNetwork:
     """Bring a network to the form in which single nodes are judged again.
 
     ``apart`` is what communities leave of every edge, where it is known: to find it takes longest.
@@ -90,13 +90,13 @@ def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: in
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.rescore import hold, judge_again
+    >>> from oddhop.odd.rescore import fix_network, rescore_node
     >>> from oddhop.odd.views import learn_panel
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
     >>> panel, evidence, _ = learn_panel(graph)
-    >>> held = hold(panel, graph)
-    >>> as_it_is = judge_again(held, 7, *held.seen(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool))
+    >>> held = fix_network(panel, graph)
+    >>> as_it_is = rescore_node(held, 7, *held.seen(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool))
     >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
     True
     """
@@ -111,7 +111,7 @@ def hold(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: in
     usual = np.concatenate(
         [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
     )
-    return Held(graph, panel, faces, ratio, ties, tied, np.sort(usual))
+    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(usual))
 
 
 def _alone(attributes: Any) -> Graph:
@@ -128,7 +128,7 @@ def _faces(panel: Panel, attributes: Any) -> Floats:
     return np.concatenate(parts)
 
 
-def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Again:
+def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Rescored:
     """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
 
     Where one row is given for the one and several for the other it stands for all.
@@ -143,10 +143,10 @@ def judge_again(held: Held, node: int, faces: Floats, outlying: Floats, kept: Bo
     z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
     ring = beyond_degree(knot, degrees, held.usual_knots)
     figures = (z, np.broadcast_to(outlying, count), ring, knot)
-    return Again(np.stack(figures), evidence_of(figures, held.panel.bulks, kinship))
+    return Rescored(np.stack(figures), evidence_of(figures, held.panel.bulks, kinship))
 
 
-def _figures(held: Held, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
+def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
     """Give the mean f and the knot after each of some changes."""
     ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
     there = held.faces[held.graph.indices[row]]

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Work:
+class Task:
     """One run over one network, with the settings of its detector; it is handed to every task."""
 
     graph: Path
@@ -108,7 +108,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Crew:
+class TaskRunner:
     """Who runs the tasks, and whom to tell."""
 
     mapper: Mapper

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 STEP = 34.0
 FEWEST_RINGS = 4
 NUMBERED = 8
-SHADES = 5
 SHARES = ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")  # of all edges look as far, where a detector tells that
 COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
 

@@ -52,15 +52,9 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
     names = sorted(name for name in manifest["files"] if Path(name).parts[0] == PARQUET)
     for name in names:
         if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
-            raise RunFolderError(
-                f"{folder / name} is gone or was changed after the run",
-                "take a copy or run again",
-            )
+            raise RunFolderError(f"{folder / name} is gone or was changed after the run", "take a copy or run again")
     if not names:
-        raise RunFolderError(
-            f"the manifest of {folder} names no results",
-            "take it from a copy or run again",
-        )
+        raise RunFolderError(f"the manifest of {folder} names no results", "take it from a copy or run again")
     return pa.concat_tables([pq.read_table(folder / name) for name in names])
 
 
@@ -99,10 +93,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         right = False
     if not right:
-        raise RunFolderError(
-            f"{file} is not a manifest of oddhop",
-            "choose another folder",
-        )
+        raise RunFolderError(f"{file} is not a manifest of oddhop", "choose another folder")
     return dict(manifest)
 
 

@@ -98,8 +98,7 @@ def table_named(name: Any, database: str | None) -> Any:
     is_query = name.split(maxsplit=1)[0].lower() in QUERIES if name.split() else False
     if is_query and database is None:
         raise SettingsError(
-            f"{name!r} is a query, and no database was named",
-            "say --database postgresql://... or set ODDHOP_DATABASE",
+            f"{name!r} is a query, and no database was named", "say --database postgresql://... or set ODDHOP_DATABASE"
         )
     return Query(database, name) if is_query and database is not None else name
 

@@ -229,13 +229,7 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
         counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
         roles, differences = Roles(**manifest.roles), tuple(Difference(**one) for one in manifest.differences)
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:
-        raise GraphError(
-            f"{folder} was changed after it was written: {error}",
-            "take a copy or ingest again",
-        ) from None
+        raise GraphError(f"{folder} was changed after it was written: {error}", "take a copy or ingest again") from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
-        raise GraphError(
-            f"the files of {folder} do not belong together",
-            "take a copy or ingest again",
-        )
+        raise GraphError(f"the files of {folder} do not belong together", "take a copy or ingest again")
     return Description(ids, encoding, roles, counts, differences, originals)

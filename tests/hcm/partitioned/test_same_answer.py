@@ -24,7 +24,7 @@ from oddhop.hcm.partitioned.pairs import sample_pairs
 from oddhop.hcm.partitioned.prepare import prepare
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 from oddhop.tables.ingest import ingest
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -47,12 +47,12 @@ def stored_network(home: Path, *, kind: str = "numbers", nodes: int = 90, edges:
     return home / "graph"
 
 
-def work_on(graph: Path, folder: Path, **settings) -> Work:
+def work_on(graph: Path, folder: Path, **settings) -> Task:
     folder.mkdir(exist_ok=True)
-    return Work(graph, folder, HCMSettings(training="sampled", **settings), seed=3)
+    return Task(graph, folder, HCMSettings(training="sampled", **settings), seed=3)
 
 
-CREW = Crew(threads(2), silent)
+CREW = TaskRunner(threads(2), silent)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "wide", "zeros and ones"])
@@ -194,7 +194,7 @@ def test_another_network_may_come_to_the_same_path(tmp_path: Path) -> None:
 
 def test_a_machine_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=f"{socket.gethostname()} has no folder"):
-        _ = Work(tmp_path / "not mounted", tmp_path, HCMSettings(), seed=0).stored
+        _ = Task(tmp_path / "not mounted", tmp_path, HCMSettings(), seed=0).stored
 
 
 class KilledError(Exception):
@@ -229,7 +229,7 @@ def test_a_star_is_left_whole_whenever_its_run_was_ended(
     work = work_on(tmp_path / "graph", tmp_path / "run")
     similarity = prepare(work, CREW).similarity
     with suppress(KilledError):
-        similar.purify(work, similarity, Crew(ended_at(calls), silent))
+        similar.purify(work, similarity, TaskRunner(ended_at(calls), silent))
     purge = similar.purify(work, similarity, CREW)
     assert (purge.dropped, purge.hubs, purge.entries) == (8, 0, 64)
 

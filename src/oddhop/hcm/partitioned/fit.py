@@ -27,7 +27,7 @@ from oddhop.hcm.partitioned.training import gather, run_chains
 from oddhop.hcm.scoring import Scores
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import LeftOut, plan_chains
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 from oddhop.tables.encode import Encoding
 from oddhop.tables.network import describe
 
@@ -72,11 +72,11 @@ def fit_partitions(
     files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
     with begun(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
         assert folder is not None  # noqa: S101 - there is one where one was asked for
-        work = Work(graph.absolute(), folder.path.absolute(), settings, seed, folder.run)
-        return _fit(work, Crew(mapper, progress))
+        work = Task(graph.absolute(), folder.path.absolute(), settings, seed, folder.run)
+        return _fit(work, TaskRunner(mapper, progress))
 
 
-def _fit(work: Work, crew: Crew) -> PartitionedFit:
+def _fit(work: Task, crew: TaskRunner) -> PartitionedFit:
     settings: HCMSettings = work.settings
     prepared = prepare(work, crew)
     purge = purify(work, prepared.similarity, crew)

@@ -34,14 +34,14 @@ from oddhop.hcm.hop_search import strides
 from oddhop.hcm.partitioned.purify import Purge
 from oddhop.hcm.partitioned.rows import LeftRows
 from oddhop.partitions.cross_edges import by_peer
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 
 STAGE = "hop pairs"
 IN_STEP, LISTED_AT_ONCE = 16, 2**22  # searches that go on in step, and nodes that they may list together
 ENTRIES_AT_ONCE = 2**22
 
 
-def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
+def sample_pairs(work: Task, purge: Purge, crew: TaskRunner) -> HopPairs:
     """Draw about as many pairs from every class that exists as ``hops.sample_pairs`` does: the same ones."""
     if purge.entries == 0:
         raise NothingToLearnError(NO_EDGES)
@@ -65,13 +65,13 @@ def sample_pairs(work: Work, purge: Purge, crew: Crew) -> HopPairs:
     return grouped(parts, draw.class_sizes, exact=draw.exact)
 
 
-def _wired(work: Work, number: int) -> tuple[Ints, int]:
+def _wired(work: Task, number: int) -> tuple[Ints, int]:
     """Give the first nodes of a partition that have an edge, and how many have one."""
     wired = np.flatnonzero(np.diff(work.read("left_indptr", number))) + work.bounds[number]
     return wired[:MAX_SOURCES], wired.size
 
 
-def _pilot(work: Work, pilot: Ints, crew: Crew) -> dict[str, object]:
+def _pilot(work: Task, pilot: Ints, crew: TaskRunner) -> dict[str, object]:
     classes, nodes = work.settings.hop_classes, work.stored.manifest.nodes
     reached, rim_edges = [], 0
     for level in range(classes):
@@ -85,7 +85,7 @@ def _pilot(work: Work, pilot: Ints, crew: Crew) -> dict[str, object]:
     return {"counts": counts, "rim_edges": rim_edges}
 
 
-def _reach(work: Work, pilot: Ints, level: int, number: int) -> tuple[int, int]:
+def _reach(work: Task, pilot: Ints, level: int, number: int) -> tuple[int, int]:
     """Say which sources reach a node within so many hops; count these, and the edges of the newly reached."""
     name, before = f"reach_{level}", f"reach_{level - 1}"
     start, stop = work.span(number)
@@ -121,7 +121,7 @@ class Search:
         return self.nodes[self.ends[distance - 1] if distance else 0 : self.ends[distance]]
 
 
-def _draw_block(work: Work, draw: Draw, classes: int, in_step: int, task: tuple[int, Ints]) -> None:
+def _draw_block(work: Task, draw: Draw, classes: int, in_step: int, task: tuple[int, Ints]) -> None:
     number, sources = task
     if work.has("pairs", number):
         return

@@ -15,7 +15,7 @@ from oddhop.graph.disk import Stored, fingerprint
 from oddhop.graph.preparation import Preparation, learn_from_rows, zeros_and_ones
 from oddhop.hcm.purify import Side
 from oddhop.partitions.cross_edges import by_peer
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 
 ENTRIES_AT_ONCE = 65_536
 STAGE = "preparing"
@@ -46,7 +46,7 @@ class Prepared:
     fingerprint: str
 
 
-def prepare(work: Work, crew: Crew) -> Prepared:
+def prepare(work: Task, crew: TaskRunner) -> Prepared:
     """Learn how attributes are prepared, and prepare and convolve those of every partition."""
     arrays, told = work.remembered("preparation", lambda: crew.each(STAGE, _learned, [work], 0, 3)[0])
     preparation = Preparation.of(arrays)
@@ -56,7 +56,7 @@ def prepare(work: Work, crew: Crew) -> Prepared:
     return Prepared(preparation, "jaccard" if words else "cosine", told["fingerprint"])
 
 
-def _learned(work: Work) -> tuple[Arrays, dict[str, Any]]:
+def _learned(work: Task) -> tuple[Arrays, dict[str, Any]]:
     settings = work.settings
     learned = learn_from_rows(
         StoredRows(work.stored),
@@ -67,7 +67,7 @@ def _learned(work: Work) -> tuple[Arrays, dict[str, Any]]:
     return learned.arrays(), {"fingerprint": fingerprint(work.graph)}
 
 
-def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, bool]:
+def _prepared(work: Task, preparation: Preparation, number: int) -> tuple[bool, bool]:
     """Prepare the rows of a partition; tell whether all are 0 or 1, and whether there is a 1."""
     if not work.has("prepared", number):
         start, stop = work.span(number)
@@ -80,13 +80,13 @@ def _prepared(work: Work, preparation: Preparation, number: int) -> tuple[bool, 
     return zeros_and_ones(work.read("prepared", number))
 
 
-def side_of(work: Work, number: int) -> Side:
+def side_of(work: Task, number: int) -> Side:
     """Give the prepared rows of a partition with what a similarity asks of them, as they were written."""
     shrink, norms = work.read("norms", number)
     return Side(work.read("prepared", number), shrink, norms)
 
 
-def _convolved(work: Work, number: int) -> None:
+def _convolved(work: Task, number: int) -> None:
     if work.has("convolved", number):
         return
     part, own, weights = work.stored.partition(number), work.read("prepared", number), work.read("weights", number)

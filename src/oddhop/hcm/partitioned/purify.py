@@ -19,7 +19,7 @@ from oddhop.graph.disk import Partition
 from oddhop.hcm.partitioned.prepare import side_of
 from oddhop.hcm.purify import HUB, similarity_between
 from oddhop.partitions.cross_edges import by_peer
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 
 ENTRIES_AT_ONCE = 262_144
 STAGE = "purifying"
@@ -59,13 +59,13 @@ class Purge:
     squares: int
 
 
-def purify(work: Work, measure: str, crew: Crew) -> Purge:
+def purify(work: Task, measure: str, crew: TaskRunner) -> Purge:
     """Drop exactly floor(drop_ratio x edges) edges, the least similar first; write the rows that are left."""
     _, told = work.remembered("purge", lambda: ({}, _purify(work, measure, crew)))
     return Purge(**told)
 
 
-def _purify(work: Work, measure: str, crew: Crew) -> dict[str, int]:
+def _purify(work: Task, measure: str, crew: TaskRunner) -> dict[str, int]:
     drop = int(np.floor(work.settings.drop_ratio * work.stored.manifest.edges + 1e-9))
     threshold, tie, tied = -1, None, 0
     if drop:
@@ -83,12 +83,12 @@ def _purify(work: Work, measure: str, crew: Crew) -> dict[str, int]:
     return {"dropped": drop, "tied": tied, "hubs": len(cut.hubs), "entries": entries, "squares": squares}
 
 
-def _hubs(work: Work, number: int) -> Ints:
+def _hubs(work: Task, number: int) -> Ints:
     start, stop = work.span(number)
     return np.asarray(np.flatnonzero(np.diff(work.stored.rows("indptr", start, stop + 1)) > HUB) + start)
 
 
-def _smallest(work: Work, crew: Crew, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
+def _smallest(work: Task, crew: TaskRunner, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
     """Give the key of that rank, counted from 1, how many keys are smaller, and how many are the same.
 
     Keys are similarities, of 32 bits, or the hashes of edges that are as similar as ``tie``, of 64.
@@ -107,7 +107,7 @@ def _smallest(work: Work, crew: Crew, rank: int, tie: int | None, step: int) -> 
     return key, below, equal
 
 
-def _similarity(work: Work, measure: str, number: int) -> None:
+def _similarity(work: Task, measure: str, number: int) -> None:
     if work.has("similarity", number):
         return
     part, own = work.stored.partition(number), side_of(work, number)
@@ -125,7 +125,7 @@ def _sortable(values: np.ndarray[tuple[int], np.dtype[np.float32]]) -> np.ndarra
     return np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
 
 
-def _counts(work: Work, tie: int | None, shift: int, prefix: int | None, number: int) -> Ints:
+def _counts(work: Task, tie: int | None, shift: int, prefix: int | None, number: int) -> Ints:
     part = work.stored.partition(number)
     key = word(work.seed, PURIFY)
     counts = np.zeros(BINS, dtype=np.int64)
@@ -144,11 +144,11 @@ def _counts(work: Work, tie: int | None, shift: int, prefix: int | None, number:
     return counts
 
 
-def _leaves_any(work: Work, cut: Cut, number: int) -> bool:
+def _leaves_any(work: Task, cut: Cut, number: int) -> bool:
     return bool(_staying(work, cut, number, work.stored.partition(number)).any())
 
 
-def _staying(work: Work, cut: Cut, number: int, part: Partition) -> Bools:
+def _staying(work: Task, cut: Cut, number: int, part: Partition) -> Bools:
     """Tell which entries of a partition stay."""
     bits = work.read("similarity", number) if cut.similarity >= 0 else np.zeros(part.indices.size, dtype=np.uint32)
     stays: Bools = _kept(
@@ -165,7 +165,7 @@ def _staying(work: Work, cut: Cut, number: int, part: Partition) -> Bools:
     return stays
 
 
-def _leave_rows(work: Work, cut: Cut, number: int) -> Left:
+def _leave_rows(work: Task, cut: Cut, number: int) -> Left:
     if not work.has("left_indices", number):
         part = work.stored.partition(number)
         keep = _staying(work, cut, number, part)

@@ -9,14 +9,14 @@ import numpy as np
 
 from oddhop.base.arrays import Ints
 from oddhop.base.kernels import compiled
-from oddhop.partitions.task import Work
+from oddhop.partitions.task import Task
 
 
 @dataclass(frozen=True)
 class LeftRows:
     """What :func:`oddhop.hcm.partitioned.purify.purify` left, to be looked up in."""
 
-    work: Work
+    work: Task
 
     def degrees(self, nodes: Ints) -> Ints:
         """Give the number of neighbours of some nodes."""

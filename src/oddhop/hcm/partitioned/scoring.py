@@ -20,7 +20,7 @@ from oddhop.hcm.model import Shape, expected_hops
 from oddhop.hcm.partitioned.prepare import add_rows
 from oddhop.hcm.scoring import Scores, from_the_mean, welford
 from oddhop.partitions.cross_edges import by_peer
-from oddhop.partitions.task import Crew, Work
+from oddhop.partitions.task import Task, TaskRunner
 
 STAGE = "scoring"
 HIDDEN_AT_ONCE = 2_048  # entries whose hidden vectors are made anew; they stay in the cache
@@ -28,7 +28,7 @@ ENTRIES_AT_ONCE = 4_096
 ROWS_AT_ONCE = 16_384
 
 
-def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
+def score_nodes(work: Task, posterior: Posterior, crew: TaskRunner) -> Scores:
     """Score every node of the network by all posterior samples."""
     chains, samples = posterior.weights.shape[:2]
     layers = max(posterior.shape.layers - 1, 1)
@@ -57,7 +57,7 @@ def score_nodes(work: Work, posterior: Posterior, crew: Crew) -> Scores:
     return Scores(told[0], told[1], draws, degrees > 0, float(means[0].max()), float(means[1].max()))
 
 
-def _embed(work: Work, shape: Shape, chain: int, layer: int, number: int) -> None:
+def _embed(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:
     """Write the vectors of a partition after some convolutions (the first was done before), sample by sample."""
     name, below = f"hidden_{chain}_{layer}", f"hidden_{chain}_{layer - 1}"
     if work.has(name, number) or work.has(f"told_{chain}", number):
@@ -83,7 +83,7 @@ def _embed(work: Work, shape: Shape, chain: int, layer: int, number: int) -> Non
     work.write_parts(name, number, shape_of_all, np.uint16 if coarse else weights.dtype, blocks())
 
 
-def _convolved(work: Work, number: int, below: str | None, sample: int, first_layer: torch.Tensor) -> Floats:
+def _convolved(work: Task, number: int, below: str | None, sample: int, first_layer: torch.Tensor) -> Floats:
     """Convolve the vectors below; those of the first layer are made anew from the attributes convolved once."""
 
     def vectors(of: int) -> Floats:
@@ -106,8 +106,8 @@ def _convolved(work: Work, number: int, below: str | None, sample: int, first_la
     return out
 
 
-def _judge(work: Work, shape: Shape, chain: int, layer: int, number: int) -> None:
-    """Work out what a chain says of the nodes of a partition."""
+def _judge(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:
+    """Task out what a chain says of the nodes of a partition."""
     if work.has(f"told_{chain}", number):
         return
     part, weights = work.stored.partition(number), work.read("posterior", chain)
@@ -134,7 +134,7 @@ def _judge(work: Work, shape: Shape, chain: int, layer: int, number: int) -> Non
     work.write(f"told_{chain}", number, np.stack([ahp / degrees, within / degrees]))
 
 
-def _vary(work: Work, chains: int, number: int) -> None:
+def _vary(work: Task, chains: int, number: int) -> None:
     """Put the chains of a partition together: AHP, and IV with what the chains differ by, (2, chains, nodes)."""
     if work.has("told", number):
         return
@@ -151,7 +151,7 @@ def _vary(work: Work, chains: int, number: int) -> None:
     work.write("told", number, told)
 
 
-def _embeddings(work: Work, chain: int, layer: int, number: int) -> torch.Tensor:
+def _embeddings(work: Task, chain: int, layer: int, number: int) -> torch.Tensor:
     kept = torch.from_numpy(work.read(f"hidden_{chain}_{layer}", number))
     return kept.view(torch.bfloat16) if kept.dtype == torch.uint16 else kept
 

@@ -15,15 +15,15 @@ from oddhop.hcm.chains import Plan, Posterior, run_chain
 from oddhop.hcm.convolution import Convolution
 from oddhop.hcm.hop_pairs import HopPairs
 from oddhop.hcm.model import Inputs, Shape
-from oddhop.hcm.subgraph import Excerpt, Neighbours, drawn_neighbours, enough_neighbours, gather_excerpt
-from oddhop.partitions.task import Crew, Work
+from oddhop.hcm.subgraph import Neighbours, TrainingSubgraph, drawn_neighbours, enough_neighbours, gather_excerpt
+from oddhop.partitions.task import Task, TaskRunner
 
 STAGE, TRAINING = "gathering", "training"
 WIRING = ("indptr", "indices", "weights", "stand_for")
 PAIRS = ("left", "right", "starts", "class_sizes")
 
 
-def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
+def gather(work: Task, pairs: HopPairs, crew: TaskRunner) -> None:
     """Gather what a model sees of the pairs, and write it where the chains will read it."""
     settings = work.settings
     rounds = count()
@@ -49,7 +49,7 @@ def gather(work: Work, pairs: HopPairs, crew: Crew) -> None:
         work.run.save("excerpt", {}, {})
 
 
-def run_chains(work: Work, plan: Plan, shape: Shape, crew: Crew) -> Posterior:
+def run_chains(work: Task, plan: Plan, shape: Shape, crew: TaskRunner) -> Posterior:
     """Run every chain as a task of its own."""
     finished = crew.each(TRAINING, partial(_run_chain, work, plan, shape), range(plan.chains))
     return Posterior(
@@ -59,7 +59,7 @@ def run_chains(work: Work, plan: Plan, shape: Shape, crew: Crew) -> Posterior:
     )
 
 
-def _run_chain(work: Work, plan: Plan, shape: Shape, number: int) -> tuple[Floats, float]:
+def _run_chain(work: Task, plan: Plan, shape: Shape, number: int) -> tuple[Floats, float]:
     excerpt = {name: work.read(f"excerpt_{name}", 0) for name in (*WIRING, *PAIRS, "convolved")}
     left, right, starts, sizes = (excerpt[name] for name in PAIRS)
     pairs = HopPairs(left, right, starts, sizes, exact=True)
@@ -69,7 +69,7 @@ def _run_chain(work: Work, plan: Plan, shape: Shape, number: int) -> tuple[Float
     return chain.kept.numpy(), chain.loss
 
 
-def _write(work: Work, excerpt: Excerpt) -> None:
+def _write(work: Task, excerpt: TrainingSubgraph) -> None:
     for name in WIRING:
         work.write(f"excerpt_{name}", 0, getattr(excerpt.inputs.convolution, name))
     for name in PAIRS:
@@ -77,17 +77,17 @@ def _write(work: Work, excerpt: Excerpt) -> None:
     work.write("excerpt_convolved", 0, excerpt.inputs.convolved.numpy())
 
 
-def _ask(work: Work, name: str, nodes: Ints) -> None:
+def _ask(work: Task, name: str, nodes: Ints) -> None:
     """Write nodes, which ascend, for the partitions that they are in: too many to travel with the tasks."""
     for number, some in enumerate(np.split(nodes, np.searchsorted(nodes, work.bounds[1:-1]))):
         work.write(name, number, some)
 
 
-def _joined(work: Work, name: str) -> npt.NDArray[Any]:
+def _joined(work: Task, name: str) -> npt.NDArray[Any]:
     return np.concatenate([work.read(name, number) for number in work.partitions])
 
 
-def _draw(work: Work, name: str, count: int, number: int) -> None:
+def _draw(work: Task, name: str, count: int, number: int) -> None:
     if work.has(f"{name}_nodes", number):
         return
     part, nodes = work.stored.partition(number), work.read(f"{name}_rows", number)
@@ -96,7 +96,7 @@ def _draw(work: Work, name: str, count: int, number: int) -> None:
     work.write(f"{name}_nodes", number, found.drawn)
 
 
-def _look(work: Work, number: int) -> None:
+def _look(work: Task, number: int) -> None:
     if work.has("seen_convolved", number):
         return
     local = work.read("seen", number) - work.bounds[number]

@@ -159,15 +159,9 @@ class Encoding:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(step) for step in first["loc"]) or "the whole"
-            raise ModelFileError(
-                f"the encoding is not usable: {place}: {first['msg']}",
-                "learn it again",
-            ) from None
+            raise ModelFileError(f"the encoding is not usable: {place}: {first['msg']}", "learn it again") from None
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise ModelFileError(
-                f"the encoding is not a JSON document: {error}",
-                "learn it again",
-            ) from None
+            raise ModelFileError(f"the encoding is not a JSON document: {error}", "learn it again") from None
 
     def _check(self, table: pa.Table) -> None:
         check_table(table)
@@ -198,10 +192,7 @@ def check_table(table: pa.Table) -> None:
         )
     repeated = sorted({name for name in table.column_names if table.column_names.count(name) > 1})
     if repeated:
-        raise EncodingError(
-            f"the table has more than one column called {listed(repeated)}",
-            "rename them",
-        )
+        raise EncodingError(f"the table has more than one column called {listed(repeated)}", "rename them")
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

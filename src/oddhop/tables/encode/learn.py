@@ -143,10 +143,7 @@ def _forget(block: Any) -> None:
 def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
     check_table(table)
     if not table.num_rows:
-        raise EncodingError(
-            "the table has no rows",
-            "give one row a node",
-        )
+        raise EncodingError("the table has no rows", "give one row a node")
     return table.column_names, table.column
 
 
@@ -206,10 +203,7 @@ def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, 
             if got not in allowed:
                 near = get_close_matches(str(got), allowed, n=1, cutoff=0.0)
                 hint = f"did you mean {near[0]!r}?" if near else "the table has no columns"
-                raise EncodingError(
-                    f"kinds names the {what} {got!r}, which there is not",
-                    f"{hint}",
-                )
+                raise EncodingError(f"kinds names the {what} {got!r}, which there is not", f"{hint}")
     return dict(kinds)
 
 

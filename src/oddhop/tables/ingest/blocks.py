@@ -28,7 +28,7 @@ from oddhop.tables.encode.columns import Column
 from oddhop.tables.ingest.growing_files import growing_table, write_dense, write_sparse
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.tables.read.ids import IdColumn, end_key
-from oddhop.tables.read.joins import Columns, number_nodes
+from oddhop.tables.read.joins import TableColumns, number_nodes
 from oddhop.tables.read.sources import Form
 
 ROWS_AT_ONCE = 1 << 17
@@ -42,7 +42,7 @@ class NodeTable:
     """The table ``people`` of a database: one row a node, numbered by the order of the ids."""
 
     connection: duckdb.DuckDBPyConnection
-    chosen: Columns
+    chosen: TableColumns
     nodes: int
 
     def blocks(self, columns: Sequence[int], *, with_ids: bool = False) -> Iterator[pa.Table]:
@@ -63,7 +63,7 @@ class NodeTable:
         return pa.concat_tables(self.blocks([self.chosen.node_names.index(name)])).column(0)
 
 
-def keep_nodes(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> tuple[IdColumn, tuple[int, int, int]]:
+def keep_nodes(connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> tuple[IdColumn, tuple[int, int, int]]:
     """Make ``people``, which outlives the connection; give its ids, and the counts of :func:`number_nodes`."""
     connection.execute("DROP TABLE IF EXISTS people")
     names = {k: chosen.node_names[k] for k in (chosen.id, *chosen.others)}
@@ -128,7 +128,7 @@ def write_nodes(
 
 
 def bring_edges(
-    connection: duckdb.DuckDBPyConnection, chosen: Columns, *, where_they_lie: bool
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, *, where_they_lie: bool
 ) -> tuple[IdColumn, IdColumn]:
     """Make ``edges``, where they lie if that can be; give both ends."""
     picks = {k: chosen.edge_names[k] for k in chosen.ends}
@@ -138,7 +138,7 @@ def bring_edges(
 
 def write_pairs(
     connection: duckdb.DuckDBPyConnection,
-    chosen: Columns,
+    chosen: TableColumns,
     node_id: IdColumn,
     nodes: int,
     file: Path,

@@ -113,8 +113,7 @@ def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
     """Find the files of a table; anything else could not be read again after a kill."""
     if not isinstance(named, str | os.PathLike):
         raise TableError(
-            f"{what} must be files to be ingested, got {type(named).__name__}",
-            "write it to Parquet first",
+            f"{what} must be files to be ingested, got {type(named).__name__}", "write it to Parquet first"
         )
     with opened(named, what) as form:
         yield form

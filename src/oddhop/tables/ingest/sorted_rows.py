@@ -40,7 +40,7 @@ class Buckets:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SortedRows:
     """The rows of a partition, sorted, each neighbour once; repairs are counted at the lower end of an edge."""
 
     indices: Ints
@@ -108,7 +108,7 @@ def fill_buckets(pairs: Path, nodes: int, most: int, buckets: Path, progress: Pr
     return Buckets(bounds, tuple(starts.tolist()))
 
 
-def sorted_rows(buckets: Path, where: Buckets, number: int) -> Rows:
+def sorted_rows(buckets: Path, where: Buckets, number: int) -> SortedRows:
     """Read a bucket and make it the rows of its partition."""
     nodes, start, stop = where.bounds[-1], *where.bounds[number : number + 2]
     first, last = where.starts[number : number + 2]
@@ -117,7 +117,7 @@ def sorted_rows(buckets: Path, where: Buckets, number: int) -> Rows:
     indices = np.empty(entries.size, dtype=index_dtype(nodes))
     degrees = np.zeros(stop - start, dtype=np.int64)
     kept, duplicates, one_way = _merge(entries, start, _shift(nodes), indices, degrees)
-    return Rows(indices[:kept], degrees, int(duplicates), int(one_way))
+    return SortedRows(indices[:kept], degrees, int(duplicates), int(one_way))
 
 
 @compiled

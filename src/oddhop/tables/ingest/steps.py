@@ -38,7 +38,7 @@ from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sor
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_table, reading
 from oddhop.tables.read.ids import IdColumn
-from oddhop.tables.read.joins import Columns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__
@@ -140,7 +140,7 @@ def make(job: Job, run: RunFolder) -> None:
 
 
 @contextmanager
-def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, TableColumns]]:
     spill = work / "spill"
     shutil.rmtree(spill, ignore_errors=True)
     spill.mkdir()
@@ -171,7 +171,7 @@ def _read_attributes(job: Job, work: Path, nodes: int) -> None:
         _step(work, "attributes", lambda: _write_attributes(job, people, Encoding.from_json(document), work))
 
 
-def _number(connection: duckdb.DuckDBPyConnection, chosen: Columns) -> dict[str, Any]:
+def _number(connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
     with reading(chosen.node_form.label):
         node_id, (rows, null_ids, repeated) = keep_nodes(connection, chosen)
     return {

@@ -28,8 +28,7 @@ def database(
     """
     if temp_folder is not None and not Path(temp_folder).is_dir():
         raise TableError(
-            f"temp_folder must be a folder that exists, got {str(temp_folder)!r}",
-            "make it or name another",
+            f"temp_folder must be a folder that exists, got {str(temp_folder)!r}", "make it or name another"
         )
     with tempfile.TemporaryDirectory(prefix="oddhop-", dir=temp_folder) as spill:
         connection = _connect(spill, memory_limit, file)
@@ -55,14 +54,10 @@ def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.
     try:
         return duckdb.connect(":memory:" if file is None else file, config=config)
     except duckdb.IOException as error:
-        raise TableError(
-            f"{file} cannot be opened: DuckDB says: {first_line(error)}",
-            "start anew elsewhere",
-        ) from None
+        raise TableError(f"{file} cannot be opened: DuckDB says: {first_line(error)}", "start anew elsewhere") from None
     except duckdb.Error as error:
         raise SettingsError(
-            f"memory_limit must be a size such as '4GB', got {memory_limit!r}",
-            f"DuckDB says: {first_line(error)}",
+            f"memory_limit must be a size such as '4GB', got {memory_limit!r}", f"DuckDB says: {first_line(error)}"
         ) from None
 
 

@@ -57,10 +57,7 @@ class Delimited:
             with reading(f"{self.label}, file {file}"):
                 line = _first_line(file)
             if not line.strip():
-                raise TableError(
-                    f"{file} is empty",
-                    "its first line must name the columns",
-                )
+                raise TableError(f"{file} is empty", "its first line must name the columns")
             delimiter = "\t" if self.tabs else _delimiter(line)
             try:
                 headers.append((tuple(next(csv.reader([line], delimiter=delimiter, strict=True))), delimiter))

@@ -63,16 +63,10 @@ def id_column(
             f"AND (isinf({column}) OR {column} <> trunc({column}) OR abs({column}) > {EXACT})",
         )[0]
         if odd is not None:
-            raise TableError(
-                f"{label} must hold exact ids, got the number {odd!r}",
-                "make them integers or text",
-            )
+            raise TableError(f"{label} must hold exact ids, got the number {odd!r}", "make them integers or text")
         kind, sql = "BIGINT", f"TRY_CAST({column} AS BIGINT)"
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT")):
-        raise TableError(
-            f"{label} must hold single values, got {kind}",
-            "give every node one id",
-        )
+        raise TableError(f"{label} must hold single values, got {kind}", "give every node one id")
     if decide and textual:
         others, rows = fetch_row(
             connection,

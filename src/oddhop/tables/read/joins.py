@@ -61,7 +61,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """Two tables, and which of their columns are read as what, by number."""
 
     edge_form: Form
@@ -104,17 +104,14 @@ def find_columns(
     source: str | None,
     target: str | None,
     id_name: str | None,
-) -> Columns:
+) -> TableColumns:
     """Find out which column is what, by name."""
     edge_names, node_names = edge_form.names(connection), node_form.names(connection)
     ends = find_ends(edge_names, source, target, edge_form.label)
     i = find_id(node_names, id_name, node_form.label)
     if len(node_names) < 2:
-        raise TableError(
-            f"{node_form.label} has no column besides {node_names[i]!r}",
-            f"{NO_ATTRIBUTES}",
-        )
-    return Columns(edge_form, node_form, edge_names, node_names, ends, i)
+        raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}", f"{NO_ATTRIBUTES}")
+    return TableColumns(edge_form, node_form, edge_names, node_names, ends, i)
 
 
 def _role(
@@ -142,10 +139,7 @@ def number_nodes(
         f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
     )
     if not with_id:
-        raise TableError(
-            f"{node_id.label}: there is no node with an id among {rows} rows",
-            "give at least one",
-        )
+        raise TableError(f"{node_id.label}: there is no node with an id among {rows} rows", "give at least one")
     # To compare whole rows is dear, and where every id stands once there is nothing to compare.
     repeats = distinct < with_id
     connection.execute(

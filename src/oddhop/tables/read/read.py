@@ -20,9 +20,9 @@ from oddhop.graph.graph import Graph
 from oddhop.tables.read.database import database, fetch_table, reading
 from oddhop.tables.read.joins import (
     NO_ATTRIBUTES,
-    Columns,
     Counts,
     Roles,
+    TableColumns,
     find_columns,
     number_nodes,
     place_edges,
@@ -90,10 +90,7 @@ def read_tables(
     (['al', 'bo', 'cy'], [[0, 1], [2, 0]], 1)
     """
     if nodes is None:
-        raise TableError(
-            "there is no node table",
-            f"{NO_ATTRIBUTES}",
-        )
+        raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
     with ExitStack() as stack:
         edge_form = stack.enter_context(opened(edges, "the edge table"))
         node_form = stack.enter_context(opened(nodes, "the node table"))
@@ -103,7 +100,9 @@ def read_tables(
             return _read(connection, columns, strict, progress)
 
 
-def _read(connection: duckdb.DuckDBPyConnection, chosen: Columns, strict: bool, progress: Progress) -> NetworkTables:
+def _read(
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, strict: bool, progress: Progress
+) -> NetworkTables:
     names, i, (s, t) = chosen.node_names, chosen.id, chosen.ends
     progress(READING, 0, STEPS)
     chosen.node_form.load(connection, "nodes", {k: names[k] for k in (i, *chosen.others)}, {i})

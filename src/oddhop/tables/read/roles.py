@@ -77,10 +77,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str) -> int:
                 command="say which with --id",
             )
     if not names:
-        raise TableError(
-            f"{label} has no columns",
-            "it must have the ids of the nodes and their attributes",
-        )
+        raise TableError(f"{label} has no columns", "it must have the ids of the nodes and their attributes")
     _check_header(names[:1], label)
     return 0
 
@@ -91,10 +88,7 @@ def said(names: Sequence[str], name: str, role: str, label: str) -> int:
         return list(names).index(name)
     near = get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {list(names)}"
-    raise TableError(
-        f"{label} has no column {name!r} for {role}=",
-        f"{hint}",
-    )
+    raise TableError(f"{label} has no column {name!r} for {role}=", f"{hint}")
 
 
 def _plain(name: str) -> str:
@@ -104,10 +98,7 @@ def _plain(name: str) -> str:
 def _check_unique(names: Sequence[str], label: str) -> None:
     repeated = [name for k, name in enumerate(names) if name in names[:k]]
     if repeated:
-        raise TableError(
-            f"{label} has more than one column {repeated[0]!r}",
-            "give every column its own name",
-        )
+        raise TableError(f"{label} has more than one column {repeated[0]!r}", "give every column its own name")
 
 
 def _check_header(names: Sequence[str], label: str) -> None:

@@ -86,8 +86,7 @@ def opened(named: Any, what: str) -> Iterator[Form]:
     if isinstance(named, Query):
         if not _is_postgres(named.uri):
             raise TableError(
-                f"{what} must have an address that begins with postgresql://",
-                "other databases are not read",
+                f"{what} must have an address that begins with postgresql://", "other databases are not read"
             )
         host = urlsplit(named.uri).hostname or "this machine"
         with answer(named.uri, named.sql, f"{what}, a query on {host},") as frame:
@@ -112,15 +111,9 @@ def _is_postgres(text: str) -> bool:
 def _named_files(name: str | bytes, what: str) -> Form:
     name = os.fsdecode(name)
     if _is_postgres(name):
-        raise TableError(
-            f"{what} is an address without a query",
-            "say oddhop.tables.read.Query(address, 'select ...')",
-        )
+        raise TableError(f"{what} is an address without a query", "say oddhop.tables.read.Query(address, 'select ...')")
     if "://" in name:
-        raise TableError(
-            f"{what} must be on this machine, got {name!r}",
-            "fetch the file and name its path",
-        )
+        raise TableError(f"{what} must be on this machine, got {name!r}", "fetch the file and name its path")
     if not name or "\0" in name:
         raise TableError(f"{what} must be the path of a file, got {name!r}")
     path = Path(name)
@@ -138,8 +131,7 @@ def _named_files(name: str | bytes, what: str) -> Form:
         files = sorted(file for file in glob.glob(name, recursive=True) if Path(file).is_file())  # noqa: PTH207 - any pattern
         if not files:
             raise TableError(
-                f"{what} is the pattern {name!r}, which no file matches",
-                f"mind where it starts: {Path.cwd()}",
+                f"{what} is the pattern {name!r}, which no file matches", f"mind where it starts: {Path.cwd()}"
             )
     else:
         raise _missing(path, what, str(name))
@@ -150,10 +142,7 @@ def _one_form(files: Sequence[str], name: str, what: str) -> Form:
     forms = {file: _form(file) for file in files}
     unknown = [file for file, form in forms.items() if form is None]
     if unknown:
-        raise TableError(
-            f"{what} must be {WANTED}, got {unknown[0]!r}",
-            "name the file by what it holds",
-        )
+        raise TableError(f"{what} must be {WANTED}, got {unknown[0]!r}", "name the file by what it holds")
     if len(set(forms.values())) > 1:
         raise TableError(
             f"{what} must be of one form, got {', '.join(sorted(map(str, set(forms.values()))))} in {name!r}",

@@ -42,8 +42,7 @@ def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
         from adbc_driver_postgresql import dbapi
     except ImportError:
         raise TableError(
-            f"{label} needs the PostgreSQL driver, which is not installed",
-            "pip install oddhop[sql]",
+            f"{label} needs the PostgreSQL driver, which is not installed", "pip install oddhop[sql]"
         ) from None
     try:
         with dbapi.connect(uri) as connection:
