@@ -12,7 +12,7 @@ import pytest
 
 import oddhop
 from oddhop import HCM, Graph, Odd
-from oddhop.odd import ring
+from oddhop.odd import communities as odd_communities
 from tests.conftest import QUICK
 
 
@@ -77,8 +77,8 @@ def test_the_eigenvectors_are_not_searched_again_to_explain(
     fitted.save(tmp_path / "model.oddhop")
     loaded = Odd.load(tmp_path / "model.oddhop")
     asked: list[Graph] = []
-    found = ring.communities
-    monkeypatch.setattr(ring, "communities", lambda graph: asked.append(graph) or found(graph))
+    found = odd_communities.communities
+    monkeypatch.setattr(odd_communities, "communities", lambda graph: asked.append(graph) or found(graph))
     kept = [one.explain([3, 9], small, result=fitted.result_) for one in (fitted, loaded)]
     assert not asked
     assert kept[0] == kept[1]  # the file keeps every bit of what the fit left
@@ -98,8 +98,8 @@ def test_what_was_kept_of_one_network_is_not_used_for_another(small: Graph) -> N
     assert mismatched.score == pytest.approx(score, rel=1e-5)
 
 
-def _with_edges(fitted: Odd, apart: np.ndarray | None) -> Odd:
-    fitted.model_ = replace(fitted.model_, learned=replace(fitted.model_.learned, apart=apart))
+def _with_edges(fitted: Odd, residuals: np.ndarray | None) -> Odd:
+    fitted.model_ = replace(fitted.model_, learned=replace(fitted.model_.learned, residuals=residuals))
     return fitted
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
+from oddhop.odd.communities import communities
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
-from oddhop.odd.ring import LARGEST, communities, knots_of, knots_with, surprises
+from oddhop.odd.ring import LARGEST, knots_of, knots_with, surprises
 from oddhop.odd.views import _figures, judge, learn_panel, see
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
@@ -62,7 +63,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     fewer = without(graph, node, there[gone])
     assert fewer.degrees[node] == there.size - 2
     before = communities(graph)
-    monkeypatch.setattr("oddhop.odd.ring.communities", lambda _: before)
+    monkeypatch.setattr("oddhop.odd.communities.communities", lambda _: before)
     for seen, kept, changed in (
         (same_looks, ~gone, fewer),
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),

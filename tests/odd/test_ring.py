@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
+from oddhop.odd import communities as odd_communities
 from oddhop.odd import ring
-from oddhop.odd.ring import beyond_degree, communities, knots
+from oddhop.odd.communities import communities
+from oddhop.odd.ring import beyond_degree, knots
 from tests.odd.planted import RING, planted
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -53,7 +55,7 @@ def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) ->
     graph = _graph(network)
     tied = knots(graph)
     assert set(np.argsort(-tied)[: len(members)]) == set(members)
-    monkeypatch.setattr(ring, "FEWEST_NODES", 2)  # let the eigenvector of the ring stand for a community
+    monkeypatch.setattr(odd_communities, "FEWEST_NODES", 2)  # let the eigenvector of the ring stand for a community
     assert knots(graph)[members].mean() < 0.5 * tied[members].mean()
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oddhop.detector.cost import BASE, Cost, Size
+from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
-from oddhop.odd.ring import EIGENVECTORS
 from oddhop.odd.settings import OddSettings
 
 EDGE_SECONDS, VALUE_SECONDS = 1e-5, 1e-7  # of one pass over the edges, and of the attributes

@@ -23,10 +23,10 @@ from oddhop.explain.guide import Guide
 from oddhop.graph.graph import Graph
 from oddhop.odd import cost
 from oddhop.odd.combine import KINDS, Evidence
+from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.explain import explain_nodes
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.phrases import GUIDE, related
-from oddhop.odd.ring import folded, unfolded
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, see, thinned_score
 from oddhop.tables.network import Network
@@ -109,8 +109,8 @@ class Odd(GraphDetector):
         run.progress("views", 0, settings.n_resamples + 1)
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
-        apart = None if seen.apart is None else folded(graph, seen.apart)
-        return OddLearned(panel, apart), _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
+        residuals = None if seen.residuals is None else folded(graph, seen.residuals)
+        return OddLearned(panel, residuals), _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
@@ -129,12 +129,14 @@ class Odd(GraphDetector):
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
     ) -> Iterator[Explanation]:
         learned, graph = self.model_.learned, network.graph
-        kept = learned.apart
+        kept = learned.residuals
         if kept is not None and kept.size == graph.edge_count and self.model_.fingerprint == graph.fingerprint:
             kept = unfolded(graph, kept)
         else:
             kept = None  # another network has communities of its own
-        return explain_nodes(learned.panel, network, nodes, baseline, apart=kept, workers=workers, progress=progress)
+        return explain_nodes(
+            learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress
+        )
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "a few edges decide. Read the rank ranges before you act."

@@ -43,15 +43,15 @@ def explain_nodes(
     nodes: Ints,
     baseline: Baseline,
     *,
-    apart: Floats | None = None,
+    residuals: Floats | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some nodes of a network, given by their numbers, one after the other.
 
-    ``apart`` is what communities leave of every edge, see ``fix_network`` in ``oddhop.odd.rescore``.
+    ``residuals`` is what communities leave of every edge, see ``fix_network`` in ``oddhop.odd.rescore``.
     """
-    held = fix_network(panel, network.graph, apart, workers=workers)
+    held = fix_network(panel, network.graph, residuals, workers=workers)
     context = Context(held, network, Columns(network), baseline)
     for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
         progress("explain", done, nodes.size)

@@ -28,12 +28,12 @@ class OddLearned:
     Attributes
     ----------
     panel : what is needed to judge a network.
-    apart : what communities leave of the edges of the network that was fitted, see ``oddhop.odd.ring.folded``;
-        explanations need it, and to find it again takes longest.
+    residuals : what communities leave of the edges of the network that was fitted, as ``oddhop.odd.communities.folded``
+        keeps it; explanations need it, and to find it again takes longest.
     """
 
     panel: Panel
-    apart: Floats | None = None
+    residuals: Floats | None = None
 
 
 OddModel: TypeAlias = Model[OddSettings, OddLearned]
@@ -41,7 +41,7 @@ OddModel: TypeAlias = Model[OddSettings, OddLearned]
 
 def to_parts(learned: OddLearned) -> Parts:
     """Take apart what was learned, for a file."""
-    arrays: Arrays = {} if learned.apart is None else {"apart": learned.apart}
+    arrays: Arrays = {} if learned.residuals is None else {"residuals": learned.residuals}
     for name, part in _parts(learned.panel).items():
         arrays |= {
             f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
@@ -88,7 +88,7 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
     panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
-    return OddLearned(panel, arrays.get("apart")), columns
+    return OddLearned(panel, arrays.get("residuals")), columns
 
 
 def _preparation(arrays: Arrays, name: str) -> Preparation:

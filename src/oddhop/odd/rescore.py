@@ -81,10 +81,10 @@ class Rescored:
     evidence: Evidence
 
 
-def fix_network(panel: Panel, graph: Graph, apart: Floats | None = None, *, workers: int = 1) -> FixedNetwork:
+def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, workers: int = 1) -> FixedNetwork:
     """Bring a network to the form in which single nodes are judged again.
 
-    ``apart`` is what communities leave of every edge, where it is known: to find it takes longest.
+    ``residuals`` is what communities leave of every edge, where it is known: to find it takes longest.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def fix_network(panel: Panel, graph: Graph, apart: Floats | None = None, *, work
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
     no_reason = odds_of_no_reason(graph, faces, panel.kinship, workers=workers)
-    ties = unexplained(graph, apart=apart, no_reason=no_reason, workers=workers)
+    ties = unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers)
     tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
     entries = graph.indices.size
     some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
@@ -152,5 +152,5 @@ def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple
     there = held.faces[held.graph.indices[row]]
     f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
-    own = held.ties.apart[row] * expit(f) * kept
+    own = held.ties.residuals[row] * expit(f) * kept
     return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)

@@ -21,19 +21,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.base.parallel import map_blocks, single_threaded
-from oddhop.base.randomness import START_VECTOR, generator
-from oddhop.graph.adjacency import both_ways
+from oddhop.base.parallel import map_blocks
 from oddhop.graph.graph import Graph
+from oddhop.odd.communities import edge_residuals
 
-EIGENVECTORS = 64
-FEWEST_NODES = 64
 LARGEST = 12
-CLOSE_ENOUGH = 1e-6
 NODES_AT_ONCE = 512
 TINY = 1e-30
 DEGREE_GROUPS = 4
@@ -45,13 +40,13 @@ class Ties:
 
     Attributes
     ----------
-    apart : what communities alone leave of every edge, in the order of the rows.
+    residuals : what communities alone leave of every edge, in the order of the rows.
     left : r of every edge, which is less where looks explain it.
     sums : s of every node.
     whole, squares : the sums of s and of s^2 over all nodes.
     """
 
-    apart: Floats
+    residuals: Floats
     left: Floats
     sums: Floats
     whole: float
@@ -63,8 +58,10 @@ class Ties:
         return self.squares / self.whole**2 if self.whole > 0 else 0.0
 
 
-def knots(graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None = None, workers: int = 1) -> Floats:
-    """Give the knot of every node; ``apart`` is ``left_apart`` of the network, where it is known.
+def knots(
+    graph: Graph, *, residuals: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
+) -> Floats:
+    """Give the knot of every node; ``residuals`` is ``edge_residuals`` of the network, where it is known.
 
     ``no_reason`` has, for every entry of ``graph.indices``, the chance that looks are not why the two are joined; it is
     taken for 1 where it is not given.
@@ -78,7 +75,9 @@ def knots(graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
-    return knots_of(graph, unexplained(graph, apart=apart, no_reason=no_reason, workers=workers), workers=workers)
+    return knots_of(
+        graph, unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers), workers=workers
+    )
 
 
 def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
@@ -93,49 +92,13 @@ def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
 
 
 def unexplained(
-    graph: Graph, *, apart: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
+    graph: Graph, *, residuals: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
 ) -> Ties:
     """Give what communities, and looks where ``no_reason`` is given, leave of every edge."""
-    apart = left_apart(graph, workers=workers) if apart is None else apart
-    left = apart if no_reason is None else apart * no_reason
+    residuals = edge_residuals(graph, workers=workers) if residuals is None else residuals
+    left = residuals if no_reason is None else residuals * no_reason
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
-    return Ties(apart, left, sums, float(sums.sum()), float((sums**2).sum()))
-
-
-def left_apart(graph: Graph, *, workers: int = 1) -> Floats:
-    """Give what communities leave of every edge, in the order of the rows; it takes the eigenvectors."""
-    values, vectors = communities(graph)
-
-    def leftover(start: int) -> Floats:
-        stop = min(start + NODES_AT_ONCE, graph.node_count)
-        return np.asarray(_unexplained(graph.indptr, graph.indices, values, vectors, start, stop))
-
-    return np.concatenate(list(map_blocks(leftover, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
-
-
-def folded(graph: Graph, apart: Floats) -> Floats:
-    """Give what communities leave, once for every edge and in single precision: a quarter to keep.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.ring import folded, left_apart, unfolded
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
-    >>> apart = left_apart(graph)
-    >>> kept = folded(graph, apart)
-    >>> apart.size == 2 * kept.size, bool(np.allclose(unfolded(graph, kept), apart, atol=1e-7))
-    (True, True)
-    """
-    return np.asarray(apart[graph.entry_nodes < graph.indices], dtype=np.float32)
-
-
-def unfolded(graph: Graph, kept: Floats) -> Floats:
-    """Give what ``folded`` kept, in the order of the rows."""
-    apart = np.empty(graph.indices.size)
-    both_ways(graph.indptr, graph.indices, graph.upper, kept, apart)
-    return apart
+    return Ties(residuals, left, sums, float(sums.sum()), float((sums**2).sum()))
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
@@ -211,36 +174,6 @@ def usual_knots(tied: Floats, degrees: Ints) -> tuple[Floats, Floats]:
     group = np.searchsorted(bounds, size, side="left")
     members = [group == g for g in np.unique(group)]
     return np.array([size[one].mean() for one in members]), np.array([np.median(own[one]) for one in members])
-
-
-def communities(graph: Graph) -> tuple[Floats, Floats]:
-    """Give the leading eigenvalues and eigenvectors of the adjacency that live on many nodes."""
-    nodes = graph.node_count
-    count = min(EIGENVECTORS, nodes // 4)
-    if nodes < FEWEST_NODES or count < 1:
-        return np.zeros(0), np.zeros((nodes, 0))
-    ones = np.ones(graph.indices.size)
-    adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=(nodes, nodes))
-    start = generator(0, START_VECTOR).random(nodes) + 0.5
-    with single_threaded():
-        try:
-            values, vectors = eigsh(adjacency, k=count, v0=start, tol=CLOSE_ENOUGH)
-        except ArpackNoConvergence as short:  # those that were found explain what they can
-            values, vectors = short.eigenvalues, short.eigenvectors
-    many = 1.0 / np.maximum((vectors**4).sum(axis=0), 1e-30) > FEWEST_NODES
-    return values[many], np.ascontiguousarray(vectors[:, many])
-
-
-@compiled
-def _unexplained(indptr: Ints, indices: Ints, values: Floats, vectors: Floats, start: int, stop: int) -> Floats:
-    out = np.empty(indptr[stop] - indptr[start])
-    for u in range(start, stop):
-        for e in range(indptr[u], indptr[u + 1]):
-            explained = 0.0
-            for m in range(values.size):
-                explained += values[m] * vectors[u, m] * vectors[indices[e], m]
-            out[e - indptr[start]] = min(max(1.0 - explained, 0.0), 1.0)
-    return out
 
 
 @compiled

@@ -12,10 +12,11 @@ from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
 from oddhop.odd.combine import Evidence, join
+from oddhop.odd.communities import edge_residuals
 from oddhop.odd.coordinates import Coordinates, learn_coordinates
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
-from oddhop.odd.ring import beyond_degree, knots, left_apart
+from oddhop.odd.ring import beyond_degree, knots
 from oddhop.odd.stranger import Kinship, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
@@ -54,13 +55,13 @@ class Panel:
 class Seen:
     """A network as the views need it: the wiring, and both forms of the attributes.
 
-    ``apart`` is what communities leave of the edges; where it is None, it is found when it is needed.
+    ``residuals`` is what communities leave of the edges; where it is None, it is found when it is needed.
     """
 
     graph: Graph
     coordinates: Floats
     outlyingness: Floats
-    apart: Floats | None = None
+    residuals: Floats | None = None
 
 
 def see(graph: Graph, coordinates: Coordinates, preparation: Preparation) -> Seen:
@@ -86,7 +87,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     preparation = learn_preparation(
         graph, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=OUTLIER_PCA_ABOVE
     )
-    seen = replace(see(graph, coordinates, preparation), apart=left_apart(graph, workers=workers))
+    seen = replace(see(graph, coordinates, preparation), residuals=edge_residuals(graph, workers=workers))
     kinship, bulks, evidence = _learn(seen, workers)
     return Panel(coordinates, preparation, kinship, *bulks), evidence, seen
 
@@ -109,7 +110,7 @@ def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floa
         keep[0] = True
     indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
     thinner = replace(graph, indptr=frozen(indptr), indices=frozen(indices))
-    return _learn(replace(seen, graph=thinner, apart=None), workers)[2].score
+    return _learn(replace(seen, graph=thinner, residuals=None), workers)[2].score
 
 
 def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
@@ -125,7 +126,7 @@ def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
     graph = seen.graph
     strange = strangeness(graph, seen.coordinates, kinship, workers=workers)
     no_reason = odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship, workers=workers)
-    tied = knots(graph, apart=seen.apart, no_reason=no_reason, workers=workers)
+    tied = knots(graph, residuals=seen.residuals, no_reason=no_reason, workers=workers)
     return strange, seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 

@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 
 from oddhop.errors import TableError
+from oddhop.tables.read.column_types import text_kinds
 from oddhop.tables.read.database import compression, literal, literals, reading, unglobbed
-from oddhop.tables.read.kinds import text_kinds
 
 LONGEST_HEADER = 1 << 24
 
