@@ -11,7 +11,7 @@ with T. Both AHP and IV are means over the chains: AHP of AHP_c, and IV of
 
     IV_c(i) = mean over the edges of i of  var_c(e) + (mean_c(e) - mean(e))^2,
 
-which is what the uncertainty of a score is told from (see ranks.py).
+which is what the uncertainty of a score is told from (see ``ranking.py``).
 """
 
 from __future__ import annotations

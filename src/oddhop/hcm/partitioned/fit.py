@@ -76,16 +76,16 @@ def fit_partitions(
         return _fit(work, TaskRunner(mapper, progress))
 
 
-def _fit(work: Task, crew: TaskRunner) -> PartitionedFit:
+def _fit(work: Task, runner: TaskRunner) -> PartitionedFit:
     settings: HCMSettings = work.settings
-    prepared = prepare(work, crew)
-    purge = purify(work, prepared.similarity, crew)
-    pairs = sample_pairs(work, purge, crew)
+    prepared = prepare(work, runner)
+    purge = purify(work, prepared.similarity, runner)
+    pairs = sample_pairs(work, purge, runner)
     plan = plan_chains(pairs, settings, work.seed)
-    gather(work, pairs, crew)
+    gather(work, pairs, runner)
     shape = Shape(prepared.preparation.width, settings.hidden, settings.layers, settings.hop_classes)
-    posterior = run_chains(work, plan, shape, crew)
-    scores = score_nodes(work, posterior, crew)
+    posterior = run_chains(work, plan, shape, runner)
+    scores = score_nodes(work, posterior, runner)
     left_out = LeftOut(purge.dropped, purge.tied, prepared.similarity, purge.hubs)
     known = describe(work.stored, texts=False)
     return PartitionedFit(

@@ -41,17 +41,17 @@ IN_STEP, LISTED_AT_ONCE = 16, 2**22  # searches that go on in step, and nodes th
 ENTRIES_AT_ONCE = 2**22
 
 
-def sample_pairs(work: Task, purge: Purge, crew: TaskRunner) -> HopPairs:
+def sample_pairs(work: Task, purge: Purge, runner: TaskRunner) -> HopPairs:
     """Draw about as many pairs from every class that exists as ``hops.sample_pairs`` does: the same ones."""
     if purge.entries == 0:
         raise NothingToLearnError(NO_EDGES)
     nodes, classes = work.stored.manifest.nodes, work.settings.hop_classes
     choice = Choice.of_all(nodes, MAX_SOURCES, work.seed)
     if not LeftRows(work).degrees(choice.pilot).any():
-        found = crew.each(STAGE, partial(_wired, work), work.partitions, 0, 2 * classes)
+        found = runner.each(STAGE, partial(_wired, work), work.partitions, 0, 2 * classes)
         wired = np.concatenate([some for some, _ in found])
         choice = Choice.of_wired(wired, sum(count for _, count in found), MAX_SOURCES)
-    _, seen = work.remembered("pilot", lambda: ({}, _pilot(work, choice.pilot, crew)))
+    _, seen = work.remembered("pilot", lambda: ({}, _pilot(work, choice.pilot, runner)))
     pilot = Pilot(np.array(seen["counts"], dtype=np.float64), seen["rim_edges"])
     wiring = Wiring(nodes, purge.entries, float(purge.squares))
     draw = plan_draw(wiring, choice, pilot, pool_pairs(work.settings, nodes), work.seed)
@@ -59,7 +59,7 @@ def sample_pairs(work: Task, purge: Purge, crew: TaskRunner) -> HopPairs:
     tasks = [(number, choice.sources[start : start + SOURCES_AT_ONCE]) for number, start in enumerate(blocks)]
     listed = pilot.counts[:-1].sum() / choice.pilot.size + draw.rates[-1] * nodes  # around a source, on average
     in_step = int(np.clip(LISTED_AT_ONCE / listed, 1, IN_STEP))
-    crew.each(STAGE, partial(_draw_block, work, draw, classes, in_step), tasks, 1, 2)
+    runner.each(STAGE, partial(_draw_block, work, draw, classes, in_step), tasks, 1, 2)
     drawn = (work.read("pairs", number) for number, _ in tasks)
     parts = ((pairs[0], pairs[1], pairs[2]) for pairs in drawn)
     return grouped(parts, draw.class_sizes, exact=draw.exact)
@@ -71,11 +71,11 @@ def _wired(work: Task, number: int) -> tuple[Ints, int]:
     return wired[:MAX_SOURCES], wired.size
 
 
-def _pilot(work: Task, pilot: Ints, crew: TaskRunner) -> dict[str, object]:
+def _pilot(work: Task, pilot: Ints, runner: TaskRunner) -> dict[str, object]:
     classes, nodes = work.settings.hop_classes, work.stored.manifest.nodes
     reached, rim_edges = [], 0
     for level in range(classes):
-        told = crew.each(STAGE, partial(_reach, work, pilot, level), work.partitions, level, 2 * classes)
+        told = runner.each(STAGE, partial(_reach, work, pilot, level), work.partitions, level, 2 * classes)
         reached.append(sum(one for one, _ in told))
         if level == max(classes - 2, 0):
             rim_edges = sum(edges for _, edges in told)
@@ -126,34 +126,37 @@ def _draw_block(work: Task, draw: Draw, classes: int, in_step: int, task: tuple[
     if work.has("pairs", number):
         return
     rows, nodes = LeftRows(work), work.stored.manifest.nodes
-    mark = np.zeros(nodes, dtype=np.uint8)  # one byte a node, and of those the ones that are touched
+    visited = np.zeros(nodes, dtype=np.uint8)  # one byte a node, and of those the ones that are touched
     parts = [
-        _draw_some(rows, sources[k : k + in_step], draw, classes, nodes, mark) for k in range(0, sources.size, in_step)
+        _draw_some(rows, sources[k : k + in_step], draw, classes, nodes, visited)
+        for k in range(0, sources.size, in_step)
     ]
     work.write("pairs", number, np.stack([np.concatenate(column) for column in zip(*parts, strict=True)]))
 
 
-def _draw_some(rows: LeftRows, sources: Ints, draw: Draw, classes: int, nodes: int, mark: Ints) -> Drawn:
+def _draw_some(rows: LeftRows, sources: Ints, draw: Draw, classes: int, nodes: int, visited: Ints) -> Drawn:
     depth = classes - 1 if draw.expand else classes - 2
     searches = [Search(int(source), np.array([source], dtype=np.int64), [1]) for source in sources]
     for _ in range(depth):
-        _step(rows, searches, mark)
+        _step(rows, searches, visited)
     made = _propose(rows, searches, draw, classes, depth, nodes)
-    owner, met = made.owner, made.met
+    owner, target = made.owner, made.target
     keep = made.labels < depth
     for number, search in enumerate(searches):
-        mark[search.nodes] = 1
+        visited[search.nodes] = 1
         mine = np.flatnonzero((owner == number) & ~keep)
-        keep[mine] = mark[met[mine]] == 0
-        mark[search.nodes] = 0
+        keep[mine] = visited[target[mine]] == 0
+        visited[search.nodes] = 0
     if not draw.expand:
         unsure = np.flatnonzero(keep & (made.labels >= depth))
-        keep[unsure] = _first_on_rim(rows, searches, owner[unsure], met[unsure], classes, mark) == made.via[unsure]
-    return sources[owner[keep]], met[keep], made.labels[keep]
+        keep[unsure] = (
+            _first_on_rim(rows, searches, owner[unsure], target[unsure], classes, visited) == made.via[unsure]
+        )
+    return sources[owner[keep]], target[keep], made.labels[keep]
 
 
-def _step(rows: LeftRows, searches: list[Search], mark: Ints) -> None:
-    """Take every search one level further; nodes are met in the order of a search that reads row after row."""
+def _step(rows: LeftRows, searches: list[Search], visited: Ints) -> None:
+    """Take every search one level further; nodes are reached in the order of a search that reads row after row."""
     frontiers = [search.level(len(search.ends) - 1) for search in searches]
     owner = np.repeat(np.arange(len(searches)), [frontier.size for frontier in frontiers])
     found: list[list[Ints]] = [[] for _ in searches]
@@ -165,35 +168,35 @@ def _step(rows: LeftRows, searches: list[Search], mark: Ints) -> None:
         for number, some in zip(owners.tolist(), np.split(neighbours, cuts), strict=True):
             if number != current:
                 if current >= 0:
-                    _clear(mark, searches[current].nodes, found[current])
-                mark[searches[number].nodes] = 1
+                    _clear(visited, searches[current].nodes, found[current])
+                visited[searches[number].nodes] = 1
                 current = number
-            found[number].append(_newly_met(some, mark))
+            found[number].append(_newly_visited(some, visited))
     if current >= 0:
-        _clear(mark, searches[current].nodes, found[current])
+        _clear(visited, searches[current].nodes, found[current])
     for search, new in zip(searches, found, strict=True):
         search.nodes = np.concatenate([search.nodes, *new])
         search.ends.append(search.nodes.size)
 
 
-def _clear(mark: Ints, nodes: Ints, found: list[Ints]) -> None:
-    mark[nodes] = 0
+def _clear(visited: Ints, nodes: Ints, found: list[Ints]) -> None:
+    visited[nodes] = 0
     for some in found:
-        mark[some] = 0
+        visited[some] = 0
 
 
 @dataclass(frozen=True)
 class Proposals:
-    """Pairs that may be of a class: by number of the source, whom it met, via whom or -1, and the class."""
+    """Pairs that may be of a class: by number of the source, the target node, via whom or -1, and the class."""
 
     owner: Ints
-    met: Ints
+    target: Ints
     via: Ints
     labels: Ints
 
 
 def _propose(rows: LeftRows, searches: list[Search], draw: Draw, classes: int, depth: int, nodes: int) -> Proposals:
-    """Stride along the candidates of every class around every source, as ``hop_kernels.draw_block`` does."""
+    """Stride along the candidates of every class around every source, as ``hop_search.draw_block`` does."""
     rims = [search.level(classes - 2) for search in searches] if not draw.expand else []
     degrees = np.split(rows.degrees(np.concatenate(rims)), np.cumsum([rim.size for rim in rims])[:-1]) if rims else []
     parts = []
@@ -203,55 +206,57 @@ def _propose(rows: LeftRows, searches: list[Search], draw: Draw, classes: int, d
             rate = float(draw.rates[label])
             if label < depth:
                 level = search.level(label + 1)
-                met = level[strides(level.size, rate, stream)]
-                via = np.full(met.size, -1)
+                target = level[strides(level.size, rate, stream)]
+                via = np.full(target.size, -1)
             elif label == classes - 2:
                 upto = np.cumsum(degrees[number])
-                met = strides(int(degrees[number].sum()), rate, stream)
-                at = np.searchsorted(upto, met, side="right")
-                via, met = rims[number][at], met - (upto[at] - degrees[number][at])  # for now, a place in its row
+                target = strides(int(degrees[number].sum()), rate, stream)
+                at = np.searchsorted(upto, target, side="right")
+                via, target = rims[number][at], target - (upto[at] - degrees[number][at])  # for now, a place in its row
             else:
-                met = strides(nodes, rate, stream)
-                via = np.full(met.size, -1)
-            parts.append((np.full(met.size, number), met, via, np.full(met.size, label)))
-    owner, met, via, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
+                target = strides(nodes, rate, stream)
+                via = np.full(target.size, -1)
+            parts.append((np.full(target.size, number), target, via, np.full(target.size, label)))
+    owner, target, via, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
     over_rim = via >= 0
-    met[over_rim] = rows.pick(via[over_rim], met[over_rim])
-    return Proposals(owner, met, via, labels)
+    target[over_rim] = rows.pick(via[over_rim], target[over_rim])
+    return Proposals(owner, target, via, labels)
 
 
-def _first_on_rim(rows: LeftRows, searches: list[Search], owner: Ints, nodes: Ints, classes: int, mark: Ints) -> Ints:
+def _first_on_rim(
+    rows: LeftRows, searches: list[Search], owner: Ints, nodes: Ints, classes: int, visited: Ints
+) -> Ints:
     """Give the first neighbour of each node that lies on its source's rim, or -1; owners ascend."""
     out = np.full(nodes.size, -1, dtype=np.int64)
     for start, stop, degrees, neighbours in rows.pieces(nodes, ENTRIES_AT_ONCE):
         ends = np.concatenate([[0], np.cumsum(degrees)])
         for number in np.unique(owner[start:stop]).tolist():
             rim = searches[number].level(classes - 2)
-            mark[rim] = 1
+            visited[rim] = 1
             mine = np.flatnonzero(owner[start:stop] == number)
-            out[start + mine] = _first_marked(neighbours, ends, mine, mark)
-            mark[rim] = 0
+            out[start + mine] = _first_visited(neighbours, ends, mine, visited)
+            visited[rim] = 0
     return out
 
 
 @compiled
-def _newly_met(nodes: Ints, mark: Ints) -> Ints:
+def _newly_visited(nodes: Ints, visited: Ints) -> Ints:
     out = np.empty(nodes.size, dtype=np.int64)
     end = 0
     for node in nodes:
-        if mark[node] == 0:
-            mark[node] = 1
+        if visited[node] == 0:
+            visited[node] = 1
             out[end] = node
             end += 1
     return out[:end].copy()
 
 
 @compiled
-def _first_marked(neighbours: Ints, ends: Ints, rows: Ints, mark: Ints) -> Ints:
+def _first_visited(neighbours: Ints, ends: Ints, rows: Ints, visited: Ints) -> Ints:
     out = np.full(rows.size, -1, dtype=np.int64)
     for k in range(rows.size):
         for p in range(ends[rows[k]], ends[rows[k] + 1]):
-            if mark[neighbours[p]] > 0:
+            if visited[neighbours[p]] > 0:
                 out[k] = neighbours[p]
                 break
     return out

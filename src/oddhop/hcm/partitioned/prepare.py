@@ -46,12 +46,12 @@ class Prepared:
     fingerprint: str
 
 
-def prepare(work: Task, crew: TaskRunner) -> Prepared:
+def prepare(work: Task, runner: TaskRunner) -> Prepared:
     """Learn how attributes are prepared, and prepare and convolve those of every partition."""
-    arrays, told = work.remembered("preparation", lambda: crew.each(STAGE, _learned, [work], 0, 3)[0])
+    arrays, told = work.remembered("preparation", lambda: runner.each(STAGE, _learned, [work], 0, 3)[0])
     preparation = Preparation.of(arrays)
-    binary = crew.each(STAGE, partial(_prepared, work, preparation), work.partitions, 1, 3)
-    crew.each(STAGE, partial(_convolved, work), work.partitions, 2, 3)
+    binary = runner.each(STAGE, partial(_prepared, work, preparation), work.partitions, 1, 3)
+    runner.each(STAGE, partial(_convolved, work), work.partitions, 2, 3)
     words = all(zeros for zeros, _ in binary) and any(one for _, one in binary)
     return Prepared(preparation, "jaccard" if words else "cosine", told["fingerprint"])
 

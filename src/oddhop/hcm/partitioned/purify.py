@@ -59,26 +59,26 @@ class Purge:
     squares: int
 
 
-def purify(work: Task, measure: str, crew: TaskRunner) -> Purge:
+def purify(work: Task, measure: str, runner: TaskRunner) -> Purge:
     """Drop exactly floor(drop_ratio x edges) edges, the least similar first; write the rows that are left."""
-    _, told = work.remembered("purge", lambda: ({}, _purify(work, measure, crew)))
+    _, told = work.remembered("purge", lambda: ({}, _purify(work, measure, runner)))
     return Purge(**told)
 
 
-def _purify(work: Task, measure: str, crew: TaskRunner) -> dict[str, int]:
+def _purify(work: Task, measure: str, runner: TaskRunner) -> dict[str, int]:
     drop = int(np.floor(work.settings.drop_ratio * work.stored.manifest.edges + 1e-9))
     threshold, tie, tied = -1, None, 0
     if drop:
-        crew.each(STAGE, partial(_similarity, work, measure), work.partitions, 0, STEPS)
-        threshold, below, equal = _smallest(work, crew, drop, None, step=1)
+        runner.each(STAGE, partial(_similarity, work, measure), work.partitions, 0, STEPS)
+        threshold, below, equal = _smallest(work, runner, drop, None, step=1)
         if below + equal > drop:
             tied = drop - below
-            tie, _, _ = _smallest(work, crew, tied, threshold, step=3)
+            tie, _, _ = _smallest(work, runner, tied, threshold, step=3)
     hubs = tuple(int(node) for node in np.concatenate([_hubs(work, number) for number in work.partitions]))
     cut = Cut(threshold, tie, hubs)
-    if hubs and not any(crew.each(STAGE, partial(_leaves_any, work, cut), work.partitions, STEPS - 2, STEPS)):
+    if hubs and not any(runner.each(STAGE, partial(_leaves_any, work, cut), work.partitions, STEPS - 2, STEPS)):
         cut = Cut(threshold, tie, ())  # of a star nothing would be left
-    left = crew.each(STAGE, partial(_leave_rows, work, cut), work.partitions, STEPS - 1, STEPS)
+    left = runner.each(STAGE, partial(_leave_rows, work, cut), work.partitions, STEPS - 1, STEPS)
     entries, squares = sum(one.entries for one in left), sum(one.squares for one in left)
     return {"dropped": drop, "tied": tied, "hubs": len(cut.hubs), "entries": entries, "squares": squares}
 
@@ -88,7 +88,7 @@ def _hubs(work: Task, number: int) -> Ints:
     return np.asarray(np.flatnonzero(np.diff(work.stored.rows("indptr", start, stop + 1)) > HUB) + start)
 
 
-def _smallest(work: Task, crew: TaskRunner, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
+def _smallest(work: Task, runner: TaskRunner, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
     """Give the key of that rank, counted from 1, how many keys are smaller, and how many are the same.
 
     Keys are similarities, of 32 bits, or the hashes of edges that are as similar as ``tie``, of 64.
@@ -98,7 +98,7 @@ def _smallest(work: Task, crew: TaskRunner, rank: int, tie: int | None, step: in
     for passes, shift in enumerate(range(bits - 16, -1, -16)):
         top = shift == bits - 16
         count = partial(_counts, work, tie, shift, None if top else key)
-        counts = np.sum(crew.each(STAGE, count, work.partitions, step + passes, STEPS), axis=0)
+        counts = np.sum(runner.each(STAGE, count, work.partitions, step + passes, STEPS), axis=0)
         upto = np.cumsum(counts)
         digit = int(np.searchsorted(upto, rank - below))
         equal = int(counts[digit])

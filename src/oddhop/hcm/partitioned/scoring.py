@@ -28,7 +28,7 @@ ENTRIES_AT_ONCE = 4_096
 ROWS_AT_ONCE = 16_384
 
 
-def score_nodes(work: Task, posterior: Posterior, crew: TaskRunner) -> Scores:
+def score_nodes(work: Task, posterior: Posterior, runner: TaskRunner) -> Scores:
     """Score every node of the network by all posterior samples."""
     chains, samples = posterior.weights.shape[:2]
     layers = max(posterior.shape.layers - 1, 1)
@@ -38,14 +38,14 @@ def score_nodes(work: Task, posterior: Posterior, crew: TaskRunner) -> Scores:
             work.write("posterior", chain, posterior.weights[chain])  # for the tasks: too large to travel with each
             for layer in range(1, layers + 1):
                 embed = partial(_embed, work, posterior.shape, chain, layer)
-                crew.each(STAGE, embed, work.partitions, done + layer - 1, steps)
+                runner.each(STAGE, embed, work.partitions, done + layer - 1, steps)
                 if layer > 1:
                     work.forget(f"hidden_{chain}_{layer - 1}")
             judge = partial(_judge, work, posterior.shape, chain, layers)
-            crew.each(STAGE, judge, work.partitions, done + layers, steps)
+            runner.each(STAGE, judge, work.partitions, done + layers, steps)
         work.forget(f"hidden_{chain}_{layers}")
         done += layers + 1
-    crew.each(STAGE, partial(_vary, work, chains), work.partitions, done, steps)
+    runner.each(STAGE, partial(_vary, work, chains), work.partitions, done, steps)
     draws = work.run.array("draws", (chains, samples, work.stored.manifest.nodes), posterior.weights.dtype, fresh=True)
     for number in work.partitions:
         start, stop = work.span(number)

@@ -23,7 +23,7 @@ WIRING = ("indptr", "indices", "weights", "stand_for")
 PAIRS = ("left", "right", "starts", "class_sizes")
 
 
-def gather(work: Task, pairs: HopPairs, crew: TaskRunner) -> None:
+def gather(work: Task, pairs: HopPairs, runner: TaskRunner) -> None:
     """Gather what a model sees of the pairs, and write it where the chains will read it."""
     settings = work.settings
     rounds = count()
@@ -31,13 +31,13 @@ def gather(work: Task, pairs: HopPairs, crew: TaskRunner) -> None:
     def draw(rows: Ints, most: int) -> Neighbours:
         name = f"drawn_{next(rounds)}"
         _ask(work, f"{name}_rows", rows)
-        crew.each(STAGE, partial(_draw, work, name, most), work.partitions, 0, 2)
+        runner.each(STAGE, partial(_draw, work, name, most), work.partitions, 0, 2)
         degrees, drawn = _joined(work, f"{name}_degrees"), _joined(work, f"{name}_nodes")
         return Neighbours(degrees, np.minimum(degrees, most), drawn)
 
     def look(nodes: Ints) -> tuple[Floats, torch.Tensor]:
         _ask(work, "seen", nodes)
-        crew.each(STAGE, partial(_look, work), work.partitions, 1, 2)
+        runner.each(STAGE, partial(_look, work), work.partitions, 1, 2)
         return _joined(work, "seen_weights"), torch.from_numpy(_joined(work, "seen_convolved"))
 
     if work.run.load("excerpt") is None:
@@ -49,9 +49,9 @@ def gather(work: Task, pairs: HopPairs, crew: TaskRunner) -> None:
         work.run.save("excerpt", {}, {})
 
 
-def run_chains(work: Task, plan: Plan, shape: Shape, crew: TaskRunner) -> Posterior:
+def run_chains(work: Task, plan: Plan, shape: Shape, runner: TaskRunner) -> Posterior:
     """Run every chain as a task of its own."""
-    finished = crew.each(TRAINING, partial(_run_chain, work, plan, shape), range(plan.chains))
+    finished = runner.each(TRAINING, partial(_run_chain, work, plan, shape), range(plan.chains))
     return Posterior(
         weights=np.stack([kept for kept, _ in finished]),
         shape=shape,
