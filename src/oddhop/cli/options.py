@@ -69,7 +69,7 @@ Id = Annotated[
     typer.Option("--id", help="The column of the node ids.", show_default="guessed", rich_help_panel=INPUT),
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse tables of which anything is left out.", rich_help_panel=INPUT)
+    bool, typer.Option("--strict", help="Fail if any row would be skipped.", rich_help_panel=INPUT)
 ]
 DetectorName = Annotated[
     str,
@@ -94,7 +94,7 @@ Top = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, help="Of all random numbers.", show_default="a fresh one, recorded", rich_help_panel=LEARNING
+        "--seed", min=0, help="Random seed.", show_default="a fresh one, recorded", rich_help_panel=LEARNING
     ),
 ]
 Workers = Annotated[
