@@ -68,9 +68,7 @@ Id = Annotated[
     str | None,
     typer.Option("--id", help="The column of the node ids.", show_default="guessed", rich_help_panel=INPUT),
 ]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Fail if any row would be skipped.", rich_help_panel=INPUT)
-]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail if any row would be skipped.", rich_help_panel=INPUT)]
 DetectorName = Annotated[
     str,
     typer.Option(
@@ -93,9 +91,7 @@ Top = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        "--seed", min=0, help="Random seed.", show_default="a fresh one, recorded", rich_help_panel=LEARNING
-    ),
+    typer.Option("--seed", min=0, help="Random seed.", show_default="a fresh one, recorded", rich_help_panel=LEARNING),
 ]
 Workers = Annotated[
     int | None,
