@@ -20,7 +20,7 @@ from oddhop.graph.graph import Graph
 
 VARIABLE = "ODDHOP_DATA"
 # What DOMINANT, CoLA, CARE-GNN and those after them call the parts of their files.
-ADJACENCY, ATTRIBUTES = ("BenchmarkNetwork", "A", "network", "homo"), ("Attributes", "X", "attrb", "features")
+ADJACENCY, ATTRIBUTES = ("Network", "A", "network", "homo"), ("Attributes", "X", "attrb", "features")
 LABELS = ("Label", "gnd", "label")
 STRUCTURAL, CONTEXTUAL = ("str_anomaly_label",), ("attr_anomaly_label",)
 
