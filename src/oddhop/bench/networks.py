@@ -114,7 +114,7 @@ def read_mat(path: str | os.PathLike[str]) -> BenchmarkNetwork:
     >>> import tempfile
     >>> import numpy as np, scipy.io, scipy.sparse as sp
     >>> from oddhop.bench.networks import read_mat
-    >>> parts = {"BenchmarkNetwork": sp.csc_array(np.eye(3)[::-1]), "Attributes": np.eye(3), "Label": [[0], [1], [0]]}
+    >>> parts = {"Network": sp.csc_array(np.eye(3)[::-1]), "Attributes": np.eye(3), "Label": [[0], [1], [0]]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scipy.io.savemat(f"{folder}/three.mat", parts)
     ...     network = read_mat(f"{folder}/three.mat")

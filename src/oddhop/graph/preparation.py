@@ -27,7 +27,7 @@ class AttributeRows(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """AttributeRows and columns."""
+        """Rows and columns."""
 
     def __getitem__(self, rows: slice, /) -> Any:
         """Give a block of rows, a NumPy array or a SciPy CSR array."""

@@ -107,7 +107,7 @@ def _convolved(work: Task, number: int, below: str | None, sample: int, first_la
 
 
 def _judge(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:
-    """Task out what a chain says of the nodes of a partition."""
+    """Work out what a chain says of the nodes of a partition."""
     if work.has(f"told_{chain}", number):
         return
     part, weights = work.stored.partition(number), work.read("posterior", chain)
