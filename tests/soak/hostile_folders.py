@@ -117,7 +117,7 @@ def _deep_settings(work: Path) -> Commands:
 
 @hostile("settings: a number of 5,000 digits")
 def _long_number(work: Path) -> Commands:
-    (work / "s.toml").write_text("[odd]\nrepeats = " + "9" * 5_000)
+    (work / "s.toml").write_text("[odd]\nn_resamples = " + "9" * 5_000)
     return [*with_tables(work, "--settings", "s.toml"), [*DETECT, "--set", "odd.n_resamples=" + "9" * 5_000]]
 
 

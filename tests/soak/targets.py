@@ -126,7 +126,8 @@ def mat_target() -> Target:
 
 def settings_target() -> Target:
     """Read settings in TOML."""
-    seed = b'[read]\nid = "name"\nstrict = true\n[odd]\nrepeats = 3\n[hcm]\nhops = 4\nburn_in = 20\nscale = "none"\n'
+    read, odd = b'[read]\nid = "name"\nstrict = true\n', b"[odd]\nn_resamples = 3\n"
+    seed = read + odd + b'[hcm]\nhop_classes = 4\nburn_in = 20\nscale = "none"\n'
     more = b'[encode]\nmax_levels = 5\nkinds = { age = "category", note = "text" }\n[hcm]\nstep_size = 1e-3\n'
 
     def read(content: bytes, folder: Path) -> None:

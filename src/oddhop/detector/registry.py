@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from oddhop.detector.model_file import read_parts
 from oddhop.errors import MissingExtraError, ModelFileError, SettingsError
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def load(path: str | os.PathLike[str]) -> GraphDetector:
     ...     type(oddhop.load(f"{folder}/model.oddhop")).__name__
     'Odd'
     """
+    from oddhop.detector.model_file import read_parts  # with NumPy and Arrow, which a list of names does without
+
     kind = read_parts(path)[1].get("kind")
     if kind not in DETECTORS:
         raise ModelFileError(
