@@ -81,10 +81,11 @@ def warm_up(home: Path) -> None:
         assert code == 0, (command, code, (home / OUTPUT).read_text())
     import sklearn.decomposition  # noqa: F401 - looked up when threads are held: no file of ours to fail on
 
+    import oddhop.cli.settings
+    import oddhop.cli.summary
     import oddhop.hcm.detector
-    import oddhop.runs.folder
-    import oddhop.runs.read
-    import oddhop.runs.reopen
+    import oddhop.odd.detector
+    import oddhop.runs
     import oddhop.tables.ingest  # noqa: F401
 
 
