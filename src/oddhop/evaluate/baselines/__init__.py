@@ -26,11 +26,11 @@ class ScoreFunction(Protocol):
         """Give one score a node; high is odd."""
 
 
-def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give the scores of ResGCN, which needs torch."""
-    from oddhop.evaluate.baselines import resgcn as module
+def _resgcn(graph: Graph, *, seed: int = 0) -> Floats:
+    """Give the scores of ResGCN; it needs torch, so it is imported when called."""
+    from oddhop.evaluate.baselines.resgcn import resgcn
 
-    return module.resgcn(graph, seed=seed)
+    return resgcn(graph, seed=seed)
 
 
 TRIVIAL: dict[str, ScoreFunction] = {
@@ -48,7 +48,7 @@ BASELINES: dict[str, ScoreFunction] = {
     "ANOMALOUS": anomalous,
     "DOMINANT": dominant,
     "MADAN": madan,
-    "ResGCN": resgcn,
+    "ResGCN": _resgcn,
     "CoLA": cola,
     "isolation forest": isolation_forest,
     **TRIVIAL,
