@@ -17,8 +17,6 @@ from oddhop.evaluate.baselines.amen import amen
 from oddhop.evaluate.baselines.madan import SCALE, _weights, madan
 from oddhop.evaluate.baselines.resgcn import WiringLoss, resgcn, trained
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 BORROWED = {"DOMINANT", "CoLA", "Radar", "ANOMALOUS"}
 HAVE = all(importlib.util.find_spec(name) for name in ("pyod", "pygod", "torch_geometric"))
 

@@ -12,8 +12,6 @@ from oddhop.explain.audit import Finding, agreement, audit_ranking, neighbour_di
 from oddhop.hcm.phrases import ties
 from oddhop.odd.phrases import related
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 
 @pytest.fixture(scope="module")
 def network() -> Graph:

@@ -27,8 +27,6 @@ from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network, read_network
 from tests.conftest import QUICK
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:

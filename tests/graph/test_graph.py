@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from oddhop import Graph
 from oddhop.errors import GraphError
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 with warnings.catch_warnings():  # importing it warns of its own use of torch
     warnings.simplefilter("ignore")
     from torch_geometric.data import Data

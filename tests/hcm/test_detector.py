@@ -17,8 +17,6 @@ from oddhop import HCM, Graph
 from oddhop.errors import GraphError, MemoryBudgetError, NothingToLearnError, SettingsError
 from tests.conftest import QUICK, sha256
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 
 @pytest.fixture(scope="module")
 def fitted(small: Graph) -> HCM:

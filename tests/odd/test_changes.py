@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from oddhop import Graph, Network
@@ -16,8 +15,6 @@ from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, fix_network
 from oddhop.odd.views import learn_panel
 from tests.odd.planted import OUTLIER, RING, planted
-
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
 
 def node_of(held: FixedNetwork, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:

@@ -15,8 +15,6 @@ from oddhop.odd.ring import LARGEST, knots_of, knots_with, surprises
 from oddhop.odd.views import _figures, judge, learn_panel, see
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 
 @pytest.fixture(scope="module")
 def held() -> FixedNetwork:

@@ -23,8 +23,6 @@ from oddhop.hcm.hop_pairs import HopPairs, draw_batch, list_pairs, sample_pairs
 from oddhop.hcm.hop_search import draw_block
 from oddhop.hcm.purify import Purified
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 DRAWS = 100 if config.DISABLE_JIT else 2_000
 SEEDS = 40 if config.DISABLE_JIT else 400
 RATES = np.array([0.35, 0.6, 0.25, 0.8, 0.5])

@@ -27,8 +27,6 @@ from oddhop.hcm.training_pairs import labelled_pairs
 from oddhop.partitions.task import Task, TaskRunner
 from oddhop.tables.ingest import ingest
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 QUICK = {"burn_in": 15, "samples": 3, "thin": 2, "chains": 2, "random_state": 3}
 
 

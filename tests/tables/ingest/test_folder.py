@@ -28,8 +28,6 @@ from oddhop.tables.network import Network, open_network, read_network
 from oddhop.tables.read.database import database
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
-
 PEOPLE = pa.table({"id": ["c", "a", "b", "d"], "age": [31, 52, 47, None], "town": ["Bonn", "Cork", "Bonn", None]})
 TIES = pa.table({"u": ["a", "b", "b", "c", "d", "z", None], "v": ["b", "a", "a", "c", "a", "a", "b"]})
 
