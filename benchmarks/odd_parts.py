@@ -24,7 +24,7 @@ from oddhop.evaluate.inject import inject
 from oddhop.odd import stranger
 from oddhop.odd.p_values import learn_bulk
 from oddhop.odd.ring import beyond_degree, knots
-from oddhop.odd.stranger import learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd.stranger import learn_kinship, odds_of_no_reason, strangeness
 from oddhop.odd.views import Seen, learn_panel
 
 NETWORKS = (
@@ -94,11 +94,11 @@ def listen(graph: Graph) -> Said:
         bulk = learn_bulk(figures[judged])
         return -bulk.log_q(bulk.log_p(figures))
 
-    kinship, own = strange(seen)
+    kinship, f, own = strange(seen)
     with changed("CLEAR", 0.0):
-        faint_kinship, faint = strange(seen)
-    tied = knots(graph, no_reason=odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship))
-    any_looks = knots(graph, no_reason=np.full(graph.indices.size, 0.5))
+        faint_kinship, _, faint = strange(seen)
+    tied = knots(graph, no_reason=odds_of_no_reason(f))
+    any_looks = knots(graph, no_reason=np.full(graph.edge_count, 0.5))
     return Said(
         w=1 / (1 + kinship.information),
         stranger=rare(own),
@@ -113,9 +113,9 @@ def listen(graph: Graph) -> Said:
     )
 
 
-def strange(seen: Seen) -> tuple[stranger.Kinship, np.ndarray]:
-    kinship = learn_kinship(seen.graph, seen.coordinates)
-    return kinship, strangeness(seen.graph, seen.coordinates, kinship)
+def strange(seen: Seen) -> tuple[stranger.Kinship, np.ndarray, np.ndarray]:
+    kinship, f = learn_kinship(seen.graph, seen.coordinates)
+    return kinship, f, strangeness(seen.graph, f, kinship)
 
 
 def opened(name: str) -> tuple[Graph, np.ndarray]:

@@ -9,10 +9,11 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
-from oddhop.odd.communities import communities
+from oddhop.odd.communities import leading
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.ring import LARGEST, knots_of, knots_with, surprises
-from oddhop.odd.views import _figures, judge, learn_panel, see
+from oddhop.odd.views import figures_of as figures_of_network
+from oddhop.odd.views import judge, learn_panel
 from tests.odd.planted import OUTLIER, RING, STRANGER, planted
 
 
@@ -35,9 +36,7 @@ def test_without_a_change_it_is_judged_as_it_was(held: FixedNetwork) -> None:
 def figures_of(held: FixedNetwork, changed: Graph, node: int) -> np.ndarray:
     """Give the four figures of a node by seeing the whole changed network."""
     panel = held.panel
-    return np.array(
-        [one[node] for one in _figures(see(changed, panel.coordinates, panel.preparation), panel.kinship, 1)]
-    )
+    return np.array([one[node] for one in figures_of_network(panel, changed)[0]])
 
 
 def without(graph: Graph, node: int, others: np.ndarray) -> Graph:
@@ -60,8 +59,9 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     same_looks, new_looks = held.seen(graph.attributes[[node]]), held.seen(row[None])
     fewer = without(graph, node, there[gone])
     assert fewer.degrees[node] == there.size - 2
-    before = communities(graph)
-    monkeypatch.setattr("oddhop.odd.communities.communities", lambda _: before)
+    before = leading(graph)
+    for room in ("communities", "views"):
+        monkeypatch.setattr(f"oddhop.odd.{room}.leading", lambda _: before)
     for seen, kept, changed in (
         (same_looks, ~gone, fewer),
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),
@@ -71,7 +71,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
         expected = figures_of(held, changed, node)
         np.testing.assert_allclose(again.figures[[0, 1, 3], 0], expected[[0, 1, 3]], rtol=1e-9, atol=1e-9)
         # Others' knots move a little, and with them the median that is taken off.
-        assert again.evidence.score[0] == pytest.approx(judge(held.panel, changed).score[node], abs=0.05)
+        assert again.evidence.score[0] == pytest.approx(judge(held.panel, changed)[0].score[node], abs=0.05)
 
 
 @pytest.mark.parametrize("node", [int(RING[0]), int(RING[5]), STRANGER, OUTLIER, 100])
@@ -80,8 +80,8 @@ def test_what_is_held_moves_the_score_by_little(held: FixedNetwork, node: int) -
     there = held.neighbours(node)
     gone = np.isin(there, RING[:3]) if node in RING else np.arange(there.size) < 2
     again = rescore_node(held, node, *held.seen(graph.attributes[[node]]), ~gone[None])
-    before = judge(held.panel, graph).score[node]
-    expected = judge(held.panel, without(graph, node, there[gone])).score[node]
+    before = judge(held.panel, graph)[0].score[node]
+    expected = judge(held.panel, without(graph, node, there[gone]))[0].score[node]
     # The network is small: two edges less turn its eigenvectors, and the largest difference is 0.35 of 12.
     assert again.evidence.score[0] == pytest.approx(expected, abs=0.5)
     assert (again.evidence.score[0] - before) * (expected - before) >= 0
@@ -118,7 +118,7 @@ def test_the_surprises_make_the_knot(held: FixedNetwork) -> None:
 
 
 def test_rarity_is_the_share_of_edges_that_look_as_far(held: FixedNetwork) -> None:
-    assert held.usual.size == 2 * held.graph.edge_count
+    assert held.usual.size == held.graph.edge_count
     assert held.rarity(held.usual[:1])[0] == pytest.approx(1.0)
     assert held.rarity(np.array([np.median(held.usual)]))[0] == pytest.approx(0.5, abs=0.01)
     assert held.rarity(held.usual[-1:] + 9)[0] == pytest.approx(1 / held.usual.size)

@@ -8,8 +8,10 @@ from oddhop import Graph
 from oddhop.odd.coordinates import learn_coordinates
 from oddhop.odd.stranger import (
     Kinship,
+    Ratio,
     _over_neighbours,
     _variances,
+    edge_ratios,
     learn_kinship,
     odds_of_no_reason,
     strangeness,
@@ -31,14 +33,14 @@ def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
 
 def test_known_correlations_are_found_of_either_sign() -> None:
     graph = _pairs([0.7, -0.5, 0.0], 20_000)
-    kinship = learn_kinship(graph, graph.attributes)
+    kinship, _ = learn_kinship(graph, graph.attributes)
     np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.0, 0.7], atol=0.03)
 
 
 def test_what_an_edge_tells_is_the_mutual_information() -> None:
     graph = _pairs([0.7, -0.5], 20_000)
     expected = -0.5 * np.log(1 - np.array([0.7, -0.5]) ** 2).sum()
-    assert learn_kinship(graph, graph.attributes).information == pytest.approx(expected, rel=0.05)
+    assert learn_kinship(graph, graph.attributes)[0].information == pytest.approx(expected, rel=0.05)
 
 
 def test_the_ratio_is_that_of_two_normal_distributions() -> None:
@@ -49,40 +51,40 @@ def test_the_ratio_is_that_of_two_normal_distributions() -> None:
         multivariate_normal.logpdf([a[k], b[k]], cov=[[1, rho[k]], [rho[k], 1]]) for k in range(2)
     )  # fmt: skip
     apart = multivariate_normal.logpdf(np.concatenate([a, b]), cov=np.eye(4))
-    sums, _, total = _over_neighbours(graph, graph.attributes, kinship, 1)
-    np.testing.assert_allclose(sums, apart - joined)
-    assert total == pytest.approx(apart - joined)
+    np.testing.assert_allclose(edge_ratios(graph, graph.attributes, kinship), [apart - joined])
 
 
 def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph).apply(graph)
-    kinship = learn_kinship(graph, coordinates)
+    kinship, f = learn_kinship(graph, coordinates)
     faces = turned(coordinates, kinship)
-    odds = odds_of_no_reason(graph, faces, kinship)
-    np.testing.assert_array_equal(odds, odds_of_no_reason(graph, faces, kinship, workers=3))
-    sums, _, total = _over_neighbours(graph, coordinates, kinship, 1)
-    f = np.log(odds / (1 - odds))
-    rows = np.repeat(np.arange(graph.node_count), graph.degrees)
-    np.testing.assert_allclose(np.bincount(rows, f, graph.node_count), sums, rtol=1e-6, atol=1e-6)
-    assert f.sum() == pytest.approx(2 * total)
+    np.testing.assert_array_equal(f, edge_ratios(graph, faces, kinship, workers=3))
+    left, right = graph.ends(0, graph.edge_count)
+    ratio = Ratio.of(kinship)
+    for a, b in ((left, right), (right, left)):
+        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(faces[a], faces[b]))), rtol=1e-9)
+    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
+    for power, found in ((1, sums), (2, squares)):
+        expected = sum(np.bincount(end, f**power, graph.node_count) for end in (left, right))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 10)))
-    kinship = learn_kinship(graph, graph.attributes)
+    kinship, f = learn_kinship(graph, graph.attributes)
     assert kinship.silent
     assert kinship.information == 0.0
-    np.testing.assert_array_equal(odds_of_no_reason(graph, graph.attributes, kinship), 0.5)
+    np.testing.assert_array_equal(odds_of_no_reason(f), 0.5)
 
 
 def test_attributes_that_do_not_vary_are_silent() -> None:
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 2)))
-    kinship = learn_kinship(graph, np.zeros((3, 2)))
+    kinship, f = learn_kinship(graph, np.zeros((3, 2)))
     assert kinship.silent
-    np.testing.assert_array_equal(strangeness(graph, np.zeros((3, 2)), kinship), 0.0)
+    np.testing.assert_array_equal(strangeness(graph, f, kinship), 0.0)
 
 
 def test_the_variances_between_and_within_nodes_are_found() -> None:
@@ -100,7 +102,6 @@ def test_the_variances_between_and_within_nodes_are_found() -> None:
 def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph).apply(graph)
-    kinship = learn_kinship(graph, coordinates)
-    z = strangeness(graph, coordinates, kinship)
-    assert np.argmax(z) == STRANGER
-    np.testing.assert_array_equal(z, strangeness(graph, coordinates, kinship, workers=2))
+    kinship, f = learn_kinship(graph, coordinates)
+    assert np.argmax(strangeness(graph, f, kinship)) == STRANGER
+    np.testing.assert_array_equal(f, learn_kinship(graph, coordinates, workers=2)[1])

@@ -25,7 +25,7 @@ def test_the_numbering_of_the_nodes_does_not_matter() -> None:
 def test_a_panel_judges_its_own_network_to_the_bit_and_on_any_number_of_workers() -> None:
     graph = planted()
     panel, evidence, _ = learn_panel(graph)
-    np.testing.assert_array_equal(judge(panel, graph, workers=2).score, evidence.score)
+    np.testing.assert_array_equal(judge(panel, graph, workers=2)[0].score, evidence.score)
     np.testing.assert_array_equal(learn_panel(graph, workers=3)[1].score, evidence.score)
 
 

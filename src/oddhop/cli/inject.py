@@ -99,11 +99,10 @@ def _write_mat(made: Injected, out: Path) -> None:
 def _write_tables(made: Injected, tables: NetworkTables, out: Path) -> None:
     import pyarrow as pa
 
-    from oddhop.graph.adjacency import upper_edges
     from oddhop.tables.results import write_parquet
 
     graph, ids, name = made.graph, tables.ids, tables.roles.id
-    left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
+    left, right = graph.ends(0, graph.edge_count)
     written = {
         "edges": pa.table({"source": ids.take(pa.array(left)), "target": ids.take(pa.array(right))}),
         "nodes": tables.columns.take(pa.array(made.takes_from)).add_column(0, name, ids),

@@ -29,7 +29,6 @@ import scipy.stats
 
 from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.errors import GraphError, SettingsError
-from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import Attributes, is_sparse
 from oddhop.graph.graph import Graph
 
@@ -103,7 +102,7 @@ def inject(
     rng = np.random.default_rng(random_state)
     chosen = usable[rng.permutation(usable.size)[: 2 * size]]
     groups, targets = chosen[:size].reshape(cliques, clique_size), chosen[size:]
-    edges: Ints = np.stack(upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)).astype(np.int64)
+    edges: Ints = np.stack(graph.ends(0, graph.edge_count)).astype(np.int64)
     if scheme == "leak-controlled":
         edges = _swapped(graph, edges, groups, rng)
         farthest = _farthest_alike(graph.attributes, targets, candidates, rng)

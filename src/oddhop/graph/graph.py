@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
 from oddhop.graph import convert
-from oddhop.graph.adjacency import Repairs, symmetric_csr, upper_indptr
+from oddhop.graph.adjacency import Repairs, symmetric_csr, upper_edges, upper_indptr
 from oddhop.graph.checks import (
     Attributes,
     check_rows,
@@ -238,6 +238,19 @@ class Graph:
         """Where the edges (u, v), u < v, of every u begin in the numbering of the edges."""
         starts: Ints = upper_indptr(self.indptr, self.indices)
         return starts
+
+    def ends(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Give both ends of the edges numbered ``start`` to ``stop``, as far as there are so many.
+
+        Examples
+        --------
+        >>> from oddhop import Graph
+        >>> path = Graph.from_arrays([[0, 2], [1, 1]], [[0.0], [1.0], [2.0]])
+        >>> [end.tolist() for end in path.ends(0, 10)]
+        [[0, 1], [1, 2]]
+        """
+        ends: tuple[Ints, Ints] = upper_edges(self.indptr, self.indices, self.upper, start, min(stop, self.edge_count))
+        return ends
 
     @cached_property
     def fingerprint(self) -> str:

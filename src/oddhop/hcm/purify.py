@@ -94,8 +94,7 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
         side = Side.of(x)
 
     def similarity(start: int) -> Floats:
-        stop = min(start + EDGES_AT_ONCE, graph.edge_count)
-        left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
         if is_sparse(x):
             return _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, measure == "jaccard")
         return similarity_between(side, left, side, right, measure)

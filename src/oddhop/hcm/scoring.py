@@ -29,7 +29,6 @@ from oddhop.base.files import Arrays, digest
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.errors import ModelFileError
-from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Inputs, Shape, embed, expected_hops
@@ -169,10 +168,9 @@ def _add_sample(
     """Move the running moments of every edge by one sample; give the sums over each node's edges."""
 
     def predict(start: int) -> tuple[Ints, Ints, Floats]:
-        stop = min(start + EDGES_AT_ONCE, graph.edge_count)
-        left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
         hops = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
-        welford(hops, sample + 1, mean[start:stop], square[start:stop])
+        welford(hops, sample + 1, mean[start : start + left.size], square[start : start + left.size])
         return left, right, hops
 
     sums = np.zeros(graph.node_count)
@@ -197,9 +195,8 @@ def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: 
     """Give the means over the edges of every node, of several figures of the edges; 0 where there are none."""
     sums = np.zeros((count, graph.node_count))
     for start in range(0, graph.edge_count, EDGES_AT_ONCE):
-        stop = min(start + EDGES_AT_ONCE, graph.edge_count)
-        left, right = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
-        for row, figures in zip(sums, values(slice(start, stop)), strict=True):
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
+        for row, figures in zip(sums, values(slice(start, start + left.size)), strict=True):
             _add_to_ends(left, right, figures, row)
     return _over_degree(sums, graph)
 

@@ -28,7 +28,7 @@ from oddhop.odd.explain import explain_nodes
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.phrases import GUIDE, related
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, see, thinned_score
+from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
@@ -116,14 +116,13 @@ class Odd(GraphDetector):
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
         model, workers = self.model_, self.workers or available_workers()
         panel = model.learned.panel
-        evidence = judge(panel, graph, workers=workers)
+        evidence, seen = judge(panel, graph, workers=workers)
         check_finite(evidence.score)
-        seen = see(graph, panel.coordinates, panel.preparation)
         return _judgement(seen, evidence, model.settings, model.seed, workers, progress)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
-        return _judged_score(graph, judge(self.model_.learned.panel, graph, workers=workers))
+        return _judged_score(graph, judge(self.model_.learned.panel, graph, workers=workers)[0])
 
     def _explain(
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
@@ -147,7 +146,7 @@ class Odd(GraphDetector):
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
         panel = self.model_.learned.panel
-        figures = figures_of(panel, graph, workers=self.workers or available_workers())
+        figures, _ = figures_of(panel, graph, workers=self.workers or available_workers())
         return dict(zip(FIGURES, figures, strict=True))
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:  # noqa: ARG002

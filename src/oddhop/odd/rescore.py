@@ -18,7 +18,7 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.combine import Evidence
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
-from oddhop.odd.stranger import Ratio, odds_of_no_reason, standing, turned
+from oddhop.odd.stranger import Ratio, edge_ratios, odds_of_no_reason, standing, turned
 from oddhop.odd.views import Panel, evidence_of
 
 EDGES_COMPARED = 1_000_000
@@ -102,16 +102,11 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     """
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
-    no_reason = odds_of_no_reason(graph, faces, panel.kinship, workers=workers)
-    ties = unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers)
-    tied = usual_knots(knots_of(graph, ties, workers=workers), graph.degrees)
-    entries = graph.indices.size
-    some = np.unique(np.linspace(0, entries - 1, min(entries, EDGES_COMPARED)).astype(np.int64))
-    ends = np.searchsorted(graph.indptr, some, side="right") - 1, graph.indices[some]
-    usual = np.concatenate(
-        [ratio(faces[a], faces[b]) for a, b in zip(*(np.array_split(e, 64) for e in ends), strict=True)]
-    )
-    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(usual))
+    f = edge_ratios(graph, faces, panel.kinship, workers=workers)
+    ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), workers=workers)
+    tied = usual_knots(knots_of(graph, ties), graph.degrees)
+    some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
+    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]))
 
 
 def _alone(attributes: Any) -> Graph:

@@ -24,12 +24,10 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.base.parallel import map_blocks
 from oddhop.graph.graph import Graph
-from oddhop.odd.communities import edge_residuals
+from oddhop.odd.communities import edge_residuals, unfolded
 
 LARGEST = 12
-NODES_AT_ONCE = 512
 TINY = 1e-30
 DEGREE_GROUPS = 4
 
@@ -63,8 +61,8 @@ def knots(
 ) -> Floats:
     """Give the knot of every node; ``residuals`` is ``edge_residuals`` of the network, where it is known.
 
-    ``no_reason`` has, for every entry of ``graph.indices``, the chance that looks are not why the two are joined; it is
-    taken for 1 where it is not given.
+    ``no_reason`` has, for every edge, the chance that looks are not why the two are joined; it is taken for 1 where it
+    is not given.
 
     Examples
     --------
@@ -75,20 +73,19 @@ def knots(
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
     """
-    return knots_of(
-        graph, unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers), workers=workers
+    return knots_of(graph, unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers))
+
+
+def knots_of(graph: Graph, ties: Ties) -> Floats:
+    """Give the knot of every node from what is left of the edges.
+
+    Every triangle is found once, from the end that comes first by degree: a hub costs its neighbours little.
+    """
+    weights = ties.left[graph.indices > graph.entry_nodes]
+    common = _common_neighbours(graph.indptr, graph.indices, graph.upper, weights)
+    return np.asarray(
+        _knots(graph.indptr, graph.indices, graph.upper, weights, common, ties.sums, ties.chance).sum(axis=1) / LARGEST
     )
-
-
-def knots_of(graph: Graph, ties: Ties, *, workers: int = 1) -> Floats:
-    """Give the knot of every node from what is left of the edges."""
-    chance = ties.chance
-
-    def tie(start: int) -> Floats:
-        stop = min(start + NODES_AT_ONCE, graph.node_count)
-        return np.asarray(_knots(graph.indptr, graph.indices, ties.left, ties.sums, chance, start, stop))
-
-    return np.concatenate(list(map_blocks(tie, range(0, graph.node_count, NODES_AT_ONCE), workers=workers)))
 
 
 def unexplained(
@@ -96,7 +93,7 @@ def unexplained(
 ) -> Ties:
     """Give what communities, and looks where ``no_reason`` is given, leave of every edge."""
     residuals = edge_residuals(graph, workers=workers) if residuals is None else residuals
-    left = residuals if no_reason is None else residuals * no_reason
+    left = residuals if no_reason is None else residuals * unfolded(graph, no_reason)
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
     return Ties(residuals, left, sums, float(sums.sum()), float((sums**2).sum()))
 
@@ -177,24 +174,60 @@ def usual_knots(tied: Floats, degrees: Ints) -> tuple[Floats, Floats]:
 
 
 @compiled
-def _knots(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, start: int, stop: int) -> Floats:
-    out = np.zeros(stop - start)
-    largest = np.zeros(LARGEST)
-    for u in range(start, stop):
-        largest[:] = 0.0
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            found = left[e] * _in_common(indptr, indices, left, u, v)
-            expected = left[e] * sums[u] * sums[v] * chance
-            surprise = (found - expected) / np.sqrt(expected + 1.0)
-            place = 0  # largest is sorted from small to large: what is pushed out is its first
-            while place < LARGEST and surprise > largest[place]:
-                if place > 0:
-                    largest[place - 1] = largest[place]
-                largest[place] = surprise
-                place += 1
-        out[u - start] = largest.sum() / LARGEST
-    return out
+def _common_neighbours(indptr: Ints, indices: Ints, upper: Ints, weights: Floats) -> Floats:
+    """Give, for every edge, the sum over the common neighbours of its ends of the product of the two other weights."""
+    nodes = indptr.size - 1
+    starts = np.zeros(nodes + 1, np.int64)  # arcs leave from the end with the lower degree, of equals the lower number
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
+            starts[(u if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else v) + 1] += 1
+    for u in range(nodes):
+        starts[u + 1] += starts[u]
+    heads, edges, cursor = np.empty(weights.size, indices.dtype), np.empty(weights.size, np.int64), starts[:-1].copy()
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
+            tail, head = (u, v) if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else (v, u)
+            heads[cursor[tail]], edges[cursor[tail]] = head, e
+            cursor[tail] += 1
+    common, place = np.zeros(weights.size), np.full(nodes, -1, np.int64)
+    for u in range(nodes):
+        for a in range(starts[u], starts[u + 1]):
+            place[heads[a]] = edges[a]
+        for a in range(starts[u], starts[u + 1]):
+            v, uv = heads[a], edges[a]
+            for b in range(starts[v], starts[v + 1]):
+                uw, vw = place[heads[b]], edges[b]
+                if uw >= 0:
+                    common[uv] += weights[uw] * weights[vw]
+                    common[uw] += weights[uv] * weights[vw]
+                    common[vw] += weights[uv] * weights[uw]
+        for a in range(starts[u], starts[u + 1]):
+            place[heads[a]] = -1
+    return common
+
+
+@compiled
+def _knots(
+    indptr: Ints, indices: Ints, upper: Ints, weights: Floats, common: Floats, sums: Floats, chance: float
+) -> Floats:
+    """Give the largest surprises among the edges of every node, from small to large."""
+    nodes = indptr.size - 1
+    largest = np.zeros((nodes, LARGEST))
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
+            expected = weights[e] * sums[u] * sums[v] * chance
+            surprise = (weights[e] * common[e] - expected) / np.sqrt(expected + 1.0)
+            for end in (u, v):
+                place = 0
+                while place < LARGEST and surprise > largest[end, place]:
+                    if place > 0:
+                        largest[end, place - 1] = largest[end, place]
+                    largest[end, place] = surprise
+                    place += 1
+    return largest
 
 
 @compiled

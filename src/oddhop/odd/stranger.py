@@ -21,8 +21,7 @@ the median deviation, which strangers hardly move). At low degree z is like a t 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
@@ -31,7 +30,6 @@ from scipy.special import expit
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
-from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
 
 EDGES_AT_ONCE = 16_384
@@ -68,8 +66,8 @@ class Kinship:
         return not bool(np.any(self.correlation))
 
 
-def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kinship:
-    """Learn from the edges of a network how the attributes of neighbours go together.
+def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tuple[Kinship, Floats]:
+    """Learn from the edges of a network how the attributes of neighbours go together; return it, and f of every edge.
 
     Examples
     --------
@@ -78,7 +76,7 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     >>> from oddhop.odd.stranger import learn_kinship
     >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
     >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
-    >>> learn_kinship(twins, x).correlation.round(1).tolist()
+    >>> learn_kinship(twins, x)[0].correlation.round(1).tolist()
     [1.0]
     """
     share = graph.degrees / max(graph.degrees.sum(), 1)
@@ -93,7 +91,7 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     width = white.shape[1]
 
     def products(start: int) -> Floats:
-        left, right = _ends(graph, start)
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
         return np.asarray(white[left].T @ white[right])
 
     together = np.zeros((width, width))
@@ -106,18 +104,39 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> Kin
     rho = clear * np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
     rho = np.clip(rho, -STRONGEST, STRONGEST)
     raw = Kinship(centre, whiten, turn, rho, 0.0, 0.0, 0.0, 1.0)
+    f = edge_ratios(graph, turned(coordinates, raw), raw, workers=workers)
     if raw.silent:
-        return raw
-    sums, squares, total = _over_neighbours(graph, coordinates, raw, workers)
+        return raw, f
+    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
     middle, between, within = _variances(graph.degrees, sums, squares)
-    return Kinship(centre, whiten, turn, rho, max(-total / graph.edge_count, 0.0), middle, between, within)
+    information = max(-float(f.sum()) / graph.edge_count, 0.0)
+    return replace(raw, information=information, middle=middle, between=between, within=within), f
 
 
-def strangeness(graph: Graph, coordinates: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
-    """Give z of every node; 0 for nodes without neighbours, and for all where the view is silent."""
+def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
+    """Give f of every edge, in the order of their numbers; 0 where the view is silent.
+
+    ``faces`` are the turned coordinates of the nodes.
+    """
+    if kinship.silent:
+        return np.zeros(graph.edge_count)
+    ratio = Ratio.of(kinship)
+    with single_threaded():
+        own = ratio.own(faces)
+    scaled = faces * ratio.across
+
+    def between(start: int) -> Floats:
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
+        return np.asarray(ratio.constant + (own[left] + own[right]) - _products(left, right, scaled, faces))
+
+    return np.concatenate(list(map_blocks(between, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers)))
+
+
+def strangeness(graph: Graph, f: Floats, kinship: Kinship) -> Floats:
+    """Give z of every node from f of every edge; 0 for nodes without neighbours, or where the view is silent."""
     if kinship.silent:
         return np.zeros(graph.node_count)
-    sums, _, _ = _over_neighbours(graph, coordinates, kinship, workers)
+    sums, _ = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
     degrees = np.maximum(graph.degrees, 1)
     return np.where(graph.degrees > 0, standing(kinship, sums / degrees, degrees), 0.0)
 
@@ -168,47 +187,17 @@ class Ratio:
         return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
 
 
-def odds_of_no_reason(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
-    """Give, for every entry of ``graph.indices``, the chance that looks are not why the two are joined.
+def odds_of_no_reason(f: Floats) -> Floats:
+    """Give, for every edge, the chance that looks are not why the two are joined: what f makes of even odds.
 
-    ``faces`` are the turned coordinates of the nodes. The chance is 1 / (1 + exp(-f)): what f makes of even odds. Where
-    the view is silent it is one half.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.stranger import odds_of_no_reason
+    >>> odds_of_no_reason(np.array([-2.0, 0.0, 2.0])).round(2).tolist()
+    [0.12, 0.5, 0.88]
     """
-    entries = graph.indices.size
-    if kinship.silent:
-        return np.full(entries, 0.5)
-    f = _between(faces, kinship)
-
-    def chance(start: int) -> Floats:
-        stop = min(start + EDGES_AT_ONCE, entries)
-        rows = np.searchsorted(graph.indptr, np.arange(start, stop), side="right") - 1
-        return np.asarray(expit(f(rows, graph.indices[start:stop])))
-
-    return np.concatenate(list(map_blocks(chance, range(0, entries, EDGES_AT_ONCE), workers=workers)))
-
-
-def _between(faces: Floats, kinship: Kinship) -> Callable[[Ints, Ints], Floats]:
-    """Give f as a function of two nodes, with what each end adds worked out once."""
-    ratio = Ratio.of(kinship)
-    with single_threaded():
-        own = ratio.own(faces)
-    return lambda left, right: ratio.constant + own[left] + own[right] - (faces[left] * faces[right]) @ ratio.across
-
-
-def _over_neighbours(graph: Graph, coordinates: Floats, kinship: Kinship, workers: int) -> tuple[Floats, Floats, float]:
-    """Give the sums of f and f^2 over the edges of every node, and the sum of f over all edges."""
-    ratio = _between(turned(coordinates, kinship), kinship)
-
-    def over(start: int) -> tuple[Ints, Ints, Floats]:
-        left, right = _ends(graph, start)
-        return left, right, ratio(left, right)
-
-    sums, squares = np.zeros(graph.node_count), np.zeros(graph.node_count)
-    total = 0.0
-    for left, right, f in map_blocks(over, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
-        _add_to_ends(left, right, f, sums, squares)
-        total += float(f.sum())
-    return sums, squares, total
+    return np.asarray(expit(f))
 
 
 def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, float, float]:
@@ -232,15 +221,27 @@ def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, flo
     return middle, float(optimize.brentq(surplus, floor, ceiling)), within
 
 
-def _ends(graph: Graph, start: int) -> tuple[Ints, Ints]:
-    stop = min(start + EDGES_AT_ONCE, graph.edge_count)
-    ends: tuple[Ints, Ints] = upper_edges(graph.indptr, graph.indices, graph.upper, start, stop)
-    return ends
+@compiled
+def _products(left: Ints, right: Ints, scaled: Floats, faces: Floats) -> Floats:
+    out = np.empty(left.size)
+    for e in range(left.size):
+        product = 0.0
+        for k in range(faces.shape[1]):
+            product += scaled[left[e], k] * faces[right[e], k]
+        out[e] = product
+    return out
 
 
 @compiled
-def _add_to_ends(left: Ints, right: Ints, values: Floats, sums: Floats, squares: Floats) -> None:
-    for k in range(values.size):
-        for node in (left[k], right[k]):
-            sums[node] += values[k]
-            squares[node] += values[k] * values[k]
+def _over_neighbours(indptr: Ints, indices: Ints, upper: Ints, f: Floats) -> tuple[Floats, Floats]:
+    """Give the sums of f and f^2 over the edges of every node."""
+    nodes = indptr.size - 1
+    sums, squares = np.zeros(nodes), np.zeros(nodes)
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            v = indices[indptr[u + 1] - (upper[u + 1] - e)]
+            sums[u] += f[e]
+            sums[v] += f[e]
+            squares[u] += f[e] * f[e]
+            squares[v] += f[e] * f[e]
+    return sums, squares

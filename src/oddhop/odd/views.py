@@ -12,12 +12,12 @@ from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
 from oddhop.odd.combine import Evidence, join
-from oddhop.odd.communities import edge_residuals
+from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
 from oddhop.odd.coordinates import Coordinates, learn_coordinates
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
 from oddhop.odd.ring import beyond_degree, knots
-from oddhop.odd.stranger import Kinship, learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd.stranger import Kinship, edge_ratios, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
 OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
@@ -55,13 +55,15 @@ class Panel:
 class Seen:
     """A network as the views need it: the wiring, and both forms of the attributes.
 
-    ``residuals`` is what communities leave of the edges; where it is None, it is found when it is needed.
+    ``residuals`` is what communities leave of the edges; where it is None, it is found when it is needed. ``spectrum``
+    has the eigenvectors that it was made of.
     """
 
     graph: Graph
     coordinates: Floats
     outlyingness: Floats
     residuals: Floats | None = None
+    spectrum: Spectrum | None = None
 
 
 def see(graph: Graph, coordinates: Coordinates, preparation: Preparation) -> Seen:
@@ -87,19 +89,26 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     preparation = learn_preparation(
         graph, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=OUTLIER_PCA_ABOVE
     )
-    seen = replace(see(graph, coordinates, preparation), residuals=edge_residuals(graph, workers=workers))
+    seen = _with_communities(see(graph, coordinates, preparation), leading(graph), workers)
     kinship, bulks, evidence = _learn(seen, workers)
     return Panel(coordinates, preparation, kinship, *bulks), evidence, seen
 
 
-def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> Evidence:
-    """Judge a network by what a panel learned."""
-    return evidence_of(figures_of(panel, graph, workers=workers), panel.bulks, panel.kinship)
+def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
+    """Judge a network by what a panel learned; communities are the network's own."""
+    figures, seen = figures_of(panel, graph, workers=workers)
+    return evidence_of(figures, panel.bulks, panel.kinship), seen
 
 
-def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> Figures:
-    """Return the figures of the views of a network by what a panel learned, and the knots as they are."""
-    return _figures(see(graph, panel.coordinates, panel.preparation), panel.kinship, workers)
+def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
+    """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
+    seen = _with_communities(see(graph, panel.coordinates, panel.preparation), leading(graph), workers)
+    f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    return _figures(seen, panel.kinship, f, workers), seen
+
+
+def _with_communities(seen: Seen, spectrum: Spectrum, workers: int) -> Seen:
+    return replace(seen, spectrum=spectrum, residuals=edge_residuals(seen.graph, spectrum, workers=workers))
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -110,24 +119,23 @@ def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floa
         keep[0] = True
     indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
     thinner = replace(graph, indptr=frozen(indptr), indices=frozen(indices))
-    return _learn(replace(seen, graph=thinner, residuals=None), workers)[2].score
+    spectrum = leading(thinner) if seen.spectrum is None else leading_from(thinner, seen.spectrum)
+    return _learn(_with_communities(replace(seen, graph=thinner), spectrum, workers), workers)[2].score
 
 
 def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
-    kinship = learn_kinship(seen.graph, seen.coordinates, workers=workers)
-    figures = _figures(seen, kinship, workers)
+    kinship, f = learn_kinship(seen.graph, seen.coordinates, workers=workers)
+    figures = _figures(seen, kinship, f, workers)
     judged = seen.graph.degrees > 0
     stranger, outlier, ring, knot = (learn_bulk(view[judged]) for view in figures)
     bulks = (stranger, outlier, ring, knot)
     return kinship, bulks, evidence_of(figures, bulks, kinship)
 
 
-def _figures(seen: Seen, kinship: Kinship, workers: int) -> Figures:
+def _figures(seen: Seen, kinship: Kinship, f: Floats, workers: int) -> Figures:
     graph = seen.graph
-    strange = strangeness(graph, seen.coordinates, kinship, workers=workers)
-    no_reason = odds_of_no_reason(graph, turned(seen.coordinates, kinship), kinship, workers=workers)
-    tied = knots(graph, residuals=seen.residuals, no_reason=no_reason, workers=workers)
-    return strange, seen.outlyingness, beyond_degree(tied, graph.degrees), tied
+    tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f), workers=workers)
+    return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 
 def evidence_of(figures: Figures, bulks: Bulks, kinship: Kinship) -> Evidence:
