@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.metrics import average_precision_score
 
 from oddhop.base.arrays import Bools, Floats
 
@@ -39,10 +38,18 @@ def average_precision(anomalous: Bools, scores: Floats, *, seed: int = 0) -> tup
     odd, plain = scores[anomalous], scores[~anomalous]
     labels = np.repeat([True, False], [odd.size, plain.size])
     drawn = [
-        average_precision_score(labels, np.concatenate([rng.choice(odd, odd.size), rng.choice(plain, plain.size)]))
+        _average_precision(labels, np.concatenate([rng.choice(odd, odd.size), rng.choice(plain, plain.size)]))
         for _ in range(RESAMPLES)
     ]
-    return float(average_precision_score(anomalous, scores)), float(np.std(drawn, ddof=1))
+    return _average_precision(anomalous, scores), float(np.std(drawn, ddof=1))
+
+
+def _average_precision(anomalous: Bools, scores: Floats) -> float:
+    # That of scikit-learn, whose checks take ten times as long as the sum.
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), scores.size - 1)  # equal scores are taken together
+    found = np.cumsum(anomalous[order])[ends]
+    return float((np.diff(found, prepend=0) * found / (ends + 1)).sum() / found[-1])
 
 
 def figures(
