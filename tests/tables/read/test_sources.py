@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -227,3 +229,14 @@ def test_a_network_becomes_a_graph():
     assert graph.node_ids.tolist() == sorted(IDS)
     assert graph.attributes.ravel().tolist() == tables.columns.column("age").to_pylist()
     assert graph.repairs.one_way == graph.edge_count == 10
+
+
+def test_a_slow_query_draws_no_bar_into_the_output() -> None:
+    # In a program without a file DuckDB takes itself to be used by a person, and shows one.
+    lines = (
+        "from oddhop.tables.read.database import database",
+        "with database([]) as connection:",
+        "    print(connection.execute(\"SELECT current_setting('enable_progress_bar')\").fetchone()[0])",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -62,6 +62,8 @@ def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.
 
 
 def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+    # Otherwise a query of two seconds draws a bar into the standard output, where results may be piped.
+    connection.execute("SET enable_progress_bar = false")
     # The text of a moment must not depend on where the machine stands.
     connection.execute("SET TimeZone = 'UTC'")
     # A UUID goes out as a UUID.
