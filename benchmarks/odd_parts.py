@@ -40,7 +40,7 @@ class Said:
 
     w: float
     stranger: np.ndarray
-    faint: np.ndarray  # the stranger where it would be silent
+    faint: np.ndarray  # the stranger by all coordinates
     faint_w: float
     outlier: np.ndarray
     ring: np.ndarray
@@ -67,7 +67,7 @@ PARTS: dict[str, Callable[[Said], np.ndarray]] = {
     "without $Q$": lambda s: joined(s, standing=0 * s.standing),
     "looks explain no ring": lambda s: joined(s, ring=s.ring_any_looks, standing=s.standing_any_looks),
     "$R$ of the knots as they are, not beyond the degree": lambda s: joined(s, ring=s.ring_any_degree),
-    "a faint stranger is heard": lambda s: joined(s, s.faint_w, stranger=s.faint),
+    "every coordinate is heard": lambda s: joined(s, s.faint_w, stranger=s.faint),
     "$w = 1/2$ in every network": lambda s: joined(s, 0.5),
 }
 
@@ -95,7 +95,7 @@ def listen(graph: Graph) -> Said:
         return -bulk.log_q(bulk.log_p(figures))
 
     kinship, f, own = strange(seen)
-    with changed("CLEAR", 0.0):
+    with changed("telling_coordinates", lambda _, x: np.ones(x.shape[1], dtype=bool)):
         faint_kinship, _, faint = strange(seen)
     tied = knots(graph, no_reason=odds_of_no_reason(f))
     any_looks = knots(graph, no_reason=np.full(graph.edge_count, 0.5))

@@ -41,9 +41,10 @@ def test_score_kind_and_p_values_are_those_of_the_detector(network: Graph, fitte
     nodes = list(range(0, 400, 7))
     for node, why in zip(nodes, explained(fitted, network, nodes), strict=True):
         row = rows[node]
-        assert why.score == pytest.approx(row["score"])
+        # What communities leave of the edges is kept in single precision.
+        assert why.score == pytest.approx(row["score"], rel=1e-5)
         assert why.kind == row["kind"]
-        assert [one.p for one in why.views] == pytest.approx([row[f"p_{one.name}"] for one in why.views])
+        assert [one.p for one in why.views] == pytest.approx([row[f"p_{one.name}"] for one in why.views], rel=1e-4)
         assert sum(one.part for one in why.views) == pytest.approx(why.score)
 
 

@@ -15,6 +15,7 @@ from oddhop.odd.stranger import (
     learn_kinship,
     odds_of_no_reason,
     strangeness,
+    telling_coordinates,
     turned,
 )
 from tests.odd.planted import STRANGER, planted
@@ -34,7 +35,7 @@ def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
 def test_known_correlations_are_found_of_either_sign() -> None:
     graph = _pairs([0.7, -0.5, 0.0], 20_000)
     kinship, _ = learn_kinship(graph, graph.attributes)
-    np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.0, 0.7], atol=0.03)
+    np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.7], atol=0.03)  # what tells nothing is left out
 
 
 def test_what_an_edge_tells_is_the_mutual_information() -> None:
@@ -105,3 +106,18 @@ def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
     kinship, f = learn_kinship(graph, coordinates)
     assert np.argmax(strangeness(graph, f, kinship)) == STRANGER
     np.testing.assert_array_equal(f, learn_kinship(graph, coordinates, workers=2)[1])
+
+
+def test_a_coordinate_that_tells_nothing_leaves_the_view_as_it_was() -> None:
+    graph = planted()
+    coordinates = learn_coordinates(graph).apply(graph)
+    noise = np.random.default_rng(5).normal(size=(graph.node_count, 3))
+    before, after = (learn_kinship(graph, x)[1] for x in (coordinates, np.hstack([coordinates, noise])))
+    np.testing.assert_allclose(before, after, atol=1e-9)
+
+
+def test_of_columns_dealt_out_at_random_hardly_one_in_a_thousand_is_kept_even_where_hubs_have_most_edges() -> None:
+    rng = np.random.default_rng(6)
+    hubs = Graph.from_arrays(np.stack([rng.integers(0, 5, 3_000), rng.integers(5, 2_000, 3_000)]), np.zeros((2_000, 1)))
+    kept = [telling_coordinates(hubs, rng.normal(size=(2_000, 8))).sum() for _ in range(50)]
+    assert sum(kept) <= 2  # of 400; one in 800 is expected at most

@@ -88,13 +88,16 @@ class Preparation:
         return np.asarray(result)
 
 
-def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, pca_above: int) -> Preparation:
+def learn_preparation(
+    graph: Graph, *, scale: str, pca_components: int | None, pca_above: int, unit: Floats | None = None
+) -> Preparation:
     """Learn scaling and PCA from the attributes of a graph.
 
     More than ``pca_above`` columns are reduced to ``pca_components``, and with
     ``scale="standard"`` the result is divided by its root mean square. Fewer columns get mean 0
     and variance 1 each, but for a matrix of zeros and ones, which stays as it is so that its
-    similarity can be Jaccard's. ``scale="none"`` only leaves the division out.
+    similarity can be Jaccard's. ``scale="none"`` only leaves the division out. PCA sees each column in
+    its ``unit``, where units are given, and otherwise all in one.
 
     Examples
     --------
@@ -105,27 +108,30 @@ def learn_preparation(graph: Graph, *, scale: str, pca_components: int | None, p
     >>> prepare.apply(graph).attributes.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above)
+    return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above, unit=unit)
 
 
-def learn_from_rows(x: AttributeRows, *, scale: str, pca_components: int | None, pca_above: int) -> Preparation:
+def learn_from_rows(
+    x: AttributeRows, *, scale: str, pca_components: int | None, pca_above: int, unit: Floats | None = None
+) -> Preparation:
     """Learn the same from rows that are asked for some at a time, wherever they lie."""
     nodes, columns = int(x.shape[0]), int(x.shape[1])
     if pca_components is not None and columns > pca_above and nodes > 1:
         with single_threaded():
-            return _learn_pca(x, min(pca_components, nodes - 1, columns - 1), scale)
+            units = np.ones(columns) if unit is None else unit
+            return _learn_pca(x, min(pca_components, nodes - 1, columns - 1), scale, units)
     ones, zeros = np.ones(columns), np.zeros(columns)
     if scale == "none" or is_binary(x):
         return Preparation(unit=ones, centre=zeros, components=None, spread=ones)
-    unit = np.array([_whole(peak) for peak in _peaks(x)])
+    peaks = np.array([_whole(peak) for peak in _peaks(x)])
     centre, square = zeros, zeros.copy()
-    for rows in _scaled_blocks(x, unit):
+    for rows in _scaled_blocks(x, peaks):
         centre = centre + rows.sum(axis=0) / x.shape[0]
-    for rows in _scaled_blocks(x, unit):
+    for rows in _scaled_blocks(x, peaks):
         square += ((rows - centre) ** 2).sum(axis=0) / x.shape[0]
     spread = np.sqrt(square)
     spread[spread < SAME] = 1.0
-    return Preparation(unit=unit, centre=centre, components=None, spread=spread)
+    return Preparation(unit=peaks, centre=centre, components=None, spread=spread)
 
 
 def is_binary(attributes: AttributeRows) -> bool:
@@ -155,7 +161,7 @@ def _zeros_and_ones(values: Floats) -> tuple[bool, bool]:
     return True, some
 
 
-def _learn_pca(x: AttributeRows, components: int, scale: str) -> Preparation:
+def _learn_pca(x: AttributeRows, components: int, scale: str, unit: Floats) -> Preparation:
     columns = int(x.shape[1])
     high, low = _extremes(x)
     size = np.array([_whole(peak) for peak in np.maximum(np.abs(high), np.abs(low))])
@@ -163,21 +169,19 @@ def _learn_pca(x: AttributeRows, components: int, scale: str) -> Preparation:
     if not varies.any():  # the model sees one column of zeros
         return Preparation(np.ones(columns), np.zeros(columns), np.zeros((columns, 1)), np.ones(1))
     # Columns that do not vary are left out: large ones would hide what little the others do.
-    peak = float(size[varies].max())
+    peaks = unit * float((size / unit)[varies].max())
     mean = np.zeros(columns)
     for rows in _blocks(x):
-        mean += _column(_shrunk(rows, varies, peak).sum(axis=0)) / x.shape[0]
-    variances, directions = _leading(x, varies, peak, mean, components)
+        mean += _column(_shrunk(rows, varies, peaks).sum(axis=0)) / x.shape[0]
+    variances, directions = _leading(x, varies, peaks, mean, components)
     # In the order of a file, for a product has other last bits in another.
     directions = np.ascontiguousarray(np.where(varies[:, None], directions, 0.0))
     if scale == "none":
-        return Preparation(np.ones(columns), mean * peak, directions, np.ones(components))
-    return Preparation(
-        np.full(columns, peak), mean, directions, np.full(components, np.sqrt(max(variances.mean(), 1e-300)))
-    )
+        return Preparation(np.ones(columns), mean * peaks, directions, np.ones(components))
+    return Preparation(peaks, mean, directions, np.full(components, np.sqrt(max(variances.mean(), 1e-300))))
 
 
-def _leading(x: AttributeRows, varies: Bools, peak: float, mean: Floats, components: int) -> tuple[Floats, Floats]:
+def _leading(x: AttributeRows, varies: Bools, peaks: Floats, mean: Floats, components: int) -> tuple[Floats, Floats]:
     """Give the leading eigenvalues and eigenvectors of the covariance, the largest first."""
     nodes, columns = x.shape
     if is_sparse(x[:1]) or columns > WIDEST_COVARIANCE:
@@ -186,7 +190,7 @@ def _leading(x: AttributeRows, varies: Bools, peak: float, mean: Floats, compone
             v = vector.reshape(-1)
             out = np.zeros(columns)
             for rows in _blocks(x):
-                scaled = _shrunk(rows, varies, peak)
+                scaled = _shrunk(rows, varies, peaks)
                 y = scaled @ v - mean @ v
                 out += scaled.T @ y - mean * y.sum()
             return out / (nodes - 1)
@@ -197,7 +201,7 @@ def _leading(x: AttributeRows, varies: Bools, peak: float, mean: Floats, compone
     else:
         covariance = np.zeros((columns, columns))
         for rows in _blocks(x):
-            centred = _shrunk(rows, varies, peak) - mean
+            centred = _shrunk(rows, varies, peaks) - mean
             covariance += centred.T @ centred / (nodes - 1)
         variances, directions = eigh(covariance, subset_by_index=(columns - components, columns - 1))
     directions = directions[:, ::-1]
@@ -205,10 +209,10 @@ def _leading(x: AttributeRows, varies: Bools, peak: float, mean: Floats, compone
     return np.maximum(variances[::-1], 0.0), directions * np.where(heaviest < 0, -1.0, 1.0)
 
 
-def _shrunk(rows: Attributes, varies: Bools, peak: float) -> Attributes:
+def _shrunk(rows: Attributes, varies: Bools, peaks: Floats) -> Attributes:
     if is_sparse(rows):
-        return rows.astype(np.float64) * (varies / peak)
-    return np.where(varies, rows, 0.0) / peak
+        return rows.astype(np.float64) * (varies / peaks)
+    return np.where(varies, rows, 0.0) / peaks
 
 
 def _extremes(x: AttributeRows) -> tuple[Floats, Floats]:

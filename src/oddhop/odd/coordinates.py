@@ -1,9 +1,9 @@
 """Coordinates: attributes brought to a form in which a normal distribution describes them fairly.
 
 Many columns that are mostly zero and never negative are taken for word counts: a column weighs the less the
-more nodes have it, a row has length one, and PCA leaves 64 coordinates. Other wide tables go through PCA as
-they are. A narrow table gets normal scores, column by column: the rank of a value, read off a normal
-distribution, so that one huge value is just the largest.
+more nodes have it, a row has length one, and PCA leaves 64 coordinates. Other wide tables go through PCA, each column
+divided by its standard deviation. A narrow table gets normal scores, column by column: the rank of a value, read off a
+normal distribution, so that one huge value is just the largest.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from oddhop.graph.preparation import Preparation, learn_preparation
 COMPONENTS = 64
 WIDE = 100
 SPARSE_SHARE = 0.5
+SMALLEST_WEIGHT = 1e-3  # of a word: those that nearly all nodes have tell nothing
 KNOTS = 1_001
 
 
@@ -41,6 +42,20 @@ class Coordinates:
     weights: Floats | None = None
     preparation: Preparation | None = None
     knots: Floats | None = None
+
+    @property
+    def units(self) -> Floats | None:
+        """What a column is measured in before PCA: a word by its weight, a measure by its spread; None without PCA."""
+        if self.weights is not None:
+            return np.asarray(1.0 / np.maximum(self.weights, SMALLEST_WEIGHT))
+        return None if self.preparation is None else self.preparation.unit
+
+    @property
+    def width(self) -> int:
+        """How many coordinates there are."""
+        if self.preparation is not None:
+            return self.preparation.width
+        return 0 if self.knots is None else int(self.knots.shape[1])
 
     def apply(self, graph: Graph) -> Floats:
         """Give the coordinates of every node, one row a node."""
@@ -73,10 +88,15 @@ def learn_coordinates(graph: Graph) -> Coordinates:
         shares = (np.arange(min(KNOTS, graph.node_count)) + 0.5) / min(KNOTS, graph.node_count)
         knots = np.quantile(dense, shares, axis=0, method="inverted_cdf")
         return Coordinates(knots=np.asarray(knots, dtype=np.float64))
-    weights = _word_weights(graph) if _like_words(graph) else None
-    seen = graph if weights is None else _weighted(graph, weights)
-    scale = "standard" if weights is None else "none"
-    return Coordinates(weights, learn_preparation(seen, scale=scale, pca_components=COMPONENTS, pca_above=WIDE))
+    if _like_words(graph):
+        weights = _word_weights(graph)
+        seen = _weighted(graph, weights)
+        return Coordinates(weights, learn_preparation(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
+    standard = learn_preparation(graph, scale="standard", pca_components=None, pca_above=WIDE)
+    unit = standard.unit * standard.spread
+    return Coordinates(
+        None, learn_preparation(graph, scale="standard", pca_components=COMPONENTS, pca_above=WIDE, unit=unit)
+    )
 
 
 def _like_words(graph: Graph) -> bool:

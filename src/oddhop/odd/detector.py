@@ -142,7 +142,7 @@ class Odd(GraphDetector):
         return (agreement(result, top, self.guide.repeated, few), related(self.information_))
 
     def _prepared(self, graph: Graph) -> Graph:
-        return self.model_.learned.panel.preparation.apply(graph)
+        return self.model_.learned.panel.blocks.prepared(graph)
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
         panel = self.model_.learned.panel

@@ -11,13 +11,14 @@ from oddhop.base.arrays import Floats
 from oddhop.base.files import Arrays
 from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
+from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.coordinates import Coordinates
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Kinship
 from oddhop.odd.views import Panel
 
-SCHEMA = 3
+SCHEMA = 4
 BULKS = ("stranger", "outlier", "ring", "knot")
 
 
@@ -46,36 +47,32 @@ def to_parts(learned: OddLearned) -> Parts:
         arrays |= {
             f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
             for field in fields(part)
-            if getattr(part, field.name) is not None
+            if isinstance(getattr(part, field.name), np.ndarray | float)
         }
-    return Parts(arrays, {})
+    return Parts(arrays, {"columns": learned.panel.blocks.columns})
 
 
 def _parts(panel: Panel) -> dict[str, Any]:
-    parts: dict[str, Any] = {"preparation": panel.preparation, "kinship": panel.kinship}
-    parts |= {name: getattr(panel, name) for name in BULKS}
-    if panel.coordinates.preparation is not None:
-        parts["reduction"] = panel.coordinates.preparation
-    if panel.coordinates.weights is not None or panel.coordinates.knots is not None:
-        parts["coordinates"] = Coordinates(panel.coordinates.weights, None, panel.coordinates.knots)
+    parts: dict[str, Any] = {"kinship": panel.kinship} | {name: getattr(panel, name) for name in BULKS}
+    for number, block in enumerate(panel.blocks.parts):
+        parts |= {f"block{number}": block, f"block{number}.coordinates": block.coordinates}
+        parts[f"block{number}.preparation"] = block.preparation
+        if block.coordinates.preparation is not None:
+            parts[f"block{number}.reduction"] = block.coordinates.preparation
     return parts
 
 
 def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  # noqa: ARG001 - the contract
     """Put together what a file holds, checked; return it and how many attributes it takes."""
-    arrays = parts.arrays
+    arrays, columns = parts.arrays, int(parts.info["columns"])
     for name, array in arrays.items():
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
+        if array.dtype.kind not in "fi" or not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite numbers")
-    reduction = _preparation(arrays, "reduction") if "reduction.unit" in arrays else None
-    coordinates = Coordinates(arrays.get("coordinates.weights"), reduction, arrays.get("coordinates.knots"))
-    columns = arrays["preparation.unit"].size
-    if (reduction is None) == (coordinates.knots is None):
-        raise ValueError("it has both or neither of two ways to coordinates")
-    for name, part, axes in (("weights", coordinates.weights, 1), ("knots", coordinates.knots, 2)):
-        if part is not None and (part.ndim != axes or part.size == 0 or part.shape[-1] != columns):
-            raise ValueError(f"coordinates.{name} has shape {part.shape} and there are {columns} columns")
-    width = columns if reduction is None else reduction.width
+    found = sum(name.endswith(".columns") for name in arrays)
+    blocks = Blocks(tuple(_block(arrays, f"block{number}", columns) for number in range(found)), columns)
+    if not blocks.parts:
+        raise ValueError("it has no block of columns")
+    width = sum(block.coordinates.width for block in blocks.parts)
     centre, whiten, turn, correlation = (
         arrays[f"kinship.{name}"] for name in ("centre", "whiten", "turn", "correlation")
     )
@@ -87,8 +84,25 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
-    panel = Panel(coordinates, _preparation(arrays, "preparation"), kinship, *(_bulk(arrays, name) for name in BULKS))
+    panel = Panel(blocks, kinship, *(_bulk(arrays, name) for name in BULKS))
     return OddLearned(panel, arrays.get("residuals")), columns
+
+
+def _block(arrays: Arrays, name: str, columns: int) -> Block:
+    own = arrays[f"{name}.columns"]
+    if own.dtype.kind != "i" or own.ndim != 1 or not own.size or own.min() < 0 or own.max() >= columns:
+        raise ValueError(f"{name} has columns that a table of {columns} does not have")
+    reduction = _preparation(arrays, f"{name}.reduction") if f"{name}.reduction.unit" in arrays else None
+    weights, knots = (arrays.get(f"{name}.coordinates.{part}") for part in ("weights", "knots"))
+    if (reduction is None) == (knots is None):
+        raise ValueError(f"{name} has both or neither of two ways to coordinates")
+    for part, axes in ((weights, 1), (knots, 2)):
+        if part is not None and (part.ndim != axes or part.size == 0 or part.shape[-1] != own.size):
+            raise ValueError(f"{name}.coordinates has shape {part.shape} and there are {own.size} columns")
+    preparation, weight = _preparation(arrays, f"{name}.preparation"), _number(arrays, f"{name}.weight")
+    if not all(part is None or part.unit.size == own.size for part in (reduction, preparation)) or not weight > 0:
+        raise ValueError(f"the parts of {name} do not fit {own.size} columns")
+    return Block(own, Coordinates(weights, reduction, knots), preparation, weight)
 
 
 def _preparation(arrays: Arrays, name: str) -> Preparation:

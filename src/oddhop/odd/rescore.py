@@ -64,7 +64,7 @@ class FixedNetwork:
 
     def seen(self, attributes: Any) -> tuple[Floats, Floats]:
         """Give faces and outlyingness of rows of attributes."""
-        return _faces(self.panel, attributes), outlyingness(self.panel.preparation.apply(_alone(attributes)))
+        return _faces(self.panel, attributes), outlyingness(self.panel.blocks.prepared(_alone(attributes)))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _faces(panel: Panel, attributes: Any) -> Floats:
     parts = []
     for start in range(0, attributes.shape[0], ROWS_AT_ONCE):
         rows = _alone(attributes[start : start + ROWS_AT_ONCE])
-        parts.append(turned(panel.coordinates.apply(rows), panel.kinship))
+        parts.append(turned(panel.blocks.coordinates(rows), panel.kinship))
     return np.concatenate(parts)
 
 

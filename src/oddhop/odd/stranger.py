@@ -7,9 +7,9 @@ two are just two nodes" against "these two are joined" is then
     f(i, j) = sum over k of   log(1 - rho_k^2) / 2  +  (rho_k^2 (a_k^2 + b_k^2) - 2 rho_k a_k b_k) / (2 (1 - rho_k^2))
 
 with a and b the coordinates of i and j. Nothing is trained, an edge has next to no say in its own judgement, and a
-negative rho ("opposites attract") is as good as a positive one. Of rho^2 the noise is taken off, the largest that
-chance makes with so many coordinates and edges. Where no rho^2 is twice the noise, the wiring says nothing about the
-attributes and the view is silent.
+negative rho ("opposites attract") is as good as a positive one. Coordinates that tell
+nothing over the edges are left out, and of rho^2 the noise is taken off, the largest that chance makes with so many
+coordinates and edges. Where f tells nothing about nodes that it was not learned from, the view is silent.
 
 A node is judged by its mean f over its neighbours, against what such a mean varies by,
 
@@ -24,18 +24,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import optimize
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
+from oddhop.base.randomness import HALVES, generator
+from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 
 EDGES_AT_ONCE = 16_384
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
-CLEAR = 2.0  # times the noise: what one correlation must reach, or the view is silent
+BY_CHANCE = 0.01  # how often a coordinate that tells nothing is kept
 MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
 
@@ -79,15 +82,54 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tup
     >>> learn_kinship(twins, x)[0].correlation.round(1).tolist()
     [1.0]
     """
+    telling = telling_coordinates(graph, coordinates)
+    raw = _correlated(graph, coordinates, telling, workers)
+    if not raw.silent and _held_out_nats(graph, coordinates, telling, workers) <= 0.0:
+        raw = replace(raw, correlation=np.zeros_like(raw.correlation))
+    f = edge_ratios(graph, turned(coordinates, raw), raw, workers=workers)
+    if raw.silent:
+        return raw, f
+    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
+    middle, between, within = _variances(graph.degrees, sums, squares)
+    information = max(-float(f.sum()) / graph.edge_count, 0.0)
+    return replace(raw, information=information, middle=middle, between=between, within=within), f
+
+
+def _held_out_nats(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> float:
+    """Give what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
+
+    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
+    would seem to tell what they only repeat.
+    """
+    half = generator(0, HALVES).random(graph.node_count) < 0.5
+    left, right = graph.ends(0, graph.edge_count)
+    sides = [_with_edges(graph, side[left] & side[right]) for side in (half, ~half)]
+    if not all(side.edge_count for side in sides):
+        return 0.0
+    told = []
+    for ours, theirs in (sides, sides[::-1]):
+        learned = _correlated(ours, coordinates, telling, workers)
+        told.append(-edge_ratios(theirs, turned(coordinates, learned), learned, workers=workers))
+    return float(np.concatenate(told).mean())
+
+
+def _with_edges(graph: Graph, keep: Bools) -> Graph:
+    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    return replace(graph, indptr=frozen(indptr), indices=frozen(indices))
+
+
+def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> Kinship:
+    """Whiten the coordinates that tell something, and turn them so that each is correlated with itself alone."""
     share = graph.degrees / max(graph.degrees.sum(), 1)
     with single_threaded():
         centre = share @ coordinates
-        centred = coordinates - centre
+        centred = coordinates[:, telling] - centre[telling]
         values, vectors = np.linalg.eigh((centred * share[:, None]).T @ centred)
         kept = values > max(values.max(initial=0.0), 1e-30) * 1e-6
         # In the order of a file, for a product has other last bits in another.
-        whiten = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        white = np.clip(centred @ whiten, -FARTHEST, FARTHEST)
+        whiten = np.zeros((telling.size, np.count_nonzero(kept)))
+        whiten[telling] = vectors[:, kept] / np.sqrt(values[kept])
+        white = np.clip((coordinates - centre) @ whiten, -FARTHEST, FARTHEST)
     width = white.shape[1]
 
     def products(start: int) -> Floats:
@@ -100,17 +142,41 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tup
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * graph.edge_count))
     noise = 2 * width / graph.edge_count
-    clear = bool(np.max(rho**2, initial=0.0) >= CLEAR * noise)
-    rho = clear * np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
-    rho = np.clip(rho, -STRONGEST, STRONGEST)
-    raw = Kinship(centre, whiten, turn, rho, 0.0, 0.0, 0.0, 1.0)
-    f = edge_ratios(graph, turned(coordinates, raw), raw, workers=workers)
-    if raw.silent:
-        return raw, f
-    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
-    middle, between, within = _variances(graph.degrees, sums, squares)
-    information = max(-float(f.sum()) / graph.edge_count, 0.0)
-    return replace(raw, information=information, middle=middle, between=between, within=within), f
+    rho = np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
+    return Kinship(centre, whiten, turn, np.clip(rho, -STRONGEST, STRONGEST), 0.0, 0.0, 0.0, 1.0)
+
+
+def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
+    """Tell which coordinates go together with any coordinate of the neighbours, more than if they were dealt out anew.
+
+    The sum over the edges of the products of coordinate j at one end and k at the other is compared with its mean and
+    variance over all ways to deal out the values of j to the nodes: nodes are what is exchanged, so that a few hubs
+    with many edges are a few draws. A coordinate is left out when none of its sums is beyond what chance reaches once
+    in a hundred times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.stranger import telling_coordinates
+    >>> rng = np.random.default_rng(0)
+    >>> twins = np.repeat(rng.normal(size=(200, 1)), 2, axis=0)
+    >>> x = np.hstack([twins, rng.normal(size=(400, 1))])
+    >>> telling_coordinates(Graph.from_arrays(np.arange(400).reshape(200, 2).T, x), x).tolist()
+    [True, False]
+    """
+    nodes, width = coordinates.shape
+    ones = np.ones(graph.indices.size)
+    adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=(nodes, nodes))
+    centred = coordinates - coordinates.mean(axis=0)
+    around = adjacency @ centred
+    around -= around.mean(axis=0)
+    spread = np.sqrt(np.outer((centred**2).sum(axis=0), (around**2).sum(axis=0)) / max(nodes - 1, 1))
+    sums = centred.T @ around
+    # With itself every edge counts twice.
+    spread[np.diag_indices(width)] *= np.sqrt(2)
+    beyond = np.abs(sums) > -ndtri(BY_CHANCE / (2 * max(width, 1) ** 2)) * np.maximum(spread, 1e-12)
+    return np.asarray(beyond.any(axis=1))
 
 
 def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:

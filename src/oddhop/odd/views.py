@@ -10,17 +10,15 @@ from oddhop.base.arrays import Bools, Floats, frozen
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
 from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import Preparation, learn_preparation
+from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
-from oddhop.odd.coordinates import Coordinates, learn_coordinates
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
 from oddhop.odd.ring import beyond_degree, knots
 from oddhop.odd.stranger import Kinship, edge_ratios, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
-OUTLIER_COMPONENTS, OUTLIER_PCA_ABOVE = 20, 100
 Figures = tuple[Floats, Floats, Floats, Floats]
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
 
@@ -31,14 +29,13 @@ class Panel:
 
     Attributes
     ----------
-    coordinates, preparation : attributes as the stranger's and as the outlier's view sees them.
+    blocks : how attributes become what the stranger's and the outlier's view see.
     kinship : what being joined says about attributes.
     stranger, outlier, ring : what the bulk of each view foretells.
     knot : the same for knots as they are, whatever the degree.
     """
 
-    coordinates: Coordinates
-    preparation: Preparation
+    blocks: Blocks
     kinship: Kinship
     stranger: Bulk
     outlier: Bulk
@@ -66,9 +63,9 @@ class Seen:
     spectrum: Spectrum | None = None
 
 
-def see(graph: Graph, coordinates: Coordinates, preparation: Preparation) -> Seen:
+def see(graph: Graph, blocks: Blocks) -> Seen:
     """Bring the attributes of a network to the forms that the views need."""
-    return Seen(graph, coordinates.apply(graph), outlyingness(preparation.apply(graph)))
+    return Seen(graph, blocks.coordinates(graph), outlyingness(blocks.prepared(graph)))
 
 
 def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
@@ -85,13 +82,10 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     >>> evidence.score.shape
     (50,)
     """
-    coordinates = learn_coordinates(graph)
-    preparation = learn_preparation(
-        graph, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=OUTLIER_PCA_ABOVE
-    )
-    seen = _with_communities(see(graph, coordinates, preparation), leading(graph), workers)
+    blocks = learn_blocks(graph)
+    seen = _with_communities(see(graph, blocks), leading(graph), workers)
     kinship, bulks, evidence = _learn(seen, workers)
-    return Panel(coordinates, preparation, kinship, *bulks), evidence, seen
+    return Panel(blocks, kinship, *bulks), evidence, seen
 
 
 def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
@@ -102,7 +96,7 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Se
 
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
-    seen = _with_communities(see(graph, panel.coordinates, panel.preparation), leading(graph), workers)
+    seen = _with_communities(see(graph, panel.blocks), leading(graph), workers)
     f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     return _figures(seen, panel.kinship, f, workers), seen
 

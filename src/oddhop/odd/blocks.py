@@ -1,0 +1,161 @@
+"""Blocks of columns: words and measures are brought to coordinates each by themselves, so neither changes the other.
+
+A column that is never negative and mostly zero is taken for a word where there are more than a hundred of them; the
+other columns are measures. Columns are taken in an order that their values alone decide, and equal columns once.
+
+The stranger's view sees the coordinates of both blocks side by side. The outlier's view adds up the squared lengths of
+their prepared rows, each brought to a mean of the block's effective dimensions,
+
+    (sum of variances)^2 / (sum of squared variances)    over its principal components,
+
+so that a block counts by what varies in it, whatever the number of columns it was encoded into.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.parallel import single_threaded
+from oddhop.errors import GraphError
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import Preparation, learn_preparation
+from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, learn_coordinates
+
+OUTLIER_COMPONENTS = 20
+ROWS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Columns that are prepared together.
+
+    Attributes
+    ----------
+    columns : their places in the table.
+    coordinates, preparation : how they become what the stranger's and the outlier's view see.
+    weight : of the squared length of a prepared row.
+    """
+
+    columns: Ints
+    coordinates: Coordinates
+    preparation: Preparation
+    weight: float
+
+    def of(self, graph: Graph) -> Graph:
+        """Give the network with the columns of the block alone."""
+        return _with_columns(graph, self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks of a table, and how many columns it has."""
+
+    parts: tuple[Block, ...]
+    columns: int
+
+    def coordinates(self, graph: Graph) -> Floats:
+        """Give the coordinates of every node, the blocks side by side."""
+        self._check(graph)
+        return np.concatenate([part.coordinates.apply(part.of(graph)) for part in self.parts], axis=1)
+
+    def prepared(self, graph: Graph) -> Graph:
+        """Give the network with the attributes whose length the outlier's view measures."""
+        self._check(graph)
+        rows = [part.preparation.apply(part.of(graph)).attributes * np.sqrt(part.weight) for part in self.parts]
+        return graph.with_attributes(np.concatenate(rows, axis=1))
+
+    @property
+    def unit(self) -> Floats:
+        """What a difference in each column is measured by; infinite for one that repeats another."""
+        unit = np.full(self.columns, np.inf)
+        for part in self.parts:
+            unit[part.columns] = part.preparation.unit
+        return unit
+
+    def _check(self, graph: Graph) -> None:
+        if graph.attribute_count != self.columns:
+            raise GraphError(
+                f"the model was fitted on {self.columns} attributes, got {graph.attribute_count}",
+                "give the same columns in the same order",
+            )
+
+
+def learn_blocks(graph: Graph) -> Blocks:
+    """Learn the blocks of a table, and how each is prepared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.blocks import learn_blocks
+    >>> rng = np.random.default_rng(0)
+    >>> words, age = rng.random((300, 200)) < 0.05, rng.normal(size=(300, 1))
+    >>> graph = Graph.from_arrays(np.empty((2, 0), dtype=int), np.hstack([words, age, age]))
+    >>> [part.columns.size for part in learn_blocks(graph).parts]
+    [200, 1]
+    """
+    order, words = _by_content(graph)
+    parts = tuple(_learn_block(graph, order[kind]) for kind in (words, ~words) if kind.any())
+    return Blocks(parts, graph.attribute_count)
+
+
+def _learn_block(graph: Graph, columns: Ints) -> Block:
+    own = _with_columns(graph, columns)
+    coordinates = learn_coordinates(own)
+    preparation = learn_preparation(
+        own, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=WIDE, unit=coordinates.units
+    )
+    rows = np.asarray(preparation.apply(own).attributes)
+    with single_threaded():
+        moments = rows.T @ rows / len(rows)
+    whole, squares = float(np.trace(moments)), float((moments**2).sum())
+    return Block(columns, coordinates, preparation, whole / squares if squares > 0 else 1.0)
+
+
+def _with_columns(graph: Graph, columns: Ints) -> Graph:
+    chosen = graph.attributes[:, columns]
+    if is_sparse(chosen):
+        chosen.sort_indices()  # in another order sums have other bits
+    return graph.with_attributes(chosen)
+
+
+def _by_content(graph: Graph) -> tuple[Ints, Bools]:
+    """Give the columns in the order of their contents, equal ones once, and which of them are words."""
+    nodes, columns = graph.attributes.shape
+    lowest, filled, keys = np.zeros(columns), np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.uint64)
+    counts = np.ones(columns, dtype=bool)
+    for start in range(0, nodes, ROWS_AT_ONCE):
+        rows = graph.attributes[start : start + ROWS_AT_ONCE]
+        if is_sparse(rows):
+            place, column, values = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices, rows.data
+            place, column, values = (one[values != 0] for one in (place, column, values))
+        else:
+            place, column = np.nonzero(rows)
+            values = rows[place, column]
+        np.minimum.at(lowest, column, values)
+        filled += np.bincount(column, minlength=columns)
+        counts[column[values != np.floor(values)]] = False
+        # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
+        bits = values.astype(np.float64).view(np.uint64)
+        np.add.at(keys, column, _mixed(bits ^ _mixed((place + start).astype(np.uint64))))
+    rare = (lowest >= 0) & (filled < SPARSE_SHARE * nodes)
+    # Words that most nodes have are told from measures by what the rare ones hold: counts, or shares of a text.
+    words = (
+        rare | ((lowest >= 0) & (counts == (counts[rare].mean() > 0.5))) if rare.sum() > WIDE else np.zeros_like(rare)
+    )
+    order = np.argsort(keys, kind="stable")
+    first = order[np.append(True, keys[order][1:] != keys[order][:-1])]
+    return first, words[first]
+
+
+def _mixed(bits: Any) -> Any:
+    # The finaliser of splitmix64: every bit of the result depends on every bit that is given.
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
