@@ -17,6 +17,7 @@ def detect(
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
+    max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
     source: o.Source = None,
     target: o.Target = None,
@@ -49,7 +50,8 @@ def detect(
     from oddhop.cli.summary import say_where, show_top
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
-    learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
+    learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
+    learn["max_memory"] = in_bytes(max_memory)
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     o.check_database(write_to, database)
     console = Console(log_format)

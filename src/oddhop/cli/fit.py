@@ -17,6 +17,7 @@ def fit(
     nodes: o.Nodes = None,
     model: Annotated[Path, typer.Option("--model", help="The model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
+    max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
     source: o.Source = None,
     target: o.Target = None,
@@ -42,7 +43,8 @@ def fit(
     from oddhop.cli.settings import gathered, in_bytes
 
     read = {"source": source, "target": target, "id": id, "strict": strict or None}
-    learn = {"top_k": top, "random_state": seed, "workers": workers, "max_memory": in_bytes(max_memory)}
+    learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
+    learn["max_memory"] = in_bytes(max_memory)
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():

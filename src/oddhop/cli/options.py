@@ -89,6 +89,17 @@ Top = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
+MaxChance = Annotated[
+    float | None,
+    typer.Option(
+        "--max-chance",
+        min=0.0,
+        max=0.5,
+        help="Flag the head of the ranking of which at most this share is expected by chance, such as 0.1. Odd only.",
+        show_default="flag none",
+        rich_help_panel=LEARNING,
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Random seed.", show_default="a fresh one, recorded", rich_help_panel=LEARNING),

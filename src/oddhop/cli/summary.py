@@ -53,13 +53,15 @@ def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
         console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
+    if figures.get("ending"):
+        console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
         flagged = f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
     elif budgeted:
-        flagged = "nothing is flagged: the first nodes tie with more than the budget has room for"
+        flagged = "nothing is flagged: no head of the ranking fits the budget, or the first nodes tie across it"
     else:
-        flagged = "nothing is flagged without a budget: say --top K"
+        flagged = "nothing is flagged without a budget: say --top K, or --max-chance 0.1"
     report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
     csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
-    told = {name: value for name, value in figures.items() if name != "threshold"}
+    told = {name: value for name, value in figures.items() if name not in ("threshold", "ending")}
     console.say("done", f"{flagged}\nresults in {folder / PARQUET}{csv}{report}", folder=str(folder), **told)

@@ -174,7 +174,24 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         network, result = self._ranked(network, result)
         graph, order = network.graph, np.argsort(network.numbers(result["id"]))
         score, judged = (result[name].to_numpy(zero_copy_only=False)[order] for name in ("score", "judged"))
-        return audit_ranking(graph, self._prepared(graph), score, judged, self._audit(result, self._top(result)))
+        ending = self._ending(result)
+        own = (*self._audit(result, self._top(result)), *([] if ending is None else [ending]))
+        return audit_ranking(graph, self._prepared(graph), score, judged, own)
+
+    def ending(self, result: pa.Table | None = None) -> Finding | None:
+        """Return where the list of a result ends: how many nodes stand out; None where the detector cannot say.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 400, (2, 1200)), rng.normal(size=(400, 3)))
+        >>> Odd(random_state=0).fit(graph).ending().figure
+        0.0
+        """
+        check_is_fitted(self, "threshold_")
+        return self._ending(self.result_ if result is None else result)
 
     def features(self, network: Any = None) -> pa.Table:
         """Return figures of every node that a learner may use: a table with ``id`` and one column a figure.
@@ -256,7 +273,8 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
     ) -> None:
         """Take over what a fit came to: flag the nodes, make the table, and be fitted."""
         ranking = judgement.ranking
-        line = threshold(ranking.score, judgement.judged, ranking.top) if settings.flags else float("inf")
+        head = ranking.top if judgement.head is None else judgement.head
+        line = threshold(ranking.score, judgement.judged, head) if settings.flags else float("inf")
         self.seed_ = seed
         self.threshold_, self.offset_ = line, -line
         self.anomaly_scores_, self.anomaly_std_ = ranking.score, ranking.std

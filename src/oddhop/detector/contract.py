@@ -89,6 +89,10 @@ class DetectorParts(ABC):
             agreement(result, top, self.guide.repeated, "the ranking is unsure. Read the rank ranges before you act."),
         )
 
+    def _ending(self, result: pa.Table) -> Finding | None:
+        """Return where the list of a result ends, by what the detector knows of chance."""
+        return None
+
     def _prepared(self, graph: Graph) -> Graph:
         """Return a graph with the attributes as the detector sees them; the audit takes distances there."""
         return graph

@@ -12,7 +12,7 @@ much as three more chains: a handful of chains alone tells a variance badly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special, stats
@@ -21,7 +21,8 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.errors import GraphError
 
 LEVEL = 0.90
-NEIGHBOURLY_FREEDOM = 3
+NEIGHBOURLY_FREEDOM, RANK_FREEDOM = 3, 30
+FEWEST_NEARBY = 12
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class Ranking:
 def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, inflation: float) -> Ranking:
     """Rank the nodes by a score, and say how sure each rank is from replicates of it, (replicates, nodes).
 
-    The variance of the score is ``inflation`` times the replicates' own.
+    The variance is ``inflation`` times the replicates' own. It is taken of the score, which tells how far a node is
+    ahead, and of the logit of the rank, which a score far out does not stretch; there it is joined with that of nodes
+    of similar rank, which counts as much as thirty more replicates. The interval is what both have in common.
 
     Examples
     --------
@@ -66,9 +69,31 @@ def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, i
     >>> ranking.rank.tolist(), ranking.low.tolist()
     ([5, 4, 3, 2, 1], [5, 4, 3, 2, 1])
     """
-    aligned, unit = aligned_replicates(np.vstack([score, replicates]), judged)
-    variance, freedom = moderated_variance(aligned[1:], aligned[0], judged)
-    return ranked(score, aligned[0], np.sqrt(inflation * variance), unit, freedom, judged, top)
+    together = np.vstack([score, replicates])
+    aligned, unit = aligned_replicates(together, judged)
+    spread, freedom = moderated_variance(aligned[1:], aligned[0], judged)
+    by_score = ranked(score, aligned[0], np.sqrt(inflation * spread), unit, freedom, judged, top)
+    places, count = _places(together, judged), int(np.count_nonzero(judged))
+    nearby = np.clip(np.minimum(np.arange(count), np.arange(count)[::-1]) // 2, FEWEST_NEARBY, max(count // 20, 1))
+    variance, freedom = moderated_variance(places[1:], places[0], judged, nearby=nearby, pooled=RANK_FREEDOM)
+    std = np.sqrt(inflation * variance)
+    half = stats.t.ppf(0.5 + LEVEL / 2, freedom) * std
+    low, high = ((count + 1) * special.expit(-place) for place in (places[0] + half, places[0] - half))
+    rank = by_score.rank
+    return replace(
+        by_score,
+        low=np.where(judged, np.clip(np.floor(low).astype(np.int64), by_score.low, rank), rank),
+        high=np.where(judged, np.maximum(np.minimum(np.ceil(high).astype(np.int64), by_score.high), rank), rank),
+        top_probability=_top_probability(places[0], std, freedom, judged, top),
+    )
+
+
+def _places(scores: Floats, judged: Bools) -> Floats:
+    """Give minus the logit of the rank among the judged nodes, of every row of scores; high is odd."""
+    places = np.zeros(scores.shape)
+    ranks = stats.rankdata(-scores[:, judged], axis=1)
+    places[:, judged] = np.log((ranks.shape[1] + 1 - ranks) / ranks)
+    return places
 
 
 def ranked(score: Floats, centre: Floats, std: Floats, unit: float, freedom: int, judged: Bools, top: int) -> Ranking:
@@ -104,19 +129,24 @@ def aligned_replicates(replicates: Floats, judged: Bools) -> tuple[Floats, float
     return aligned, float(spread.mean())
 
 
-def moderated_variance(aligned: Floats, centre: Floats, judged: Bools) -> tuple[Floats, int]:
-    """Join each node's variance between replicates with that of nodes of similar score; return it and its freedom."""
+def moderated_variance(
+    aligned: Floats, centre: Floats, judged: Bools, *, nearby: Ints | None = None, pooled: int = NEIGHBOURLY_FREEDOM
+) -> tuple[Floats, int]:
+    """Join each node's variance between replicates with that of nodes of similar score; return it and its freedom.
+
+    ``nearby`` says how many to either side are similar, by their order from low to high; ``pooled`` is their freedom.
+    """
     own = aligned.var(axis=0, ddof=1)
     freedom = aligned.shape[0] - 1
     order = np.flatnonzero(judged)[np.argsort(centre[judged], kind="stable")]
-    reach = max(25, order.size // 20)
+    reach = max(25, order.size // 20) if nearby is None else nearby
     sums = np.concatenate([[0.0], np.cumsum(own[order])])
     first = np.maximum(np.arange(order.size) - reach, 0)
     last = np.minimum(np.arange(order.size) + reach + 1, order.size)
     similar = own.copy()
     similar[order] = (sums[last] - sums[first]) / (last - first)
-    joined = (freedom * own + NEIGHBOURLY_FREEDOM * similar) / (freedom + NEIGHBOURLY_FREEDOM)
-    return joined, freedom + NEIGHBOURLY_FREEDOM
+    joined = (freedom * own + pooled * similar) / (freedom + pooled)
+    return joined, freedom + pooled
 
 
 def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, top: int) -> Floats:

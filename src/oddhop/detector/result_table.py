@@ -22,11 +22,13 @@ class Judgement:
     ranking : scores, ranks, and how sure the ranks are.
     judged : False for nodes that cannot be judged, such as those without neighbours.
     columns : the detector's own columns of the result table, one value a node.
+    head : how many nodes to flag, where the detector decides that; None where the budget does.
     """
 
     ranking: Ranking
     judged: Bools
     columns: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    head: int | None = None
 
 
 def result_table(ids: pa.Array, degrees: Ints, judgement: Judgement, threshold: float) -> pa.Table:

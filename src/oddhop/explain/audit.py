@@ -34,13 +34,13 @@ class Finding:
     ----------
     check : its name.
     level : "warning" where the reader should think twice, else "fine".
-    figure : what was measured.
+    figure : what was measured, or None where nothing was.
     sentence : what it means.
     """
 
     check: str
     level: Literal["fine", "warning"]
-    figure: float
+    figure: float | None
     sentence: str
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,7 +27,8 @@ from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.explain import explain_nodes
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
-from oddhop.odd.phrases import GUIDE, related
+from oddhop.odd.null import simulate_chance
+from oddhop.odd.phrases import GUIDE, controls, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
@@ -35,6 +37,7 @@ from oddhop.tables.network import Network
 # and twice that for the difference to another sample of edges, which varies as much as ours.
 INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
 FIGURES = (*KINDS, "knot")
+DEFAULT_CHANCE = 0.1
 
 
 class Odd(GraphDetector):
@@ -47,6 +50,10 @@ class Odd(GraphDetector):
     Parameters
     ----------
     n_resamples : how often the network is judged again with a fifth of its edges left out, to tell how sure a rank is.
+    simulate : whether networks like this one with nothing odd in them are simulated, to tell how many nodes stand out;
+        "auto" where that takes less than a minute and there are at least 300 nodes.
+    max_chance : flag the head of the ranking whose chance share is at most this: the nodes of a simulated network that
+        score as high, over the nodes that do.
     random_state : a seed for those draws, or None for a fresh one; no score depends on it.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
@@ -86,6 +93,8 @@ class Odd(GraphDetector):
         self,
         *,
         n_resamples: int = 4,
+        simulate: Literal["auto"] | bool = "auto",
+        max_chance: float | None = None,
         random_state: int | None = None,
         contamination: Literal["auto"] | float = "auto",
         top_k: int | None = None,
@@ -93,6 +102,8 @@ class Odd(GraphDetector):
         max_memory: int | None = None,
     ) -> None:
         self.n_resamples = n_resamples
+        self.simulate = simulate
+        self.max_chance = max_chance
         self.random_state = random_state
         self.contamination = contamination
         self.top_k = top_k
@@ -110,7 +121,14 @@ class Odd(GraphDetector):
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
         residuals = None if seen.residuals is None else folded(graph, seen.residuals)
-        return OddLearned(panel, residuals), _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
+        judgement = _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
+        chance = None
+        if cost.simulates(Size.of(graph), settings):
+            chance = simulate_chance(panel, seen, seed=run.seed, workers=run.workers, progress=run.progress)
+        if chance is not None and settings.max_chance is not None:
+            head = chance.standing_out(evidence.score[judgement.judged], settings.max_chance)
+            judgement = replace(judgement, head=head)
+        return OddLearned(panel, residuals, chance), judgement
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
@@ -139,7 +157,12 @@ class Odd(GraphDetector):
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "a few edges decide. Read the rank ranges before you act."
-        return (agreement(result, top, self.guide.repeated, few), related(self.information_))
+        return (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
+
+    def _ending(self, result: pa.Table) -> Finding:
+        settings = self.model_.settings
+        judged = result.filter(result["judged"])["score"].to_numpy()
+        return standing_out(self.model_.learned.chance, judged, settings.max_chance or DEFAULT_CHANCE)
 
     def _prepared(self, graph: Graph) -> Graph:
         return self.model_.learned.panel.blocks.prepared(graph)

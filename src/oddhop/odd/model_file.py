@@ -13,6 +13,7 @@ from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.coordinates import Coordinates
+from oddhop.odd.null import Chance
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Kinship
@@ -29,12 +30,14 @@ class OddLearned:
     Attributes
     ----------
     panel : what is needed to judge a network.
+    chance : how high the nodes of simulated networks score, or None where none were simulated.
     residuals : what communities leave of the edges of the network that was fitted, as ``oddhop.odd.communities.folded``
         keeps it; explanations need it, and to find it again takes longest.
     """
 
     panel: Panel
     residuals: Floats | None = None
+    chance: Chance | None = None
 
 
 OddModel: TypeAlias = Model[OddSettings, OddLearned]
@@ -43,13 +46,16 @@ OddModel: TypeAlias = Model[OddSettings, OddLearned]
 def to_parts(learned: OddLearned) -> Parts:
     """Take apart what was learned, for a file."""
     arrays: Arrays = {} if learned.residuals is None else {"residuals": learned.residuals}
+    if learned.chance is not None:
+        arrays["chance"] = learned.chance.scores
     for name, part in _parts(learned.panel).items():
         arrays |= {
             f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
             for field in fields(part)
             if isinstance(getattr(part, field.name), np.ndarray | float)
         }
-    return Parts(arrays, {"columns": learned.panel.blocks.columns})
+    simulations = 0 if learned.chance is None else learned.chance.simulations
+    return Parts(arrays, {"columns": learned.panel.blocks.columns, "simulations": simulations})
 
 
 def _parts(panel: Panel) -> dict[str, Any]:
@@ -85,7 +91,16 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
     panel = Panel(blocks, kinship, *(_bulk(arrays, name) for name in BULKS))
-    return OddLearned(panel, arrays.get("residuals")), columns
+    return OddLearned(panel, arrays.get("residuals"), _chance(arrays, int(parts.info["simulations"]))), columns
+
+
+def _chance(arrays: Arrays, simulations: int) -> Chance | None:
+    if "chance" not in arrays:
+        return None
+    scores = arrays["chance"]
+    if scores.ndim != 1 or simulations < 1 or (np.diff(scores) < 0).any():
+        raise ValueError("the simulated scores are not sorted numbers of at least one network")
+    return Chance(scores, simulations)
 
 
 def _block(arrays: Arrays, name: str, columns: int) -> Block:

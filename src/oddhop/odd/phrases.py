@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pyarrow as pa
+
+from oddhop.base.arrays import Floats
 from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View
 from oddhop.explain.guide import Guide
 from oddhop.explain.phrases import one_in, spoken
+from oddhop.odd.null import Chance
 
+FEW_ADDED = 0.1
 GUIDE = Guide(
     repeated="another sample of as many edges",
     picture="The farther out, the fewer edges of the network look as far; the dashed ring is usual.",
@@ -134,3 +140,68 @@ def related(information: float) -> Finding:
         "Nodes are judged by their columns and by their edges, each alone: see whether the columns are the right ones."
     )
     return Finding("strangers", "warning", information, sentence)
+
+
+def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
+    """Say how many nodes stand out, and how many of a simulated network score as high.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.null import Chance
+    >>> from oddhop.odd.phrases import standing_out
+    >>> standing_out(Chance(np.arange(5.0), 20), np.array([9.0, 8.0, 3.5]), 0.1).sentence[:80]
+    '3 nodes stand out. In 20 simulated networks with your degrees, communities and a'
+    """
+    if chance is None:
+        sentence = (
+            "How many nodes stand out is not known: networks with nothing odd in them are simulated where there are "
+            "at least 300 nodes and it takes less than a minute. Ask for it with simulate=True, on the command line "
+            "--set odd.simulate=true."
+        )
+        return Finding("stand out", "fine", None, sentence)
+    count = chance.standing_out(score, share)
+    simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
+    limits = "rare values alone never do, and an empty list does not mean that nothing is wrong."
+    if not count:
+        sentence = f"No node stands out: in {simulated} as many nodes score as high. Simulated, not proof: {limits}"
+        return Finding("stand out", "fine", 0.0, sentence)
+    expected = float(chance.shares(score)[count - 1] * count)
+    often = f"about {expected:.0f}" if expected >= 1 else "fewer than 1"
+    sentence = (
+        f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated} {often} per network score as "
+        f"high. Simulated, not proof: honest triangles or unusual noise can add to the list, {limits}"
+    )
+    return Finding("stand out", "fine", float(count), sentence)
+
+
+def controls(result: pa.Table, top: int) -> Finding:
+    """Say how many of the first nodes would have been found by their columns alone, and by their edges alone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.odd.phrases import controls
+    >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
+    >>> judged = {"judged": [True] * 4}
+    >>> controls(pa.table({"p_outlier": columns, "p_ring": edges, **judged}), 2).sentence[:67]
+    'Of the first 2 nodes the columns alone put 1 among their first 2, t'
+    """
+    judged = result.filter(result["judged"])
+    top = min(top, judged.num_rows)
+    anyway = []
+    for name in ("p_outlier", "p_ring"):
+        rare = judged[name].to_numpy()
+        # Where nodes tie at the border none of them is counted: the view alone would not choose among them.
+        border = np.sort(rare)[min(top, rare.size - 1)] if rare.size else 0.0
+        anyway.append(rare[:top] < border)
+    columns, edges = (int(found.sum()) for found in anyway)
+    neither = int((~(anyway[0] | anyway[1])).sum())
+    sentence = (
+        f"Of the first {top:,} nodes the columns alone put {columns:,} among their first {top:,}, the edges alone "
+        f"{edges:,}. The other {neither:,} are found by columns and edges together."
+    )
+    if top and neither < FEW_ADDED * top:
+        sentence += " The network adds little here: most would be found without it."
+        return Finding("controls", "warning", neither / top, sentence)
+    return Finding("controls", "fine", neither / top if top else 0.0, sentence)

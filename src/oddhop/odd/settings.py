@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from oddhop.detector.settings import DetectorSettings
 
@@ -18,3 +20,18 @@ class OddSettings(DetectorSettings):
     """
 
     n_resamples: int = Field(4, ge=2)
+    simulate: Literal["auto"] | bool = "auto"
+    max_chance: float | None = Field(None, gt=0, le=0.5)
+
+    @model_validator(mode="after")
+    def _flags_by_chance_alone(self) -> Self:
+        if self.max_chance is not None and (self.top_k is not None or self.contamination != "auto"):
+            raise ValueError("give max_chance, top_k or contamination, not two of them: each says which nodes to flag")
+        if self.max_chance is not None and self.simulate is False:
+            raise ValueError("max_chance needs simulated networks: leave simulate out, or say 'auto' or True")
+        return self
+
+    @property
+    def flags(self) -> bool:
+        """Whether any node is to be flagged."""
+        return super().flags or self.max_chance is not None

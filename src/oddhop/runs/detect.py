@@ -122,6 +122,8 @@ def detect(
         result = fitter.result_
         figures = files.write_results(folder, result, in_shards=on_cluster)
         figures["threshold"] = None if fitter.threshold_ == float("inf") else fitter.threshold_
+        ending = fitter.ending(result)
+        figures["ending"] = None if ending is None else {"stand_out": ending.figure, "sentence": ending.sentence}
         fitter.save(folder / files.MODEL)
         if write_to is not None and database is not None:
             put_table(result, database, write_to, mode=write_mode)

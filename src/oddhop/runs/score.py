@@ -47,6 +47,8 @@ def score(
         result = detector.rank(network, progress=log.progress)
         figures = files.write_results(folder, result)
         figures["threshold"] = None if detector.threshold_ == float("inf") else detector.threshold_
+        ending = detector.ending(result)
+        figures["ending"] = None if ending is None else {"stand_out": ending.figure, "sentence": ending.sentence}
         if write_to is not None and database is not None:
             put_table(result, database, write_to, mode=write_mode)
         parts = {

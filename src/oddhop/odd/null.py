@@ -1,0 +1,257 @@
+"""Networks like the one that is judged, with nothing odd in them, and how high their nodes score.
+
+A simulated network has the degrees, the communities and the attribute distributions of the real one:
+
+1. Communities: k-means on the eigenvectors of the regularised adjacency that stand out from those of a rewired copy.
+2. Wiring: pairs of edges between the same two communities exchange ends, ten times as often as there are edges.
+3. Turned coordinates: the mean of the community, and a random direction with the length that a real node of like degree
+   has beyond its community. The direction is noise, smoothed over the wiring as far as neighbours are alike beyond
+   their communities. Each coordinate is then mapped to the real one by rank.
+4. Outlyingness: that of the node that gave the length.
+
+It is judged by what was learned from the real network, and joined as the real one is. So what stands out is always the
+head of the ranking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import Progress, silent, single_threaded
+from oddhop.base.randomness import SIMULATED, generator
+from oddhop.graph.graph import Graph
+from oddhop.graph.rewire import rewired
+from oddhop.odd.communities import FEWEST_NODES, edge_residuals, leading, leading_from
+from oddhop.odd.ring import beyond_degree, knots
+from oddhop.odd.stranger import edge_ratios, odds_of_no_reason, strangeness, turned
+from oddhop.odd.views import Panel, Seen, evidence_of
+
+SIMULATIONS = 20
+MOST_COMMUNITIES = 32
+BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
+SMOOTHINGS, ATTEMPTS, POWER_STEPS = 8, 3, 2
+LIKE_DEGREE = 50
+FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
+KEPT = 2  # simulated scores for every node: more would tell where half of a network stands out
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """How high the nodes of simulated networks score.
+
+    Attributes
+    ----------
+    scores : the highest scores of all simulated networks, from low to high.
+    simulations : how many networks were simulated.
+    """
+
+    scores: Floats
+    simulations: int
+
+    def shares(self, score: Floats) -> Floats:
+        """Give, for every rank, the nodes of a simulated network that score as high, over the real ones that do.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop.odd.null import Chance
+        >>> Chance(np.array([1.0, 2.0, 6.0]), 10).shares(np.array([9.0, 5.0, 0.5])).round(2).tolist()
+        [0.1, 0.1, inf]
+        """
+        ladder = np.sort(score)[::-1]
+        above = self.scores.size - np.searchsorted(self.scores, ladder, side="left")
+        shares = (1 + above) / self.simulations / np.arange(1, ladder.size + 1)
+        return np.where(above < self.scores.size, shares, np.inf)  # of those that are not kept nothing is known
+
+    def standing_out(self, score: Floats, share: float) -> int:
+        """Count the nodes of the longest head of a ranking whose chance share is at most this."""
+        within = np.flatnonzero(self.shares(score) <= share)
+        return int(within[-1]) + 1 if within.size else 0
+
+
+def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, progress: Progress = silent) -> Chance:
+    """Simulate networks like the one that was judged, and keep how high their nodes score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.null import simulate_chance
+    >>> from oddhop.odd.views import learn_panel
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 400, (2, 1200)), rng.normal(size=(400, 3)))
+    >>> panel, evidence, seen = learn_panel(graph)
+    >>> simulate_chance(panel, seen, seed=0).standing_out(evidence.score, 0.1)
+    0
+    """
+    judged = seen.graph.degrees > 0
+    like = _likeness(panel, seen, seed)
+    kept = np.zeros(0)
+    for turn in range(SIMULATIONS):
+        scores = _simulated_scores(panel, seen, like, seed, turn, workers)[judged]
+        kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
+        progress("simulations", turn + 1, SIMULATIONS)
+    return Chance(kept, SIMULATIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """What simulated networks share with the real one.
+
+    Attributes
+    ----------
+    communities : of every node.
+    faces : the turned coordinates of every node; ``means`` are those of the communities.
+    lengths : of what a node has beyond the mean of its community.
+    share : of the variance of each coordinate that lies beyond the communities.
+    alike, own_alike : the correlation of each coordinate over the edges, and of what lies beyond the communities.
+    """
+
+    communities: Ints
+    faces: Floats
+    means: Floats
+    lengths: Floats
+    share: Floats
+    alike: Floats
+    own_alike: Floats
+
+
+def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
+    graph, faces = seen.graph, turned(seen.coordinates, panel.kinship)
+    communities = find_communities(graph, seed)
+    counts = np.bincount(communities)
+    means = np.zeros((counts.size, faces.shape[1]))
+    for k, face in enumerate(faces.T):
+        means[:, k] = np.bincount(communities, face) / counts
+    own = faces - means[communities]
+    share = own.var(axis=0) / np.maximum(faces.var(axis=0), 1e-30)
+    lengths, alike, own_alike = (
+        np.sqrt((own**2).sum(axis=1)),
+        edge_correlation(graph, faces),
+        edge_correlation(graph, own),
+    )
+    return Likeness(communities, faces, means, lengths, share, alike, own_alike)
+
+
+def edge_correlation(graph: Graph, x: Floats) -> Floats:
+    """Give the correlation of every column over the two ends of an edge."""
+    share = graph.degrees / max(graph.degrees.sum(), 1)
+    centred = x - share @ x
+    around = _adjacency(graph) @ centred
+    variance = share @ centred**2
+    return np.asarray((centred * around).sum(axis=0) / max(graph.degrees.sum(), 1) / np.maximum(variance, 1e-30))
+
+
+def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn: int, workers: int) -> Floats:
+    graph = rewired(seen.graph, like.communities, seed, turn)
+    rng = generator(seed, SIMULATED, turn)
+    donors = _of_like_degree(graph.degrees, rng)
+    faces = _simulated_faces(graph, like, donors, rng)
+    f = edge_ratios(graph, faces, panel.kinship, workers=workers)
+    spectrum = leading(graph) if seen.spectrum is None else seen.spectrum
+    for _ in range(POWER_STEPS):
+        spectrum = leading_from(graph, spectrum)
+    residuals = edge_residuals(graph, spectrum, workers=workers)
+    tied = knots(graph, residuals=residuals, no_reason=odds_of_no_reason(f))
+    figures = (
+        strangeness(graph, f, panel.kinship),
+        seen.outlyingness[donors],
+        beyond_degree(tied, graph.degrees),
+        tied,
+    )
+    return evidence_of(figures, panel.bulks, panel.kinship).score
+
+
+def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
+    """Give another node of about the same degree to every node, each once."""
+    nodes = degrees.size
+    order = np.lexsort([rng.random(nodes), degrees])
+    group = np.arange(nodes) // LIKE_DEGREE
+    donors = np.empty(nodes, dtype=np.int64)
+    donors[order] = order[np.lexsort([rng.random(nodes), group])]
+    return donors
+
+
+def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.Generator) -> Floats:
+    nodes, width = like.faces.shape
+    if not width:
+        return like.faces
+    lengths = like.lengths[donors]
+    walk = sp.diags_array(1.0 / np.maximum(graph.degrees, 1)) @ _adjacency(graph)
+    own, smooth = rng.normal(size=(2, nodes, width))
+    ladder = np.sort(like.faces, axis=0)
+
+    def mixed_with(part: Floats) -> Floats:
+        direction = np.sqrt(part) * smooth + np.sqrt(1 - part) * own
+        direction *= (lengths / np.maximum(np.sqrt((direction**2).sum(axis=1)), 1e-30))[:, None]
+        faces = like.means[like.communities] + direction
+        for k in range(width):
+            faces[np.argsort(faces[:, k], kind="stable"), k] = ladder[:, k]
+        return np.asarray(faces)
+
+    part = np.zeros(width)
+    faces = mixed_with(part)
+    without = edge_correlation(graph, faces)
+    # Communities that were found badly leave too little; strangers, of which these networks have none, leave too much.
+    # Half of the gap is made up for.
+    target = (like.alike + np.minimum(without + like.share * like.own_alike, like.alike)) / 2
+    missing = target - without
+    for _ in range(SMOOTHINGS):
+        smooth = (smooth + walk @ smooth) / 2
+        smooth /= np.maximum(smooth.std(axis=0), 1e-30)
+        # Beside the means of the communities only a share of the correlation of the noise arrives.
+        arrives = like.share * edge_correlation(graph, smooth)
+        if (arrives > missing).all():
+            break
+    for _ in range(ATTEMPTS):
+        part = np.clip(part + missing / np.maximum(arrives, 1e-30), 0.0, 1.0)
+        faces = mixed_with(part)
+        missing = target - edge_correlation(graph, faces)
+    return faces
+
+
+def find_communities(graph: Graph, seed: int) -> Ints:
+    """Give a community to every node, all the same where none stands out."""
+    nodes = graph.node_count
+    values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4))
+    chance, _ = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2)
+    found = (values > BEYOND_CHANCE * chance.min()) & (1.0 / np.maximum((vectors**4).sum(axis=0), 1e-30) > FEWEST_NODES)
+    count = int(found.sum())
+    if count < 2:
+        return np.zeros(nodes, dtype=np.int64)
+    from sklearn.cluster import KMeans
+
+    rows = vectors[:, found]
+    rows = rows / np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-30)
+    with single_threaded():
+        clusters = KMeans(count, n_init=4, random_state=seed).fit(rows)
+        large = np.flatnonzero(np.bincount(clusters.labels_, minlength=count) >= FEWEST_NODES)
+        if large.size < 2:
+            return np.zeros(nodes, dtype=np.int64)
+        # A ring may be a cluster of its own: its members belong to the communities that they are nearest to.
+        return np.asarray(np.argmin(clusters.transform(rows)[:, large], axis=1), dtype=np.int64)
+
+
+def _regularised(graph: Graph, count: int) -> tuple[Floats, Floats]:
+    """Give the leading eigenvalues and eigenvectors of the adjacency over the roots of the degrees and their mean."""
+    nodes = graph.node_count
+    if nodes < FEWEST_NODES or count < 1:
+        return np.zeros(1), np.zeros((nodes, 1))
+    roots = sp.diags_array(1.0 / np.sqrt(graph.degrees + graph.degrees.mean()))
+    start = generator(0, SIMULATED).random(nodes) + 0.5
+    with single_threaded():
+        try:
+            values, vectors = eigsh(roots @ _adjacency(graph) @ roots, k=count, which="LA", v0=start, tol=1e-3)
+        except ArpackNoConvergence as short:
+            values, vectors = short.eigenvalues, short.eigenvectors
+    return values, vectors
+
+
+def _adjacency(graph: Graph) -> sp.csr_array:
+    ones = np.ones(graph.indices.size)
+    return sp.csr_array((ones, graph.indices, graph.indptr), shape=2 * (graph.node_count,))
