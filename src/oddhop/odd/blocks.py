@@ -4,11 +4,11 @@ A column that is never negative and mostly zero is taken for a word where there 
 other columns are measures. Columns are taken in an order that their values alone decide, and equal columns once.
 
 The stranger's view sees the coordinates of both blocks side by side. The outlier's view adds up the squared lengths of
-their prepared rows, each brought to a mean of the block's effective dimensions,
+their prepared rows, each brought to the interquartile range of chi squared with the block's effective dimensions,
 
     (sum of variances)^2 / (sum of squared variances)    over its principal components,
 
-so that a block counts by what varies in it, whatever the number of columns it was encoded into.
+so that a block counts by what varies in it among ordinary nodes, whatever the number of columns it was encoded into.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import single_threaded
@@ -24,7 +25,7 @@ from oddhop.errors import GraphError
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
-from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, learn_coordinates
+from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, learn_coordinates, logarithms
 
 OUTLIER_COMPONENTS = 20
 ROWS_AT_ONCE = 65_536
@@ -50,6 +51,11 @@ class Block:
         """Give the network with the columns of the block alone."""
         return _with_columns(graph, self.columns)
 
+    def prepared(self, graph: Graph) -> Floats:
+        """Give the rows whose length the outlier's view measures."""
+        seen = _seen_by_outlier(self.of(graph), self.coordinates)
+        return np.asarray(self.preparation.apply(seen).attributes * np.sqrt(self.weight))
+
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
@@ -66,8 +72,7 @@ class Blocks:
     def prepared(self, graph: Graph) -> Graph:
         """Give the network with the attributes whose length the outlier's view measures."""
         self._check(graph)
-        rows = [part.preparation.apply(part.of(graph)).attributes * np.sqrt(part.weight) for part in self.parts]
-        return graph.with_attributes(np.concatenate(rows, axis=1))
+        return graph.with_attributes(np.concatenate([part.prepared(graph) for part in self.parts], axis=1))
 
     @property
     def unit(self) -> Floats:
@@ -107,14 +112,24 @@ def learn_blocks(graph: Graph) -> Blocks:
 def _learn_block(graph: Graph, columns: Ints) -> Block:
     own = _with_columns(graph, columns)
     coordinates = learn_coordinates(own)
+    seen = _seen_by_outlier(own, coordinates)
     preparation = learn_preparation(
-        own, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=WIDE, unit=coordinates.units
+        seen, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=WIDE, unit=coordinates.units
     )
-    rows = np.asarray(preparation.apply(own).attributes)
+    rows = np.asarray(preparation.apply(seen).attributes)
     with single_threaded():
         moments = rows.T @ rows / len(rows)
     whole, squares = float(np.trace(moments)), float((moments**2).sum())
-    return Block(columns, coordinates, preparation, whole / squares if squares > 0 else 1.0)
+    if not squares:
+        return Block(columns, coordinates, preparation, 1.0)
+    low, high = np.quantile((rows**2).sum(axis=1), [0.25, 0.75])
+    usual = np.ptp(2 * gammaincinv(whole**2 / squares / 2, [0.25, 0.75]))  # quartiles of chi squared
+    return Block(columns, coordinates, preparation, float(usual / (high - low)) if high > low else whole / squares)
+
+
+def _seen_by_outlier(own: Graph, coordinates: Coordinates) -> Graph:
+    # A few nodes with very many words would be all that varies.
+    return own if coordinates.weights is None else own.with_attributes(logarithms(own.attributes))
 
 
 def _with_columns(graph: Graph, columns: Ints) -> Graph:

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from oddhop.base.arrays import Floats
 from oddhop.base.kernels import compiled
 from oddhop.errors import GraphError
-from oddhop.graph.checks import is_sparse
+from oddhop.graph.checks import Attributes, is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation, learn_preparation
 
@@ -99,6 +99,13 @@ def learn_coordinates(graph: Graph) -> Coordinates:
     )
 
 
+def logarithms(counts: Attributes) -> sp.csr_array:
+    """Give the logarithm of one more than every count."""
+    rows = sp.csr_array(counts, dtype=np.float64, copy=True)
+    rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
+    return rows
+
+
 def _like_words(graph: Graph) -> bool:
     x = graph.attributes
     values = x.data if is_sparse(x) else x
@@ -119,8 +126,8 @@ def _weighted(graph: Graph, weights: Floats) -> Graph:
             f"the model was fitted on {weights.size} attributes, got {graph.attribute_count}",
             "give the same columns in the same order",
         )
-    rows = sp.csr_array(graph.attributes, dtype=np.float64, copy=True)
-    rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data)) * weights[rows.indices]
+    rows = logarithms(graph.attributes)
+    rows.data *= weights[rows.indices]
     _to_length_one(rows.indptr, rows.data)
     return graph.with_attributes(rows)
 
