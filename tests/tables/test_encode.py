@@ -209,7 +209,7 @@ def test_names_like_those_of_ids_matter_only_for_distinct_whole_numbers():
 
 
 def test_a_code_and_its_label_are_one_column():
-    table = pa.table({"code": ["1", "2", "2", "1"], "label": ["z", "a", "a", "z"]})
+    table = pa.table({"code": ["k1", "k2", "k2", "k1"], "label": ["z", "a", "a", "z"]})
     assert learn_encoding(table).report[1].done == "dropped: the same as 'code'"
 
 
@@ -272,7 +272,7 @@ def test_columns_that_lack_or_changed_their_type_are_named():
     with pytest.raises(EncodingError, match="lacks 'pays', which the encoding needs, and has 'age', 'z'"):
         encoding.apply(pa.table({"age": [1], "z": [1]}))
     with pytest.raises(EncodingError, match="'age' was learned as number and is now string; cast"):
-        encoding.apply(pa.table({"age": ["1"], "pays": ["a"]}))
+        encoding.apply(pa.table({"age": ["one"], "pays": ["a"]}))
     empty = pa.table({"age": pa.array([], pa.int32()), "pays": pa.array([], pa.large_string())})
     assert encoding.apply(empty)[0].shape == (0, 3)
     unknown = encoding.apply(pa.table({"age": pa.nulls(2), "pays": pa.nulls(2)}))[0]
@@ -380,3 +380,46 @@ def test_a_changed_document_is_refused(change, message):
 def test_what_is_no_document_is_refused(document):
     with pytest.raises(ModelFileError):
         Encoding.from_json(document)
+
+
+def test_strings_that_are_dates_numbers_or_truth_values_are_those() -> None:
+    rows = 60
+    days = [f"2026-01-{1 + k % 28:02d}" for k in range(rows)]
+    typed = pa.table(
+        {
+            "when": pa.array(days).cast(pa.timestamp("us")),
+            "euros": [k / 7 for k in range(rows)],
+            "open": [k % 3 == 0 for k in range(rows)],
+        }
+    )
+    texts = pa.table(
+        {
+            "when": days,
+            "euros": [f" {k / 7!r}" for k in range(rows)],
+            "open": ["TRUE" if k % 3 == 0 else "false" for k in range(rows)],
+        }
+    )
+    encoding = learn_encoding(texts)
+    assert [one.kind for one in encoding.report] == ["date", "number", "boolean"]
+    assert all(one.done.startswith("text that is ") for one in encoding.report)
+    expected = learn_encoding(typed).apply(typed)[0]
+    for table in (texts, typed):  # learned from the one, the other may follow
+        np.testing.assert_array_equal(encoding.apply(table)[0], expected)
+    with pytest.raises(EncodingError, match="learned as date and is now string"):
+        encoding.apply(texts.set_column(0, "when", pa.array(["soon"] * rows)))
+
+
+def test_codes_of_digits_stay_codes_and_ids_of_digits_are_no_measure() -> None:
+    rows = 60
+    table = pa.table(
+        {
+            "area": [f"{k % 5:03d}" for k in range(rows)],
+            "card": [str(7_919 * k + 13) for k in range(rows)],
+            "born": [str(1950 + k % 20) for k in range(rows)],
+        }
+    )
+    kinds = {one.column: (one.kind, one.attributes) for one in learn_encoding(table).report}
+    assert kinds["area"][0] == "category"
+    assert kinds["card"][1] == 0  # like an id
+    assert kinds["born"] == ("number", 1)
+    assert learn_encoding(table, kinds={"born": "category"}).report[2].kind == "category"

@@ -17,6 +17,13 @@ Column: TypeAlias = Any  # pyarrow has no types: a pa.ChunkedArray
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ROWS_AT_ONCE = 65_536
 BETWEEN_WORDS = r"[^\pL\pN]+"
+# What a text of each kind does not have: letters and digits other than the two words, a leading zero, nothing.
+FORMS: dict[Kind, str] = {"boolean": r"[^aeflrstu]", "number": r"^[+-]?0[0-9]|[a-df-z_]", "date": r"^[^0-9]"}
+TYPES: dict[Kind, tuple[Any, ...]] = {
+    "boolean": (pa.bool_(),),
+    "number": (pa.float64(),),
+    "date": (pa.timestamp("us"), pa.timestamp("us", "UTC")),
+}
 TICKS_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -53,6 +60,54 @@ def _readable(kind: Any) -> tuple[Kind, ...]:
     if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
         return ("category", "text")
     return ()
+
+
+def understood(column: Column) -> Column:
+    """Give strings that are all numbers, dates or truth values as what they are; any other column as it is.
+
+    Numbers with a leading zero are codes and stay strings, and so does what is coded in a dictionary.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.encode.columns import understood
+    >>> texts = (["1.5", None], ["2026-11-16", "2026-11-17 08:30"], ["True", "false"], ["007", "12"])
+    >>> [str(understood(pa.chunked_array([one])).type) for one in texts]
+    ['double', 'timestamp[us]', 'bool', 'string']
+    """
+    if not _is_text(column.type):
+        return column
+    present = pc.unique(pc.drop_null(_trimmed(column)))
+    found = next((kind for kind in FORMS if len(present) and _cast(present, kind) is not None), None)
+    return column if found is None else _cast(_trimmed(column), found)
+
+
+def read_as(column: Column, kind: Kind) -> Column:
+    """Give a column in a type that can be read as this kind, or as it is where there is none."""
+    if kind in readable_as(column) or not _is_text(column.type) or kind not in FORMS:
+        return column
+    cast = _cast(_trimmed(column), kind)
+    return column if cast is None else cast
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
+def _trimmed(column: Column) -> Column:
+    return pc.utf8_trim_whitespace(_plain(column))
+
+
+def _cast(texts: Any, kind: Kind) -> Any:
+    """Give texts as another type, or None where one of them is something else."""
+    if pc.any(pc.match_substring_regex(texts, FORMS[kind], ignore_case=True)).as_py():
+        return None
+    for form in TYPES[kind]:
+        try:
+            return pc.cast(pc.utf8_lower(texts) if kind == "boolean" else texts, form)
+        except pa.ArrowInvalid:
+            continue
+    return None
 
 
 def type_name(column: Column) -> str:

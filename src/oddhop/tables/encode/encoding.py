@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from oddhop.base.arrays import Floats
 from oddhop.errors import EncodingError, ModelFileError
-from oddhop.tables.encode.columns import missing_of, numbers_of, readable_as, type_name
+from oddhop.tables.encode.columns import missing_of, numbers_of, read_as, readable_as, type_name
 from oddhop.tables.encode.encoders import (
     STRICT,
     CategoryColumn,
@@ -102,7 +102,7 @@ class Encoding:
     def apply(self, table: pa.Table) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
         """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored."""
         self._check(table)
-        return self.joined([one.encode(table.column(one.name)) for one in self.columns]), self.names
+        return self.joined([one.encode(read_as(table.column(one.name), one.kind)) for one in self.columns]), self.names
 
     def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
         """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
@@ -123,7 +123,7 @@ class Encoding:
         self._check(table)
         found = []
         for one in self.columns:
-            column = table.column(one.name)
+            column = read_as(table.column(one.name), one.kind)
             gaps = int(missing_of(column).sum())
             if isinstance(one, CategoryColumn):
                 places, missing = one.places(column)
@@ -173,7 +173,7 @@ class Encoding:
             )
         for one in self.columns:
             column = table.column(one.name)
-            if one.kind not in readable_as(column):
+            if one.kind not in readable_as(read_as(column, one.kind)):
                 raise EncodingError(
                     f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}",
                     "cast it to what it was",

@@ -26,6 +26,7 @@ from oddhop.tables.encode.columns import (
     numbers_of,
     readable_as,
     type_name,
+    understood,
 )
 from oddhop.tables.encode.encoders import (
     WIDEST_TEXT,
@@ -209,7 +210,10 @@ def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, 
 
 def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tuple[Any, Any, ColumnReport]:
     """Give the encoder of a column and its attributes, or None, and what to report."""
-    entry = ColumnReport(name, type_name(column), forced or "", "", missing=int(missing_of(column).sum()))
+    given = column
+    if forced is None or forced not in readable_as(column):
+        column = understood(column)
+    entry = ColumnReport(name, type_name(given), forced or "", "", missing=int(missing_of(column).sum()))
     readable = readable_as(column)
     if forced == IGNORE:
         return None, None, replace(entry, kind="", done="ignored, as told")
@@ -225,14 +229,18 @@ def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tupl
         return None, None, _dropped(entry, "every value is missing")
     kind = forced or _natural_kind(column, readable, rules)
     entry = replace(entry, kind=kind)
-    if not forced and (reason := _like_an_id(name, column, kind, len(column) - entry.missing)):
+    present = len(column) - entry.missing
+    # Of digits that were written as text the text is asked: nobody writes a measure so that no two are the same.
+    asked = given if kind == "number" and column is not given and _whole(column) else column
+    if not forced and (reason := _like_an_id(name, asked, "category" if asked is not column else kind, present)):
         return None, None, _dropped(entry, reason)
     encoder, entry = _learn_as(kind, column, entry, rules)
     block = encoder.encode(column) if encoder.names else None
     if block is None or _constant(block):
         pooled = "no value occurs often enough for an attribute of its own"
         return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
-    return encoder, block, replace(entry, attributes=len(encoder.names))
+    done = entry.done if column is given else f"text that is {entry.kind} throughout; {entry.done}"
+    return encoder, block, replace(entry, attributes=len(encoder.names), done=done)
 
 
 def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Kind:
@@ -266,6 +274,13 @@ def _like_an_id(name: str, column: Column, kind: Kind, present: int) -> str:
         if values.size == len(column) >= FEWEST_IN_A_ROW and high - low == values.size - 1:
             return f"like an id: every whole number from {low:.0f} to {high:.0f}, once"
     return ""
+
+
+def _whole(column: Column) -> bool:
+    """Tell whether there are enough numbers to tell, and all are whole."""
+    values = numbers_of(column)
+    values = values[~np.isnan(values)]
+    return bool(values.size >= FEWEST_IN_A_ROW and (values == np.floor(values)).all())
 
 
 def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: _Rules) -> tuple[Encoder, ColumnReport]:
