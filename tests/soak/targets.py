@@ -236,10 +236,11 @@ def _changed_arrays(arrays: dict[str, Any], rng: np.random.Generator) -> dict[st
             changed[name] = np.concatenate([array, array])
         case 5:
             changed[str(rng.choice(sorted(changed)))] = array
-        case _:
-            changed[name].reshape(-1)[rng.integers(0, max(array.size, 1))] = rng.choice(
-                [np.nan, 1e300, -1.0, 0.0, 1e-300]
-            )
+        case _ if array.size:
+            wrong = [-1, 0, 2**40] if array.dtype.kind == "i" else [np.nan, 1e300, -1.0, 0.0, 1e-300]
+            changed[name].reshape(-1)[rng.integers(0, array.size)] = rng.choice(wrong)
+        case _:  # one without values gets one
+            changed[name] = np.zeros(1)
     return changed
 
 
