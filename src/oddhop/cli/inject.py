@@ -84,9 +84,8 @@ def _write_mat(made: Injected, out: Path) -> None:
     from oddhop.base.files import atomic_file
 
     graph = made.graph
-    ones = np.ones(graph.indices.size)
     parts = {
-        "Network": sp.csc_array(sp.csr_array((ones, graph.indices, graph.indptr), shape=(graph.node_count,) * 2)),
+        "Network": sp.csc_array(graph.adjacency()),
         "Attributes": sp.csc_array(graph.attributes),
         "Label": made.anomalous.astype(np.uint8)[:, None],
         "str_anomaly_label": made.structural.astype(np.uint8)[:, None],

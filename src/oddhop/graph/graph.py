@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from oddhop.base.arrays import Floats, Ints, frozen, lies_on_disk
+from oddhop.base.arrays import Bools, Floats, Ints, frozen, lies_on_disk
 from oddhop.graph import convert
-from oddhop.graph.adjacency import Repairs, symmetric_csr, upper_edges, upper_indptr
+from oddhop.graph.adjacency import Repairs, keep_edges, symmetric_csr, upper_edges, upper_indptr
 from oddhop.graph.checks import (
     Attributes,
     check_rows,
@@ -252,6 +252,18 @@ class Graph:
         ends: tuple[Ints, Ints] = upper_edges(self.indptr, self.indices, self.upper, start, min(stop, self.edge_count))
         return ends
 
+    def adjacency(self) -> sp.csr_array:
+        """Give the adjacency as a SciPy array of ones.
+
+        Examples
+        --------
+        >>> from oddhop import Graph
+        >>> Graph.from_arrays([[0], [1]], [[0.0], [1.0]]).adjacency().toarray().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        ones = np.ones(self.indices.size)
+        return sp.csr_array((ones, self.indices, self.indptr), shape=2 * (self.node_count,))
+
     @cached_property
     def fingerprint(self) -> str:
         """A sha256 of everything that a score can depend on.
@@ -276,6 +288,20 @@ class Graph:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).view(np.uint8).data)
         return digest.hexdigest()
+
+    def with_edges(self, keep: Bools) -> Graph:
+        """Give the network with the marked edges alone; they are numbered as in :meth:`ends`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph
+        >>> path = Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [2.0]])
+        >>> path.with_edges(np.array([False, True])).degrees.tolist()
+        [0, 1, 1]
+        """
+        indptr, indices = keep_edges(self.indptr, self.indices, self.upper, keep)
+        return replace(self, indptr=frozen(indptr), indices=frozen(indices))
 
     def with_attributes(self, attributes: Floats, names: Sequence[str] | None = None) -> Graph:
         """Give the same wiring with other attributes."""

@@ -20,7 +20,9 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
+from oddhop.base.randomness import mix
 from oddhop.errors import GraphError
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
@@ -157,7 +159,7 @@ def _by_content(graph: Graph) -> tuple[Ints, Bools]:
         counts[column[values != np.floor(values)]] = False
         # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
         bits = values.astype(np.float64).view(np.uint64)
-        np.add.at(keys, column, _mixed(bits ^ _mixed((place + start).astype(np.uint64))))
+        np.add.at(keys, column, _mixed(place + start, bits))
     rare = (lowest >= 0) & (filled < SPARSE_SHARE * nodes)
     # Words that most nodes have are told from measures by what the rare ones hold: counts, or shares of a text.
     words = (
@@ -168,9 +170,9 @@ def _by_content(graph: Graph) -> tuple[Ints, Bools]:
     return first, words[first]
 
 
-def _mixed(bits: Any) -> Any:
-    # The finaliser of splitmix64: every bit of the result depends on every bit that is given.
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+@compiled
+def _mixed(rows: Ints, bits: Any) -> Any:
+    out = np.empty(bits.size, np.uint64)
+    for k in range(bits.size):
+        out[k] = mix(bits[k] ^ mix(np.uint64(rows[k]), 0), 0)
+    return out

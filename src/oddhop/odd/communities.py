@@ -12,11 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from oddhop.base.arrays import Floats, Ints
-from oddhop.base.kernels import compiled
+from oddhop.base.arrays import Floats
 from oddhop.base.parallel import map_blocks, single_threaded
 from oddhop.base.randomness import START_VECTOR, generator
-from oddhop.graph.adjacency import both_ways
+from oddhop.graph.adjacency import both_ways, products
 from oddhop.graph.graph import Graph
 
 EIGENVECTORS = 64
@@ -44,10 +43,15 @@ def leading(graph: Graph) -> Spectrum:
     count = min(EIGENVECTORS, nodes // 4)
     if nodes < FEWEST_NODES or count < 1:
         return Spectrum(np.zeros(0), np.zeros((nodes, 0)))
-    start = generator(0, START_VECTOR).random(nodes) + 0.5
+    return searched(graph.adjacency(), count, START_VECTOR, which="LM", tolerance=CLOSE_ENOUGH)
+
+
+def searched(matrix: sp.csr_array, count: int, key: int, *, which: str, tolerance: float) -> Spectrum:
+    """Search eigenvectors of a symmetric matrix from a start vector with a key; as many as are found."""
+    start = generator(0, key).random(matrix.shape[0]) + 0.5
     with single_threaded():
         try:
-            return Spectrum(*eigsh(_adjacency(graph), k=count, v0=start, tol=CLOSE_ENOUGH))
+            return Spectrum(*eigsh(matrix, k=count, which=which, v0=start, tol=tolerance))
         except ArpackNoConvergence as short:  # those that were found explain what they can
             return Spectrum(short.eigenvalues, short.eigenvectors)
 
@@ -70,17 +74,12 @@ def leading_from(graph: Graph, known: Spectrum) -> Spectrum:
     """
     if not known.values.size:
         return known
-    adjacency = _adjacency(graph)
+    adjacency = graph.adjacency()
     with single_threaded():
         basis = np.linalg.qr(adjacency @ known.vectors)[0]
         inner = basis.T @ (adjacency @ basis)
         values, turn = np.linalg.eigh((inner + inner.T) / 2)
         return Spectrum(values, basis @ turn)
-
-
-def _adjacency(graph: Graph) -> sp.csr_array:
-    ones = np.ones(graph.indices.size)
-    return sp.csr_array((ones, graph.indices, graph.indptr), shape=2 * (graph.node_count,))
 
 
 def edge_residuals(graph: Graph, spectrum: Spectrum | None = None, *, workers: int = 1) -> Floats:
@@ -89,12 +88,11 @@ def edge_residuals(graph: Graph, spectrum: Spectrum | None = None, *, workers: i
     scaled = vectors * values
 
     def leftover(start: int) -> Floats:
-        return np.asarray(_unexplained(*graph.ends(start, start + EDGES_AT_ONCE), scaled, vectors))
+        explained = products(*graph.ends(start, start + EDGES_AT_ONCE), scaled, vectors)
+        return np.asarray(np.clip(1.0 - explained, 0.0, 1.0))
 
-    residuals = np.empty(graph.indices.size)
     found = list(map_blocks(leftover, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers))
-    both_ways(graph.indptr, graph.indices, graph.upper, np.concatenate([np.zeros(0), *found]), residuals)
-    return residuals
+    return unfolded(graph, np.concatenate([np.zeros(0), *found]))
 
 
 def folded(graph: Graph, residuals: Floats) -> Floats:
@@ -120,14 +118,3 @@ def unfolded(graph: Graph, kept: Floats) -> Floats:
     residuals = np.empty(graph.indices.size)
     both_ways(graph.indptr, graph.indices, graph.upper, kept, residuals)
     return residuals
-
-
-@compiled
-def _unexplained(left: Ints, right: Ints, scaled: Floats, vectors: Floats) -> Floats:
-    out = np.empty(left.size)
-    for e in range(left.size):
-        explained = 0.0
-        for m in range(vectors.shape[1]):
-            explained += scaled[left[e], m] * vectors[right[e], m]
-        out[e] = min(max(1.0 - explained, 0.0), 1.0)
-    return out

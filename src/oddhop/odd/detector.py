@@ -120,7 +120,7 @@ class Odd(GraphDetector):
         run.progress("views", 0, settings.n_resamples + 1)
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
-        residuals = None if seen.residuals is None else folded(graph, seen.residuals)
+        residuals = folded(graph, seen.residuals)
         judgement = _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
         chance = None
         if cost.simulates(Size.of(graph), settings):

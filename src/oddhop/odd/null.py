@@ -15,21 +15,19 @@ head of the ranking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
-from oddhop.odd.communities import FEWEST_NODES, edge_residuals, leading, leading_from
-from oddhop.odd.ring import beyond_degree, knots
-from oddhop.odd.stranger import edge_ratios, odds_of_no_reason, strangeness, turned
-from oddhop.odd.views import Panel, Seen, evidence_of
+from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched
+from oddhop.odd.stranger import edge_ratios, turned
+from oddhop.odd.views import Panel, Seen, evidence_of, view_figures
 
 SIMULATIONS = 20
 MOST_COMMUNITIES = 32
@@ -90,12 +88,13 @@ def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, pr
     0
     """
     judged = seen.graph.degrees > 0
-    like = _likeness(panel, seen, seed)
     kept = np.zeros(0)
-    for turn in range(SIMULATIONS):
-        scores = _simulated_scores(panel, seen, like, seed, turn, workers)[judged]
-        kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
-        progress("simulations", turn + 1, SIMULATIONS)
+    with single_threaded():  # at other thread counts a product has other bits
+        like = _likeness(panel, seen, seed)
+        for turn in range(SIMULATIONS):
+            scores = _simulated_scores(panel, seen, like, seed, turn, workers)[judged]
+            kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
+            progress("simulations", turn + 1, SIMULATIONS)
     return Chance(kept, SIMULATIONS)
 
 
@@ -106,14 +105,14 @@ class Likeness:
     Attributes
     ----------
     communities : of every node.
-    faces : the turned coordinates of every node; ``means`` are those of the communities.
+    ladder : every turned coordinate, sorted; ``means`` are those of the communities.
     lengths : of what a node has beyond the mean of its community.
     share : of the variance of each coordinate that lies beyond the communities.
     alike, own_alike : the correlation of each coordinate over the edges, and of what lies beyond the communities.
     """
 
     communities: Ints
-    faces: Floats
+    ladder: Floats
     means: Floats
     lengths: Floats
     share: Floats
@@ -130,19 +129,16 @@ def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
         means[:, k] = np.bincount(communities, face) / counts
     own = faces - means[communities]
     share = own.var(axis=0) / np.maximum(faces.var(axis=0), 1e-30)
-    lengths, alike, own_alike = (
-        np.sqrt((own**2).sum(axis=1)),
-        edge_correlation(graph, faces),
-        edge_correlation(graph, own),
-    )
-    return Likeness(communities, faces, means, lengths, share, alike, own_alike)
+    alike, own_alike = edge_correlation(graph, faces), edge_correlation(graph, own)
+    lengths = np.sqrt((own**2).sum(axis=1))
+    return Likeness(communities, np.sort(faces, axis=0), means, lengths, share, alike, own_alike)
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
     """Give the correlation of every column over the two ends of an edge."""
     share = graph.degrees / max(graph.degrees.sum(), 1)
     centred = x - share @ x
-    around = _adjacency(graph) @ centred
+    around = graph.adjacency() @ centred
     variance = share @ centred**2
     return np.asarray((centred * around).sum(axis=0) / max(graph.degrees.sum(), 1) / np.maximum(variance, 1e-30))
 
@@ -153,18 +149,8 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
     donors = _of_like_degree(graph.degrees, rng)
     faces = _simulated_faces(graph, like, donors, rng)
     f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    spectrum = leading(graph) if seen.spectrum is None else seen.spectrum
-    for _ in range(POWER_STEPS):
-        spectrum = leading_from(graph, spectrum)
-    residuals = edge_residuals(graph, spectrum, workers=workers)
-    tied = knots(graph, residuals=residuals, no_reason=odds_of_no_reason(f))
-    figures = (
-        strangeness(graph, f, panel.kinship),
-        seen.outlyingness[donors],
-        beyond_degree(tied, graph.degrees),
-        tied,
-    )
-    return evidence_of(figures, panel.bulks, panel.kinship).score
+    simulated = replace(seen, outlyingness=seen.outlyingness[donors]).rewired(graph, steps=POWER_STEPS, workers=workers)
+    return evidence_of(view_figures(simulated, panel.kinship, f), panel.bulks, panel.kinship).score
 
 
 def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
@@ -178,20 +164,19 @@ def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.Generator) -> Floats:
-    nodes, width = like.faces.shape
+    nodes, width = like.ladder.shape
     if not width:
-        return like.faces
+        return like.ladder
     lengths = like.lengths[donors]
-    walk = sp.diags_array(1.0 / np.maximum(graph.degrees, 1)) @ _adjacency(graph)
+    walk = sp.diags_array(1.0 / np.maximum(graph.degrees, 1)) @ graph.adjacency()
     own, smooth = rng.normal(size=(2, nodes, width))
-    ladder = np.sort(like.faces, axis=0)
 
     def mixed_with(part: Floats) -> Floats:
         direction = np.sqrt(part) * smooth + np.sqrt(1 - part) * own
         direction *= (lengths / np.maximum(np.sqrt((direction**2).sum(axis=1)), 1e-30))[:, None]
         faces = like.means[like.communities] + direction
         for k in range(width):
-            faces[np.argsort(faces[:, k], kind="stable"), k] = ladder[:, k]
+            faces[np.argsort(faces[:, k], kind="stable"), k] = like.ladder[:, k]
         return np.asarray(faces)
 
     part = np.zeros(width)
@@ -218,9 +203,9 @@ def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.
 def find_communities(graph: Graph, seed: int) -> Ints:
     """Give a community to every node, all the same where none stands out."""
     nodes = graph.node_count
-    values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4))
-    chance, _ = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2)
-    found = (values > BEYOND_CHANCE * chance.min()) & (1.0 / np.maximum((vectors**4).sum(axis=0), 1e-30) > FEWEST_NODES)
+    values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4)).of_communities()
+    by_chance = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2).values.min()
+    found = values > BEYOND_CHANCE * by_chance
     count = int(found.sum())
     if count < 2:
         return np.zeros(nodes, dtype=np.int64)
@@ -230,28 +215,17 @@ def find_communities(graph: Graph, seed: int) -> Ints:
     rows = rows / np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-30)
     with single_threaded():
         clusters = KMeans(count, n_init=4, random_state=seed).fit(rows)
-        large = np.flatnonzero(np.bincount(clusters.labels_, minlength=count) >= FEWEST_NODES)
-        if large.size < 2:
-            return np.zeros(nodes, dtype=np.int64)
-        # A ring may be a cluster of its own: its members belong to the communities that they are nearest to.
-        return np.asarray(np.argmin(clusters.transform(rows)[:, large], axis=1), dtype=np.int64)
+        distances = clusters.transform(rows)
+    large = np.flatnonzero(np.bincount(clusters.labels_, minlength=count) >= FEWEST_NODES)
+    if large.size < 2:
+        return np.zeros(nodes, dtype=np.int64)
+    # A ring may be a cluster of its own: its members belong to the communities that they are nearest to.
+    return np.asarray(np.argmin(distances[:, large], axis=1), dtype=np.int64)
 
 
-def _regularised(graph: Graph, count: int) -> tuple[Floats, Floats]:
-    """Give the leading eigenvalues and eigenvectors of the adjacency over the roots of the degrees and their mean."""
-    nodes = graph.node_count
-    if nodes < FEWEST_NODES or count < 1:
-        return np.zeros(1), np.zeros((nodes, 1))
+def _regularised(graph: Graph, count: int) -> Spectrum:
+    """Search the leading eigenvectors of the adjacency over the roots of the degrees and their mean."""
+    if graph.node_count < FEWEST_NODES or count < 1:
+        return Spectrum(np.zeros(1), np.zeros((graph.node_count, 1)))
     roots = sp.diags_array(1.0 / np.sqrt(graph.degrees + graph.degrees.mean()))
-    start = generator(0, SIMULATED).random(nodes) + 0.5
-    with single_threaded():
-        try:
-            values, vectors = eigsh(roots @ _adjacency(graph) @ roots, k=count, which="LA", v0=start, tol=1e-3)
-        except ArpackNoConvergence as short:
-            values, vectors = short.eigenvalues, short.eigenvectors
-    return values, vectors
-
-
-def _adjacency(graph: Graph) -> sp.csr_array:
-    ones = np.ones(graph.indices.size)
-    return sp.csr_array((ones, graph.indices, graph.indptr), shape=2 * (graph.node_count,))
+    return searched(roots @ graph.adjacency() @ roots, count, SIMULATED, which="LA", tolerance=1e-3)

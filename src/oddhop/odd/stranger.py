@@ -24,15 +24,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import optimize
 from scipy.special import expit, ndtri
 
-from oddhop.base.arrays import Bools, Floats, Ints, frozen
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks, single_threaded
 from oddhop.base.randomness import HALVES, generator
-from oddhop.graph.adjacency import keep_edges
+from oddhop.graph.adjacency import products
 from oddhop.graph.graph import Graph
 
 EDGES_AT_ONCE = 16_384
@@ -103,7 +102,7 @@ def _held_out_nats(graph: Graph, coordinates: Floats, telling: Bools, workers: i
     """
     half = generator(0, HALVES).random(graph.node_count) < 0.5
     left, right = graph.ends(0, graph.edge_count)
-    sides = [_with_edges(graph, side[left] & side[right]) for side in (half, ~half)]
+    sides = [graph.with_edges(side[left] & side[right]) for side in (half, ~half)]
     if not all(side.edge_count for side in sides):
         return 0.0
     told = []
@@ -111,11 +110,6 @@ def _held_out_nats(graph: Graph, coordinates: Floats, telling: Bools, workers: i
         learned = _correlated(ours, coordinates, telling, workers)
         told.append(-edge_ratios(theirs, turned(coordinates, learned), learned, workers=workers))
     return float(np.concatenate(told).mean())
-
-
-def _with_edges(graph: Graph, keep: Bools) -> Graph:
-    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
-    return replace(graph, indptr=frozen(indptr), indices=frozen(indices))
 
 
 def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> Kinship:
@@ -132,12 +126,12 @@ def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int)
         white = np.clip((coordinates - centre) @ whiten, -FARTHEST, FARTHEST)
     width = white.shape[1]
 
-    def products(start: int) -> Floats:
+    def moments(start: int) -> Floats:
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
         return np.asarray(white[left].T @ white[right])
 
     together = np.zeros((width, width))
-    for part in map_blocks(products, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
+    for part in map_blocks(moments, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
         together += part
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * graph.edge_count))
@@ -166,13 +160,12 @@ def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
     [True, False]
     """
     nodes, width = coordinates.shape
-    ones = np.ones(graph.indices.size)
-    adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=(nodes, nodes))
     centred = coordinates - coordinates.mean(axis=0)
-    around = adjacency @ centred
+    around = graph.adjacency() @ centred
     around -= around.mean(axis=0)
     spread = np.sqrt(np.outer((centred**2).sum(axis=0), (around**2).sum(axis=0)) / max(nodes - 1, 1))
-    sums = centred.T @ around
+    with single_threaded():
+        sums = centred.T @ around
     # With itself every edge counts twice.
     spread[np.diag_indices(width)] *= np.sqrt(2)
     beyond = np.abs(sums) > -ndtri(BY_CHANCE / (2 * max(width, 1) ** 2)) * np.maximum(spread, 1e-12)
@@ -193,7 +186,7 @@ def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int =
 
     def between(start: int) -> Floats:
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        return np.asarray(ratio.constant + (own[left] + own[right]) - _products(left, right, scaled, faces))
+        return np.asarray(ratio.constant + (own[left] + own[right]) - products(left, right, scaled, faces))
 
     return np.concatenate(list(map_blocks(between, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers)))
 
@@ -285,17 +278,6 @@ def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, flo
         return middle, floor, within
     ceiling = floor + 4 * float(off.max()) ** 2
     return middle, float(optimize.brentq(surplus, floor, ceiling)), within
-
-
-@compiled
-def _products(left: Ints, right: Ints, scaled: Floats, faces: Floats) -> Floats:
-    out = np.empty(left.size)
-    for e in range(left.size):
-        product = 0.0
-        for k in range(faces.shape[1]):
-            product += scaled[left[e], k] * faces[right[e], k]
-        out[e] = product
-    return out
 
 
 @compiled

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, frozen
+from oddhop.base.arrays import Bools, Floats
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
-from oddhop.graph.adjacency import keep_edges
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.combine import Evidence, join
@@ -52,20 +51,29 @@ class Panel:
 class Seen:
     """A network as the views need it: the wiring, and both forms of the attributes.
 
-    ``residuals`` is what communities leave of the edges; where it is None, it is found when it is needed. ``spectrum``
-    has the eigenvectors that it was made of.
+    ``residuals`` is what communities leave of the edges, and ``spectrum`` has the eigenvectors that it was made of.
     """
 
     graph: Graph
     coordinates: Floats
     outlyingness: Floats
-    residuals: Floats | None = None
-    spectrum: Spectrum | None = None
+    spectrum: Spectrum
+    residuals: Floats
+
+    def rewired(self, graph: Graph, *, steps: int = 1, workers: int = 1) -> Seen:
+        """Give it with other edges, whose eigenvectors are approximated from its own."""
+        spectrum = self.spectrum
+        for _ in range(steps):
+            spectrum = leading_from(graph, spectrum)
+        residuals = edge_residuals(graph, spectrum, workers=workers)
+        return replace(self, graph=graph, spectrum=spectrum, residuals=residuals)
 
 
-def see(graph: Graph, blocks: Blocks) -> Seen:
-    """Bring the attributes of a network to the forms that the views need."""
-    return Seen(graph, blocks.coordinates(graph), outlyingness(blocks.prepared(graph)))
+def see(graph: Graph, blocks: Blocks, *, workers: int = 1) -> Seen:
+    """Bring a network to the forms that the views need."""
+    spectrum = leading(graph)
+    residuals = edge_residuals(graph, spectrum, workers=workers)
+    return Seen(graph, blocks.coordinates(graph), outlyingness(blocks.prepared(graph)), spectrum, residuals)
 
 
 def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
@@ -83,7 +91,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     (50,)
     """
     blocks = learn_blocks(graph)
-    seen = _with_communities(see(graph, blocks), leading(graph), workers)
+    seen = see(graph, blocks, workers=workers)
     kinship, bulks, evidence = _learn(seen, workers)
     return Panel(blocks, kinship, *bulks), evidence, seen
 
@@ -96,13 +104,9 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Se
 
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
-    seen = _with_communities(see(graph, panel.blocks), leading(graph), workers)
+    seen = see(graph, panel.blocks, workers=workers)
     f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    return _figures(seen, panel.kinship, f, workers), seen
-
-
-def _with_communities(seen: Seen, spectrum: Spectrum, workers: int) -> Seen:
-    return replace(seen, spectrum=spectrum, residuals=edge_residuals(seen.graph, spectrum, workers=workers))
+    return view_figures(seen, panel.kinship, f), seen
 
 
 def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -111,24 +115,22 @@ def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floa
     keep: Bools = generator(seed, LEFT_OUT_EDGES, turn).random(graph.edge_count) >= LEFT_OUT
     if not keep.any():
         keep[0] = True
-    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
-    thinner = replace(graph, indptr=frozen(indptr), indices=frozen(indices))
-    spectrum = leading(thinner) if seen.spectrum is None else leading_from(thinner, seen.spectrum)
-    return _learn(_with_communities(replace(seen, graph=thinner), spectrum, workers), workers)[2].score
+    return _learn(seen.rewired(graph.with_edges(keep), workers=workers), workers)[2].score
 
 
 def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
     kinship, f = learn_kinship(seen.graph, seen.coordinates, workers=workers)
-    figures = _figures(seen, kinship, f, workers)
+    figures = view_figures(seen, kinship, f)
     judged = seen.graph.degrees > 0
     stranger, outlier, ring, knot = (learn_bulk(view[judged]) for view in figures)
     bulks = (stranger, outlier, ring, knot)
     return kinship, bulks, evidence_of(figures, bulks, kinship)
 
 
-def _figures(seen: Seen, kinship: Kinship, f: Floats, workers: int) -> Figures:
+def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
+    """Return the figures of the views from f of every edge, and the knots as they are."""
     graph = seen.graph
-    tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f), workers=workers)
+    tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f))
     return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), tied
 
 
