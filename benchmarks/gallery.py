@@ -29,6 +29,7 @@ from oddhop.evaluate.inject import Injected, inject
 from oddhop.reports import report as case_report
 from oddhop.tables.encode import learn_encoding
 from oddhop.tables.read import network_graph, read_tables
+from oddhop.tables.settings import ReadSettings
 from tables import tables
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
@@ -90,7 +91,7 @@ def debian_tables() -> tuple[pa.Table, pa.Table]:
 
 def debian() -> Network:
     edges, nodes = debian_tables()
-    tables = read_tables(edges, nodes, source="package", target="relates to", id="package")
+    tables = read_tables(edges, nodes, ReadSettings(source="package", target="relates to", id="package"))
     encoding = learn_encoding(tables.columns, kinds=dict.fromkeys(CATEGORIES, "category"), max_levels=58)
     attributes, names = encoding.apply(tables.columns)
     return Network(network_graph(tables, attributes, names), tables.ids, encoding, originals=tables.columns)

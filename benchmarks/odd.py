@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", default=DEVELOPMENT)
     # The best trivial score is chosen by the labels, as nobody could without them.
-    print("| network | ROC-AUC | AP | rings | strangers | best of eight trivial scores | its AP | seconds |")
+    print("| network | ROC-AUC | AP | cliques | strangers | best of eight trivial scores | its AP | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     places: dict[str, list[float]] = {}
     for name in parser.parse_args().networks:

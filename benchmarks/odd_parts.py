@@ -22,8 +22,8 @@ from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.evaluate.inject import inject
 from oddhop.odd import stranger
+from oddhop.odd.clique import beyond_degree, knots
 from oddhop.odd.p_values import learn_bulk
-from oddhop.odd.ring import beyond_degree, knots
 from oddhop.odd.stranger import learn_kinship, odds_of_no_reason, strangeness
 from oddhop.odd.views import Seen, learn_panel
 
@@ -43,7 +43,7 @@ class Said:
     faint: np.ndarray  # the stranger by all coordinates
     faint_w: float
     outlier: np.ndarray
-    ring: np.ndarray
+    clique: np.ndarray
     standing: np.ndarray  # q of the knots
     ring_any_looks: np.ndarray
     standing_any_looks: np.ndarray
@@ -53,8 +53,8 @@ class Said:
 def joined(said: Said, w: float | None = None, **other: np.ndarray) -> np.ndarray:
     """Join as oddhop.odd.combine does, some parts being others."""
     weight = said.w if w is None else w
-    views = {name: other.get(name, getattr(said, name)) for name in ("stranger", "outlier", "ring", "standing")}
-    own = (1 - weight / 2) * views["stranger"] + weight * views["outlier"] + weight / 2 * views["ring"]
+    views = {name: other.get(name, getattr(said, name)) for name in ("stranger", "outlier", "clique", "standing")}
+    own = (1 - weight / 2) * views["stranger"] + weight * views["outlier"] + weight / 2 * views["clique"]
     return np.asarray(own + views["standing"])
 
 
@@ -62,11 +62,11 @@ PARTS: dict[str, Callable[[Said], np.ndarray]] = {
     "**as it is**": joined,
     "without the stranger": lambda s: joined(s, stranger=0 * s.stranger),
     "without the outlier": lambda s: joined(s, outlier=0 * s.outlier),
-    "without the ring: no $R$, no $Q$": lambda s: joined(s, ring=0 * s.ring, standing=0 * s.standing),
-    "without $R$": lambda s: joined(s, ring=0 * s.ring),
+    "without the clique: no $R$, no $Q$": lambda s: joined(s, clique=0 * s.clique, standing=0 * s.standing),
+    "without $R$": lambda s: joined(s, clique=0 * s.clique),
     "without $Q$": lambda s: joined(s, standing=0 * s.standing),
-    "looks explain no ring": lambda s: joined(s, ring=s.ring_any_looks, standing=s.standing_any_looks),
-    "$R$ of the knots as they are, not beyond the degree": lambda s: joined(s, ring=s.ring_any_degree),
+    "looks explain no clique": lambda s: joined(s, clique=s.ring_any_looks, standing=s.standing_any_looks),
+    "$R$ of the knots as they are, not beyond the degree": lambda s: joined(s, clique=s.ring_any_degree),
     "every coordinate is heard": lambda s: joined(s, s.faint_w, stranger=s.faint),
     "$w = 1/2$ in every network": lambda s: joined(s, 0.5),
 }
@@ -105,7 +105,7 @@ def listen(graph: Graph) -> Said:
         faint=rare(faint),
         faint_w=1 / (1 + faint_kinship.information),
         outlier=rare(seen.outlyingness),
-        ring=rare(beyond_degree(tied, graph.degrees)),
+        clique=rare(beyond_degree(tied, graph.degrees)),
         standing=apart(tied),
         ring_any_looks=rare(beyond_degree(any_looks, graph.degrees)),
         standing_any_looks=apart(any_looks),

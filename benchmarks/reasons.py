@@ -9,7 +9,7 @@ Detected are those among the first so many nodes as were injected. Of a detected
 an injected edge is among the first three neighbours that the explanation names; of a node with replaced attributes,
 whether an attribute that was replaced is among the first three columns. Chance is the same for three neighbours
 drawn from all, and for three columns drawn from those that differ from the neighbours. Counterfactuals are checked
-by scoring the whole changed network again. Odd also names a kind: right is ring for a member of a clique, stranger for
+by scoring the whole changed network again. Odd also names a kind: right is clique for a member of one, stranger for
 a node with replaced attributes, or outlier where they are rare. What it holds still (the eigenvectors) makes its claim
 differ from the score of the changed network: off by is the largest difference.
 """

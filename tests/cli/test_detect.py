@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -58,13 +59,17 @@ def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table
     assert result["rank"].to_pylist() == list(range(1, 81))
     assert set(result["id"].to_pylist()) == set(tables["nodes"]["name"].to_pylist())
     assert result["flagged"].to_pylist() == [True] * 5 + [False] * 75
-    assert "not read of the edge table: 'amount'" in told
+    assert "direction counts: from 'from' to 'to'" in told
+    assert re.search("[0-9]+ events with amount 'amount'", told)
     assert "1 missing, marked" in told
     assert "5 nodes flagged" in told
 
 
 def test_the_scores_are_those_of_the_library(folder: Path) -> None:
-    run(*DETECT, "--out", "run", "--set", "encode.kinds.town=ignore", "--set", "encode.kinds.note=ignore")
+    run(
+        *(*DETECT, "--out", "run", "--no-flows"),
+        *("--set", "encode.kinds.town=ignore", "--set", "encode.kinds.note=ignore"),
+    )
     scores = dict(pq.read_table(folder / "run/results.parquet").select(["id", "score"]).to_pandas().to_numpy().tolist())
     tables = read_tables("edges.csv", "nodes.csv")
     from oddhop.tables.encode import learn_encoding
@@ -89,7 +94,8 @@ def test_the_manifest_tells_the_run_and_seals_its_files(folder: Path) -> None:
     manifest = json.loads((folder / "run/manifest.json").read_bytes())
     assert manifest["seed"] == 0
     assert manifest["settings"]["hcm"]["burn_in"] == 12
-    assert manifest["data"]["counts"]["ignored_columns"] == ["amount"]
+    assert manifest["data"]["counts"]["ignored_columns"] == []
+    assert manifest["data"]["roles"]["amount"] == ["amount"]
     assert manifest["data"]["nodes"] == 80
     assert manifest["results"]["flagged"] == 3
     assert {"torch", "numpy", "python"} <= set(manifest["versions"])
@@ -184,8 +190,8 @@ def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
     ours = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--top", "4"]
     told = run(*ours, "--out", "run")
     result = pq.read_table("run/results.parquet")
-    assert set(result["kind"].to_pylist()) <= {"stranger", "outlier", "ring"}
-    assert "stranger" in told or "outlier" in told or "ring" in told
+    assert set(result["kind"].to_pylist()) <= {"stranger", "outlier", "clique", "flow"}
+    assert "stranger" in told or "outlier" in told or "clique" in told or "flow" in told
     assert json.loads(Path("run/manifest.json").read_bytes())["detector"] == "odd"
     run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
     assert pq.read_table("again/results.parquet").equals(result)

@@ -1,4 +1,4 @@
-"""A network with one stranger, one outlier and one ring, planted in eight communities."""
+"""A network with one stranger, one outlier and one clique, planted in eight communities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from oddhop import Graph
 
 NODES = 400
 STRANGER, OUTLIER = 5, 17
-RING = np.array([40, 91, 142, 193, 244, 295, 346, 397])
+CLIQUE = np.array([40, 91, 142, 193, 244, 295, 346, 397])
 
 
 def planted(order: np.ndarray | None = None) -> Graph:
@@ -19,8 +19,8 @@ def planted(order: np.ndarray | None = None) -> Graph:
     own = np.concatenate([rng.choice(group, (2, 300)) for group in members], axis=1)
     # Everybody has two ties to other communities, so that nobody is a stranger by chance.
     around = np.stack([np.arange(NODES), (np.arange(NODES) + 1) % NODES])
-    ends = np.triu_indices(RING.size, 1)
-    edges = np.concatenate([own, around, np.stack([RING[ends[0]], RING[ends[1]]])], axis=1)
+    ends = np.triu_indices(CLIQUE.size, 1)
+    edges = np.concatenate([own, around, np.stack([CLIQUE[ends[0]], CLIQUE[ends[1]]])], axis=1)
     centres = rng.normal(size=(8, 6))
     opposite = np.argmax(((centres - centres[community[STRANGER]]) ** 2).sum(axis=1))
     looks_like = np.where(np.arange(NODES) == STRANGER, opposite, community)

@@ -14,7 +14,7 @@ from oddhop.odd.changes import Context, Node, Situation, counterfactual, telling
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, fix_network
 from oddhop.odd.views import learn_panel
-from tests.odd.planted import OUTLIER, RING, planted
+from tests.odd.planted import CLIQUE, OUTLIER, planted
 
 
 def node_of(held: FixedNetwork, graph: Graph, number: int, line: float) -> tuple[Node, Situation]:
@@ -51,9 +51,9 @@ def test_the_columns_that_matter_come_first() -> None:
 def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     graph = planted()
     panel, _, _ = learn_panel(graph)
-    tight = replace(panel, ring=replace(panel.ring, scale=panel.ring.scale / 6))  # so that one edge less is not seen
+    tight = replace(panel, clique=replace(panel.clique, scale=panel.clique.scale / 6))
     held = fix_network(tight, graph)
-    node, now = node_of(held, graph, int(RING[0]), 9.0)
+    node, now = node_of(held, graph, int(CLIQUE[0]), 9.0)
     as_it_is = node.judged(now.row[None], now.kept[None])
     assert as_it_is.evidence.log_p[2, 0] == FLOOR
     single = node.judged(now.row[None], node.without(now, node.edges))
@@ -61,4 +61,4 @@ def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     changed = counterfactual(node, now, [], as_it_is)
     assert changed is not None
     assert changed.after < changed.before - 1
-    assert {one.name for one in changed.changes[:3]} <= set(RING.tolist())
+    assert {one.name for one in changed.changes[:3]} <= set(CLIQUE.tolist())

@@ -11,7 +11,7 @@ from oddhop import HCM, Graph, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
 from tests.conftest import sha256
-from tests.odd.planted import OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.testing.test_zoo import SHAPES, _attributes
 
 
@@ -24,10 +24,10 @@ def test_the_table_says_who_is_odd_and_how(fitted: Odd) -> None:
     table = fitted.result_
     kinds = dict(zip(table["id"].to_pylist(), table["kind"].to_pylist(), strict=True))
     flagged = table.filter(table["flagged"])
-    assert set(flagged["id"].to_pylist()) == {STRANGER, OUTLIER, *RING.tolist()}
-    assert (kinds[STRANGER], kinds[OUTLIER], kinds[int(RING[0])]) == ("stranger", "outlier", "ring")
+    assert set(flagged["id"].to_pylist()) == {STRANGER, OUTLIER, *CLIQUE.tolist()}
+    assert (kinds[STRANGER], kinds[OUTLIER], kinds[int(CLIQUE[0])]) == ("stranger", "outlier", "clique")
     assert table["rank"].to_pylist() == list(range(1, 401))
-    for name in ("p_stranger", "p_outlier", "p_ring"):
+    for name in ("p_stranger", "p_outlier", "p_clique"):
         p = table[name].to_numpy()
         assert ((p > 0) & (p <= 1)).all()
     low, rank, high = (table[name].to_numpy() for name in ("rank_low", "rank", "rank_high"))

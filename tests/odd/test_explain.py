@@ -16,7 +16,7 @@ from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
 from oddhop.odd.explain import MANY, drawn_at
 from oddhop.tables.encode import learn_encoding
-from tests.odd.planted import OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 
 FLAGGED = 10
 
@@ -66,8 +66,8 @@ def test_the_outlier_is_told_by_the_column_it_has_too_much_of(network: Graph, fi
 
 
 def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: Odd) -> None:
-    [why] = explained(fitted, network, [int(RING[0])])
-    others = set(RING[1:].tolist())
+    [why] = explained(fitted, network, [int(CLIQUE[0])])
+    others = set(CLIQUE[1:].tolist())
     members = {one.id for one in why.neighbours if one.member}
     assert {one.id for one in why.neighbours[:7]} == others
     assert members == others - {142}  # who looks enough like it for their tie to be half explained

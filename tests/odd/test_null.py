@@ -11,14 +11,14 @@ from oddhop.odd.null import Chance, find_communities, simulate_chance
 from oddhop.odd.views import learn_panel
 
 
-def network(seed: int, *, ring: int = 0, strangers: int = 0, nodes: int = 1_200) -> Graph:
+def network(seed: int, *, clique: int = 0, strangers: int = 0, nodes: int = 1_200) -> Graph:
     """Six communities with columns of their own; a clique across them, and nodes with the columns of another one."""
     rng = np.random.default_rng(seed)
     community = np.arange(nodes) % 6
     u, v = rng.integers(0, nodes, (2, 5 * nodes))
     v = np.where(rng.random(u.size) < 0.8, (v // 6) * 6 + u % 6, v) % nodes
-    members = rng.permutation(nodes)[:ring]
-    ends = members[np.stack(np.triu_indices(ring, 1))]
+    members = rng.permutation(nodes)[:clique]
+    ends = members[np.stack(np.triu_indices(clique, 1))]
     looks = community.copy()
     looks[:strangers] = (looks[:strangers] + 3) % 6
     x = rng.normal(size=(6, 8))[looks] * 1.5 + rng.normal(size=(nodes, 8))
@@ -49,7 +49,7 @@ def test_where_nothing_is_odd_nothing_stands_out(seed: int) -> None:
 
 
 def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> None:
-    graph = network(1, ring=14, strangers=10)
+    graph = network(1, clique=14, strangers=10)
     panel, evidence, seen = learn_panel(graph)
     one, two = (simulate_chance(panel, seen, seed=0, workers=workers) for workers in (1, 3))
     np.testing.assert_array_equal(one.scores, two.scores)
@@ -57,7 +57,7 @@ def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> No
 
 
 def test_max_chance_flags_the_head_that_stands_out_and_a_model_file_keeps_it(tmp_path) -> None:
-    graph = network(1, ring=14)
+    graph = network(1, clique=14)
     fitted = Odd(random_state=0, max_chance=0.1).fit(graph)
     count = int(fitted.ending().figure)
     assert count >= 10

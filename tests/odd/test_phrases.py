@@ -9,8 +9,8 @@ from oddhop.explain.phrases import one_in
 from oddhop.odd.phrases import reasons
 
 
-def views(stranger: float = 0.5, outlier: float = 0.5, ring: float = 0.5) -> tuple[View, ...]:
-    return (View("stranger", stranger, 1.0), View("outlier", outlier, 1.0), View("ring", ring, 1.0))
+def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
+    return (View("stranger", stranger, 1.0), View("outlier", outlier, 1.0), View("clique", clique, 1.0))
 
 
 def listed(*rarities: float, members: int = 0) -> tuple[Neighbour, ...]:
@@ -22,7 +22,7 @@ def test_where_no_view_speaks_nothing_is_said() -> None:
 
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
-    told = reasons("ring", views(stranger=0.01, ring=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
+    told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
     assert told[0].endswith("for no visible reason: n0 and n1, with 1 of 1 possible ties among themselves.")
     assert told[1] == "Of ordinary nodes 1 in 10,000 would be tied as closely for no reason."
     assert told[2] == "It also does not look like those it is tied to (1 in 100)."
@@ -45,7 +45,7 @@ def test_how_far_the_neighbours_look(rarities: tuple[float, ...], degree: int, f
 
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
-    told = reasons("ring", views(ring=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
+    told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
     assert told[0].endswith(": n0, n1, n2 and 27 more, with 3 of 3 possible ties among the 3 listed.")
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
+from oddhop.odd.clique import LARGEST, knots_of, knots_with, surprises
 from oddhop.odd.communities import leading
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
-from oddhop.odd.ring import LARGEST, knots_of, knots_with, surprises
 from oddhop.odd.views import figures_of as figures_of_network
 from oddhop.odd.views import judge, learn_panel
-from tests.odd.planted import OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +46,13 @@ def without(graph: Graph, node: int, others: np.ndarray) -> Graph:
     return Graph.from_arrays(ends[:, ~gone], graph.attributes)
 
 
-@pytest.mark.parametrize("node", [int(RING[0]), STRANGER, 100])
+@pytest.mark.parametrize("node", [int(CLIQUE[0]), STRANGER, 100])
 def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     held: FixedNetwork, node: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = held.graph
     there = held.neighbours(node)
-    gone = np.isin(there, RING[1:3]) if node in RING else np.arange(there.size) < 2
+    gone = np.isin(there, CLIQUE[1:3]) if node in CLIQUE else np.arange(there.size) < 2
     row = np.array(graph.attributes[there[3]])
     changed_row = np.array(graph.attributes)
     changed_row[node] = row
@@ -74,11 +74,11 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
         assert again.evidence.score[0] == pytest.approx(judge(held.panel, changed)[0].score[node], abs=0.05)
 
 
-@pytest.mark.parametrize("node", [int(RING[0]), int(RING[5]), STRANGER, OUTLIER, 100])
+@pytest.mark.parametrize("node", [int(CLIQUE[0]), int(CLIQUE[5]), STRANGER, OUTLIER, 100])
 def test_what_is_held_moves_the_score_by_little(held: FixedNetwork, node: int) -> None:
     graph = held.graph
     there = held.neighbours(node)
-    gone = np.isin(there, RING[:3]) if node in RING else np.arange(there.size) < 2
+    gone = np.isin(there, CLIQUE[:3]) if node in CLIQUE else np.arange(there.size) < 2
     again = rescore_node(held, node, *held.seen(graph.attributes[[node]]), ~gone[None])
     before = judge(held.panel, graph)[0].score[node]
     expected = judge(held.panel, without(graph, node, there[gone]))[0].score[node]
@@ -88,7 +88,7 @@ def test_what_is_held_moves_the_score_by_little(held: FixedNetwork, node: int) -
 
 
 def test_blocks_of_changes_change_nothing(held: FixedNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
-    node = int(RING[0])
+    node = int(CLIQUE[0])
     kept = ~np.eye(held.graph.degrees[node], dtype=bool)
     seen = held.seen(held.graph.attributes[[node]])
     whole = rescore_node(held, node, *seen, kept).figures
@@ -109,7 +109,7 @@ def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
 
 def test_the_surprises_make_the_knot(held: FixedNetwork) -> None:
     expected = knots_of(held.graph, held.ties)
-    for node in (STRANGER, int(RING[0]), 100):
+    for node in (STRANGER, int(CLIQUE[0]), 100):
         found = surprises(held.graph, held.ties, node)
         assert np.sort(found)[-LARGEST:].sum() / LARGEST == pytest.approx(expected[node])
         row = slice(held.graph.indptr[node], held.graph.indptr[node + 1])

@@ -4,16 +4,16 @@ import numpy as np
 
 from oddhop.odd.combine import KINDS
 from oddhop.odd.views import judge, learn_panel, thinned_score
-from tests.odd.planted import NODES, OUTLIER, RING, STRANGER, planted
+from tests.odd.planted import CLIQUE, NODES, OUTLIER, STRANGER, planted
 
 
 def test_each_planted_oddity_is_found_for_what_it_is() -> None:
     _, evidence, _ = learn_panel(planted())
-    top = np.argsort(-evidence.score)[: RING.size + 2]
-    assert set(top) == {STRANGER, OUTLIER, *RING}
+    top = np.argsort(-evidence.score)[: CLIQUE.size + 2]
+    assert set(top) == {STRANGER, OUTLIER, *CLIQUE}
     assert KINDS[evidence.kind[STRANGER]] == "stranger"
     assert KINDS[evidence.kind[OUTLIER]] == "outlier"
-    assert {KINDS[k] for k in evidence.kind[RING]} == {"ring"}
+    assert {KINDS[k] for k in evidence.kind[CLIQUE]} == {"clique"}
 
 
 def test_the_numbering_of_the_nodes_does_not_matter() -> None:

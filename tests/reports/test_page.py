@@ -85,7 +85,7 @@ def test_the_page_tells_what_was_mended() -> None:
     told = {what: count for count, what in repair_facts(Repairs(weights=3), tables.counts)}
     assert told["edges with a weight, which is not used"] == 3
     assert told["edge rows to a node that is not in the node table, left out"] == 1
-    assert told["edge rows that repeat another, left out"] == 1
+    assert told["edge rows between two nodes that another row joins"] == 1
     assert told["nodes without an edge, kept but not judged"] == 2
 
 
@@ -98,10 +98,10 @@ def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: 
     hops, odd = render(report), render(odd_report)
     assert "steps away" in hops
     assert "Each ring is one step" in hops
-    assert "The three views" not in hops
+    assert "What each view says" not in hops
     for word in ("Each ring is one step", "steps away", "give or take", "fresh run", "<strong>Steps"):
         assert word not in odd
-    assert odd.count("The three views") == len(odd_report.cases)
+    assert odd.count("What each view says") == len(odd_report.cases)
     kinds = {case.why.kind for case in odd_report.cases}
     assert all(f"<option>{kind}</option>" in odd for kind in kinds)
     assert {one.check for one in odd_report.findings} >= {"strangers", "top", "judged", "degree"}
@@ -110,8 +110,8 @@ def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: 
 
 def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> None:
     near = tuple(Neighbour(k, 1.0, 0.0, 0.0, rarity=share, member=k < 2) for k, share in enumerate((0.5, 0.004, 0.9)))
-    views = (View("ring", 0.001, 1.2),)
-    why = Explanation("a", 1.2, 3, 1.0, 0.0, USUAL, "ring", near, 0, 3, (), None, views=views, ties=((0, 1),))
+    views = (View("clique", 0.001, 1.2),)
+    why = Explanation("a", 1.2, 3, 1.0, 0.0, USUAL, "clique", near, 0, 3, (), None, views=views, ties=((0, 1),))
     drawn = orbit(why)
     assert [one.member for one in drawn.satellites] == [True, True, False]
     assert [one.shade for one in drawn.satellites] == [1, 4, 0]

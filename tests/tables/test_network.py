@@ -7,6 +7,8 @@ import pytest
 
 from oddhop import Odd
 from oddhop.errors import EncodingError
+from oddhop.graph.events import EventColumns
+from oddhop.tables.flows import flow_columns
 from oddhop.tables.network import read_network
 
 IDS = [uuid.UUID(int=k).bytes for k in (3, 1, 2)]
@@ -51,4 +53,5 @@ def test_progress_goes_through_reading_and_encoding() -> None:
     read_network(TIES, PEOPLE, progress=lambda *report: seen.append(report))
     assert seen[0] == ("reading", 0, 5)
     assert ("reading", 5, 5) in seen
-    assert seen[-1] == ("encoding", 2, 2)
+    columns = len(PEOPLE.column_names) - 1 + len(flow_columns(EventColumns()))
+    assert seen[-1] == ("encoding", columns, columns)

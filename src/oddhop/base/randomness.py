@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
 PURIFY, HOPS, START, STEP, NOISE, NEIGHBOURS, EXPLAIN = range(7)
-START_VECTOR, LEFT_OUT_EDGES, HALVES, SIMULATED = 0x51E6, 0x7419, 0x3AF5, 0x2B81
+START_VECTOR, LEFT_OUT_EDGES, HALVES, SIMULATED, PERMUTED_TIMES = 0x51E6, 0x7419, 0x3AF5, 0x2B81, 0x6C0D
 """What a stream is for; the first number of its key. No two may be equal, and none may change: scores depend on it."""
 
 

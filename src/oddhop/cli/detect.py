@@ -12,6 +12,7 @@ from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded
+@o.reads_tables
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
@@ -19,10 +20,8 @@ def detect(
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
-    source: o.Source = None,
-    target: o.Target = None,
-    id: o.Id = None,  # noqa: A002 - the name of the option
-    strict: o.Strict = False,
+    *,
+    read: o.Reading,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
@@ -49,7 +48,6 @@ def detect(
     from oddhop.cli.settings import gathered, in_bytes
     from oddhop.cli.summary import say_where, show_top
 
-    read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)

@@ -12,6 +12,7 @@ from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded
+@o.reads_tables
 def fit(
     edges: o.Edges,
     nodes: o.Nodes = None,
@@ -19,10 +20,8 @@ def fit(
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
-    source: o.Source = None,
-    target: o.Target = None,
-    id: o.Id = None,  # noqa: A002 - the name of the option
-    strict: o.Strict = False,
+    *,
+    read: o.Reading,
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
@@ -42,7 +41,6 @@ def fit(
     from oddhop import runs
     from oddhop.cli.settings import gathered, in_bytes
 
-    read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
@@ -64,15 +62,14 @@ def fit(
 
 
 @o.guarded
+@o.reads_tables
 def score(
     model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="The folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
-    source: o.Source = None,
-    target: o.Target = None,
-    id: o.Id = None,  # noqa: A002 - the name of the option
-    strict: o.Strict = False,
+    *,
+    read: o.Reading,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
@@ -90,7 +87,7 @@ def score(
     from oddhop.cli.settings import gathered
     from oddhop.cli.summary import say_where, show_top
 
-    chosen = gathered(None, [], read={"source": source, "target": target, "id": id, "strict": strict or None})
+    chosen = gathered(None, [], read=read)
     o.check_database(write_to, database)
     console = Console(log_format)
     with console.working():

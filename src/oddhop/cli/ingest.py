@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 @o.guarded
+@o.reads_tables
 def ingest(
     edges: Annotated[
         str,
@@ -24,10 +25,8 @@ def ingest(
     ],
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="The folder of the network.", show_default=False)] = ...,  # type: ignore[assignment]
-    source: o.Source = None,
-    target: o.Target = None,
-    id: o.Id = None,  # noqa: A002 - the name of the option
-    strict: o.Strict = False,
+    *,
+    read: o.Reading,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +63,6 @@ def ingest(
 
     if nodes is None:
         raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
-    read = {"source": source, "target": target, "id": id, "strict": strict or None}
     chosen = gathered(settings, assignments or [], read=read)
     console = Console(log_format)
     with console.working():

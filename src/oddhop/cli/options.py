@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -56,19 +57,6 @@ Database = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
-Source = Annotated[
-    str | None,
-    typer.Option("--source", help="The column that an edge comes from.", show_default="guessed", rich_help_panel=INPUT),
-]
-Target = Annotated[
-    str | None,
-    typer.Option("--target", help="The column that it goes to.", show_default="guessed", rich_help_panel=INPUT),
-]
-Id = Annotated[
-    str | None,
-    typer.Option("--id", help="The column of the node ids.", show_default="guessed", rich_help_panel=INPUT),
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail if any row would be skipped.", rich_help_panel=INPUT)]
 DetectorName = Annotated[
     str,
     typer.Option(
@@ -177,7 +165,74 @@ Log = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error was raised.", rich_help_panel=TELLING)]
 
+Reading = dict[str, Any]
+"""The settings of the section read, from the options that :func:`reads_tables` adds."""
 Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def _option(flag: str, help_text: str, default: str | bool = "guessed") -> Any:
+    return typer.Option(flag, help=help_text, show_default=default, rich_help_panel=INPUT)
+
+
+def _reading(
+    source: Annotated[str | None, _option("--source", "The column that an edge comes from.")] = None,
+    target: Annotated[str | None, _option("--target", "The column that it goes to.")] = None,
+    id: Annotated[str | None, _option("--id", "The column of the node ids.")] = None,  # noqa: A002 - the option's name
+    amount: Annotated[
+        list[str] | None, _option("--amount", "A column of the edge table with amounts; may be said several times.")
+    ] = None,
+    time: Annotated[str | None, _option("--time", "The column of the edge table with dates or times.")] = None,
+    edge_kind: Annotated[
+        list[str] | None, _option("--edge-kind", "A column of the edge table with kinds; may be said several times.")
+    ] = None,
+    directed: Annotated[
+        bool | None, _option("--directed/--undirected", "Whether an edge goes from its source to its target.")
+    ] = None,
+    since: Annotated[str | None, _option("--from", "Read the events from this date or time on.", False)] = None,
+    until: Annotated[str | None, _option("--until", "Read the events before this date or time.", False)] = None,
+    keep_unknown: Annotated[
+        bool, _option("--keep-unknown", "Keep ends that the node table lacks as nodes of unknown profile.", False)
+    ] = False,
+    no_flows: Annotated[
+        bool, _option("--no-flows", "Make no attributes of direction, amounts, times and kinds.", False)
+    ] = False,
+    strict: Annotated[bool, _option("--strict", "Fail if any row would be skipped.", False)] = False,
+) -> dict[str, Any]:
+    """Give the settings of the section read, None for what was not said."""
+    return {
+        "source": source,
+        "target": target,
+        "id": id,
+        "amount": None if amount is None else tuple(amount),
+        "time": time,
+        "edge_kind": None if edge_kind is None else tuple(edge_kind),
+        "directed": directed,
+        "since": since,
+        "until": until,
+        "keep_unknown": keep_unknown or None,
+        "flows": False if no_flows else None,
+        "strict": strict or None,
+    }
+
+
+def reads_tables(command: Command) -> Command:
+    """Give a command the options of reading tables; they reach it as ``read``, the settings of that section."""
+    options = inspect.signature(_reading, eval_str=True).parameters
+    own = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    for one in own.parameters.values():
+        added = options.values() if one.name == "read" else [one]
+        parameters += [new.replace(kind=one.kind) for new in added]
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **given: Any) -> None:
+        read = _reading(**{name: given.pop(name) for name in options if name in given})
+        command(*arguments, read=read, **given)
+
+    merged = own.replace(parameters=parameters)
+    run.__signature__ = merged  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in merged.parameters.values()}
+    return run  # type: ignore[return-value]
 
 
 def guarded(command: Command) -> Command:

@@ -9,14 +9,13 @@ from oddhop.cli.console import Console, LogFormat, sized, spoken
 
 
 @o.guarded
+@o.reads_tables
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
     detector: o.DetectorName = "odd",
-    source: o.Source = None,
-    target: o.Target = None,
-    id: o.Id = None,  # noqa: A002 - the name of the option
-    strict: o.Strict = False,
+    *,
+    read: o.Reading,
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
@@ -37,7 +36,6 @@ def plan(
     from oddhop.detector.registry import detector_named
     from oddhop.runs.read import read_for_run
 
-    read = {"source": source, "target": target, "id": id, "strict": strict or None}
     learn = {"workers": workers, "max_memory": in_bytes(max_memory)}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)

@@ -10,16 +10,16 @@ from oddhop.cli.console import Console, spelled
 from oddhop.runs import Run
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
-SHOWN = 10
+SHOWN, MOST_SHOWN = 10, 20
 
 
 def show_top(result: pa.Table, top: int | None) -> None:
-    """Print the oddest nodes, as many as the budget has and ten at most."""
+    """Print the oddest nodes, as many as the budget has and twenty at most; ten without one."""
     from rich.console import Console as Terminal
     from rich.table import Table
     from rich.text import Text
 
-    shown = result.slice(0, min(top or SHOWN, SHOWN)).to_pylist()
+    shown = result.slice(0, min(top or SHOWN, MOST_SHOWN)).to_pylist()
     table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]

@@ -58,7 +58,8 @@ def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, i
 
     The variance is ``inflation`` times the replicates' own. It is taken of the score, which tells how far a node is
     ahead, and of the logit of the rank, which a score far out does not stretch; there it is joined with that of nodes
-    of similar rank, which counts as much as thirty more replicates. The interval is what both have in common.
+    of similar rank, which counts as much as thirty more replicates. The interval is what both have in common. The
+    chance of being in the top is by the score: on the rank, thousands of ordinary nodes would take it away.
 
     Examples
     --------
@@ -84,7 +85,6 @@ def rank_scores(score: Floats, replicates: Floats, judged: Bools, top: int, *, i
         by_score,
         low=np.where(judged, np.clip(np.floor(low).astype(np.int64), by_score.low, rank), rank),
         high=np.where(judged, np.maximum(np.minimum(np.ceil(high).astype(np.int64), by_score.high), rank), rank),
-        top_probability=_top_probability(places[0], std, freedom, judged, top),
     )
 
 

@@ -13,12 +13,20 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.explain.explanation import ColumnDifference
-from oddhop.explain.phrases import share
+from oddhop.explain.phrases import said_number, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.columns import words_of
-from oddhop.tables.encode.encoders import CategoryColumn, DateColumn, Encoder, NumberColumn, Scale, TextColumn
+from oddhop.tables.encode.encoders import (
+    CategoryColumn,
+    DateColumn,
+    Encoder,
+    FlowNumber,
+    NumberColumn,
+    Scale,
+    TextColumn,
+)
 from oddhop.tables.network import Network
 
 LONGEST = 80
@@ -48,7 +56,7 @@ class Columns:
     >>> from oddhop import read_network
     >>> from oddhop.explain.columns import Columns
     >>> people = pa.table({"id": [0, 1, 2, 3], "age": [31.0, 25, 47, 40], "pays": ["card", "cash", "card", "cash"]})
-    >>> columns = Columns(read_network(pa.table({"from": [0, 1, 2], "to": [1, 2, 3]}), people))
+    >>> columns = Columns(read_network(pa.table({"from": [0, 1, 2], "to": [1, 2, 3]}), people, flows=False))
     >>> [(one.name, one.start, one.stop) for one in columns.spans]
     [('age', 0, 1), ('pays', 1, 4)]
     >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], 1, np.array([0, 2]))
@@ -183,6 +191,8 @@ class Columns:
             return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare one"
         if isinstance(encoder, TextColumn):
             return "like those of its neighbours"
+        if isinstance(encoder, FlowNumber):
+            return said_number(encoder.decode(float(values[0])))
         if not encoder.values:
             return "present"
         return _said_number(encoder, _unscaled(encoder.scale, float(values[0])))
@@ -263,4 +273,4 @@ def _said_number(encoder: NumberColumn | DateColumn, value: float) -> str:
     if encoder.kind == "time":
         minutes = round(value * 24 * 60)
         return f"{minutes // 60:02d}:{minutes % 60:02d}"
-    return f"{round(value):,}" if abs(value) >= 1_000 or value == round(value) else f"{value:.3g}"
+    return said_number(value)

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from oddhop.base.arrays import Floats
+from oddhop.explain.flows import NodeFlows
 from oddhop.explain.phrases import spoken
 from oddhop.tables.network import Network
 
@@ -64,6 +65,7 @@ class Neighbour:
     effect : by how much the score of the node changes if the edge is taken away; None if not tried.
     rarity : the share of all edges of the network whose ends look as far apart; None if the detector does not say.
     member : whether it is one of the group that makes the node odd.
+    flow : what passed between the two, in words; empty without events.
     """
 
     id: Id
@@ -73,6 +75,7 @@ class Neighbour:
     effect: float | None = None
     rarity: float | None = None
     member: bool = False
+    flow: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,7 @@ class Explanation:
     views : what each view says, where the detector has several.
     reasons : the first sentences, in the words of the detector; left out, they are about steps.
     ties : pairs of the listed neighbours, by their places, that belong to the group and are tied to each other.
+    flows : what its events say; None without events.
     """
 
     id: Id
@@ -195,6 +199,7 @@ class Explanation:
     views: tuple[View, ...] = ()
     reasons: tuple[str, ...] = ()
     ties: tuple[tuple[int, int], ...] = ()
+    flows: NodeFlows | None = None
 
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
@@ -217,7 +222,8 @@ class Explanation:
         if not self.degree:
             return ("It has no neighbours, so there is nothing to judge it by.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
-        if self.telling or (self.columns and self.kind != "ring"):
+        told += self.flows.sentences if self.flows else ()
+        if self.telling or (self.columns and self.kind != "clique"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)

@@ -54,3 +54,15 @@ def share(part: float) -> str:
     if 99.9 < percent < 100:
         return "over 99.9 %"
     return f"{percent:.2g} %" if percent < 99 else f"{percent:.3g} %"
+
+
+def said_number(value: float) -> str:
+    """Say a number with as many digits as help.
+
+    Examples
+    --------
+    >>> from oddhop.explain.phrases import said_number
+    >>> [said_number(one) for one in (12345.6, 3.0, 0.12345)]
+    ['12,346', '3', '0.123']
+    """
+    return f"{round(value):,}" if abs(value) >= 1_000 or value == round(value) else f"{value:.3g}"

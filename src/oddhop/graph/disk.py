@@ -23,11 +23,13 @@ from oddhop.base.arrays import Ints
 from oddhop.base.checkpoints import MANIFEST
 from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes
+from oddhop.graph.events import ARRAYS, Events, event_columns_from
 
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128
 UNFINISHED = "unfinished"
 ENCODING, IDS, ORIGINALS = "encoding.json", "ids.parquet", "originals.parquet"
+EVENTS = {name: f"events_{name}" for name in ARRAYS}
 DENSE, SPARSE = ("attributes",), ("attributes_indptr", "attributes_indices", "attributes_data")
 STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 Count = Annotated[int, Field(ge=0)]
@@ -38,7 +40,7 @@ class ArrayEntry(BaseModel):
     """The type and the shape of an array, as NumPy writes them."""
 
     model_config = STRICT
-    dtype: Literal["<i4", "<i8", "<f4"]
+    dtype: Literal["<i2", "<i4", "<i8", "<f4", "<f8"]
     shape: tuple[Count, ...] = Field(strict=False, min_length=1, max_length=2)
 
     @property
@@ -82,7 +84,9 @@ class Manifest(BaseModel):
     arrays: dict[str, ArrayEntry]
     files: dict[FileName, FileEntry]
     repairs: dict[Literal["loops", "duplicates", "one_way", "weights", "edge_columns", "other_fields"], Count]
-    roles: dict[str, str]
+    events: dict[str, Any] | None = None
+    flow_count: Count = 0
+    roles: dict[str, Any]
     counts: dict[str, Any]
     differences: list[dict[str, Any]]
     tables: dict[str, str]
@@ -98,6 +102,17 @@ class Manifest(BaseModel):
         else:
             stored = shapes.get("attributes_data", (0,))
             expected |= zip(SPARSE, ((self.nodes + 1,), stored, stored), strict=True)
+        if self.events is not None:
+            columns, entries = event_columns_from(self.events), shapes.get(EVENTS["partners"], (0,))
+            expected |= {
+                EVENTS["indptr"]: (2 * self.nodes + 1,),
+                EVENTS["partners"]: entries,
+                EVENTS["times"]: entries if columns.time is not None else (0,),
+                EVENTS["amounts"]: (*entries, len(columns.amounts)),
+                EVENTS["kinds"]: (*entries, len(columns.kinds)),
+            }
+        if self.flow_count > width:
+            raise ValueError(f"{self.flow_count} of {width} attributes cannot be flows")
         if shapes != expected:
             raise ValueError(f"the arrays should have the shapes {expected}, got {shapes}")
         for places, last in ((self.bounds, self.nodes), (self.entries, 2 * self.edges)):
@@ -166,6 +181,12 @@ class Stored:
         parts = self.rows("attributes_data", *where), self.rows("attributes_indices", *where)
         shape = (stop - start, len(self.manifest.attribute_names))
         return sp.csr_array((*parts, indptr if where[0] == 0 else indptr - indptr[0]), shape=shape, copy=False)
+
+    def events(self) -> Events | None:
+        """Map the events of all nodes; None where there are none."""
+        if self.manifest.events is None:
+            return None
+        return Events(event_columns_from(self.manifest.events), **{name: self.rows(EVENTS[name]) for name in ARRAYS})
 
     def partition(self, number: int) -> Partition:
         r"""Map one partition, and nothing of the others.
@@ -269,7 +290,12 @@ def fingerprint(path: str | os.PathLike[str]) -> str:
     """Give what ``Graph.open(path).fingerprint`` gives, reading piece by piece and mapping nothing."""
     stored = open_stored(path)
     whole = hashlib.sha256()
-    for name in ("indptr", "indices", *(DENSE if "attributes" in stored.manifest.arrays else SPARSE)):
+    names = ["indptr", "indices", *(DENSE if "attributes" in stored.manifest.arrays else SPARSE)]
+    events = stored.events()
+    if events is not None:
+        whole.update(f"{events.columns} {stored.manifest.flow_count}".encode())
+        names += EVENTS.values()
+    for name in names:
         entry = stored.manifest.arrays[name]
         whole.update(f"{np.dtype(entry.dtype).str}{entry.shape}".encode())
         with (stored.folder / f"{name}.npy").open("rb") as content:

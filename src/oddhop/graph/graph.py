@@ -27,6 +27,7 @@ from oddhop.graph.checks import (
     sorted_ids,
 )
 from oddhop.graph.disk import open_stored
+from oddhop.graph.events import Events
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,8 @@ class Graph:
     node_ids : sorted ids, integers or strings, or None when nodes are just numbered.
     attribute_names : one name a column, or None.
     repairs : counts of what had to be repaired in the input.
+    events : the rows of the edge table one by one, with direction, times and amounts, or None.
+    flow_count : how many of the attributes, the last ones, were made of events.
 
     Examples
     --------
@@ -62,6 +65,8 @@ class Graph:
     node_ids: npt.NDArray[Any] | None = None
     attribute_names: tuple[str, ...] | None = None
     repairs: Repairs = field(default_factory=Repairs)
+    events: Events | None = None
+    flow_count: int = 0
 
     @classmethod
     def from_arrays(
@@ -194,7 +199,11 @@ class Graph:
             attributes=frozen_attributes(stored.attributes()),
             attribute_names=stored.manifest.attribute_names,
             repairs=Repairs(**stored.manifest.repairs),
+            events=stored.events(),
+            flow_count=stored.manifest.flow_count,
         )
+        if graph.events is not None:
+            graph.events.check(graph.node_count, str(stored.folder))
         check_rows(graph.indptr, graph.indices, graph.attributes, str(stored.folder))
         return graph
 
@@ -284,6 +293,9 @@ class Graph:
             parts.append(self.attributes)
         if self.node_ids is not None:
             parts.append(self.node_ids)
+        if self.events is not None:
+            digest.update(f"{self.events.columns} {self.flow_count}".encode())
+            parts += [array for _, array in self.events.arrays()]
         for part in parts:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).view(np.uint8).data)
@@ -309,6 +321,7 @@ class Graph:
             self,
             attributes=frozen_attributes(attributes),
             attribute_names=checked_names(names, int(attributes.shape[1])),
+            flow_count=0,
         )
 
     def __repr__(self) -> str:

@@ -1,7 +1,9 @@
 """Blocks of columns: words and measures are brought to coordinates each by themselves, so neither changes the other.
 
 A column that is never negative and mostly zero is taken for a word where there are more than a hundred of them; the
-other columns are measures. Columns are taken in an order that their values alone decide, and equal columns once.
+other columns are measures, and so are zeros and ones of which every node has just one: a category. Columns are taken in
+an order that their values alone decide, and equal columns once. Flow columns are in neither block:
+:mod:`oddhop.odd.flow` compares them with what these blocks predict.
 
 The stranger's view sees the coordinates of both blocks side by side. The outlier's view adds up the squared lengths of
 their prepared rows, each brought to the interquartile range of chi squared with the block's effective dimensions,
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import gammaincinv
 
 from oddhop.base.arrays import Bools, Floats, Ints
@@ -31,6 +34,7 @@ from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, learn_coordi
 
 OUTLIER_COMPONENTS = 20
 ROWS_AT_ONCE = 65_536
+MOST_LEVELS = 20  # of a category in an array: columns that few nodes have may exclude each other by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +73,14 @@ class Blocks:
     def coordinates(self, graph: Graph) -> Floats:
         """Give the coordinates of every node, the blocks side by side."""
         self._check(graph)
-        return np.concatenate([part.coordinates.apply(part.of(graph)) for part in self.parts], axis=1)
+        none = np.empty((graph.node_count, 0))
+        return np.concatenate([none, *(part.coordinates.apply(part.of(graph)) for part in self.parts)], axis=1)
 
     def prepared(self, graph: Graph) -> Graph:
         """Give the network with the attributes whose length the outlier's view measures."""
         self._check(graph)
-        return graph.with_attributes(np.concatenate([part.prepared(graph) for part in self.parts], axis=1))
+        none = np.empty((graph.node_count, 0))
+        return graph.with_attributes(np.concatenate([none, *(part.prepared(graph) for part in self.parts)], axis=1))
 
     @property
     def unit(self) -> Floats:
@@ -92,6 +98,12 @@ class Blocks:
             )
 
 
+def flow_attributes(graph: Graph) -> Floats:
+    """Give the attributes that were made of events."""
+    own = graph.attributes[:, graph.attribute_count - graph.flow_count :]
+    return np.asarray(own.toarray() if is_sparse(own) else own, dtype=np.float64)
+
+
 def learn_blocks(graph: Graph) -> Blocks:
     """Learn the blocks of a table, and how each is prepared.
 
@@ -106,7 +118,7 @@ def learn_blocks(graph: Graph) -> Blocks:
     >>> [part.columns.size for part in learn_blocks(graph).parts]
     [200, 1]
     """
-    order, words = _by_content(graph)
+    order, words = _by_content(_with_columns(graph, np.arange(graph.attribute_count - graph.flow_count)))
     parts = tuple(_learn_block(graph, order[kind]) for kind in (words, ~words) if kind.any())
     return Blocks(parts, graph.attribute_count)
 
@@ -145,7 +157,7 @@ def _by_content(graph: Graph) -> tuple[Ints, Bools]:
     """Give the columns in the order of their contents, equal ones once, and which of them are words."""
     nodes, columns = graph.attributes.shape
     lowest, filled, keys = np.zeros(columns), np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.uint64)
-    counts = np.ones(columns, dtype=bool)
+    counts, flags = np.ones((2, columns), dtype=bool)
     for start in range(0, nodes, ROWS_AT_ONCE):
         rows = graph.attributes[start : start + ROWS_AT_ONCE]
         if is_sparse(rows):
@@ -157,6 +169,7 @@ def _by_content(graph: Graph) -> tuple[Ints, Bools]:
         np.minimum.at(lowest, column, values)
         filled += np.bincount(column, minlength=columns)
         counts[column[values != np.floor(values)]] = False
+        flags[column[values != 1]] = False
         # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
         bits = values.astype(np.float64).view(np.uint64)
         np.add.at(keys, column, _mixed(place + start, bits))
@@ -167,7 +180,32 @@ def _by_content(graph: Graph) -> tuple[Ints, Bools]:
     )
     order = np.argsort(keys, kind="stable")
     first = order[np.append(True, keys[order][1:] != keys[order][:-1])]
+    words[_categories(graph, first[(words & flags & (filled * MOST_LEVELS >= nodes))[first]])] = False
     return first, words[first]
+
+
+def _categories(graph: Graph, columns: Ints) -> Ints:
+    """Give those of some columns of zeros and ones that are the levels of a category: every node has just one of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.blocks import _categories
+    >>> x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
+    >>> _categories(Graph.from_arrays(np.empty((2, 0), dtype=int), x), np.arange(4)).tolist()
+    [0, 1, 2]
+    """
+    table = sp.csr_array(graph.attributes[:, columns])
+    together = (table.T @ table).toarray()  # how many nodes have both; whole numbers, the same bits in any order
+    levels = np.zeros(columns.size, dtype=bool)
+    for one in range(columns.size):
+        group = np.append(one, np.flatnonzero(together[one] == 0))
+        inside = together[np.ix_(group, group)]
+        # No node has two of them, and all together have as many entries as there are nodes.
+        if inside.sum() == np.trace(inside) == graph.node_count:
+            levels[group] = True
+    return columns[levels]
 
 
 @compiled

@@ -1,12 +1,13 @@
-"""Joining: one score from three views, and which of them speaks loudest.
+"""Joining: one score from five views, and which of them has the largest part in it.
 
 With I the nats that an edge tells about attributes (0 where it tells nothing) and w = 1 / (1 + I),
 
-    score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q
+    score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q  +  F  +  C
 
-S, O and R are -log p of stranger, outlier and ring, Q is -log q of the knots. The more the wiring tells about
-attributes, the more the stranger decides; where it tells nothing, attributes and wiring are judged each by itself. And
-rings that stand apart from the bulk are heard in any network, as much as they stand apart.
+S, O, R, F and C are -log p of stranger, outlier, clique, flow and cycle, Q is -log q of the knots. The more the wiring
+tells about attributes, the more the stranger decides; where it tells nothing, attributes and wiring are judged each by
+itself. Cliques that stand apart from the bulk count in any network, as much as they stand apart. Without events F and C
+are 0.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 
-KINDS = ("stranger", "outlier", "ring")
+KINDS = ("stranger", "outlier", "clique", "flow", "cycle")
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Evidence:
 
     Attributes
     ----------
-    log_p : (3, nodes), in the order of ``KINDS``.
-    parts : (3, nodes), what each view adds to the score.
+    log_p : (5, nodes), in the order of ``KINDS``.
+    parts : (5, nodes), what each view adds to the score.
     """
 
     log_p: Floats
@@ -51,12 +52,13 @@ def join(log_p: Floats, knot_log_q: Floats, information: float) -> Evidence:
     --------
     >>> import numpy as np
     >>> from oddhop.odd.combine import KINDS, join
-    >>> evidence = join(np.log([[0.01, 0.5], [0.5, 0.5], [1.0, 0.1]]), np.array([0.0, -2.0]), information=1.0)
+    >>> p = [[0.01, 0.5], [0.5, 0.5], [1.0, 0.1], [1.0, 1.0], [1.0, 1.0]]
+    >>> evidence = join(np.log(p), np.array([0.0, -2.0]), information=1.0)
     >>> evidence.score.round(2).tolist(), [KINDS[k] for k in evidence.kind]
-    ([3.8, 3.44], ['stranger', 'ring'])
+    ([3.8, 3.44], ['stranger', 'clique'])
     """
     apart = 1.0 / (1.0 + max(information, 0.0))
-    weights = np.array([[1.0 - apart / 2], [apart], [apart / 2]])
+    weights = np.array([[1.0 - apart / 2], [apart], [apart / 2], [1.0], [1.0]])
     parts = -weights * log_p
     parts[2] -= knot_log_q
     return Evidence(log_p, parts + 0.0)

@@ -1,6 +1,6 @@
 """What communities leave of the edges: the residual of the adjacency after its leading eigenvectors.
 
-The eigenvectors stand for the communities, but for those that live on few nodes: these are rings themselves, and must
+The eigenvectors stand for the communities, but for those that live on few nodes: these are cliques themselves, and must
 not explain themselves away.
 """
 

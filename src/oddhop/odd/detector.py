@@ -1,4 +1,4 @@
-"""Odd: three views of every node, joined. Nothing is trained, and no label is needed."""
+"""Odd: up to five views of every node, joined. Nothing is trained, and no label is needed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.explain import explain_nodes
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import simulate_chance
-from oddhop.odd.phrases import GUIDE, controls, related, standing_out
+from oddhop.odd.phrases import GUIDE, controls, cut_short, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
@@ -36,16 +36,17 @@ from oddhop.tables.network import Network
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
 INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
-FIGURES = (*KINDS, "knot")
+FIGURES = (*KINDS[:-1], "knot")
 DEFAULT_CHANCE = 0.1
 
 
 class Odd(GraphDetector):
-    """A node is odd as a stranger, an outlier or part of a ring; each is found by a view of its own.
+    """A node is odd as a stranger, an outlier, or part of a clique, by its flow, or on a cycle; a view finds each.
 
     The stranger's neighbours do not look like neighbours, the outlier's attributes are far from everybody's, and
-    a ring has mutual ties that neither looks nor communities nor chance explain. The page "Odd" tells how each is
-    found, and how they are joined.
+    a clique has mutual ties that neither looks nor communities nor chance explain. Where edges were read from a table
+    as events, a flow is odd if it is unlike that of nodes with such attributes, and a cycle if what was sent came back
+    in time more often than chance explains. The page "Odd" tells how each is found, and how they are joined.
 
     Parameters
     ----------
@@ -128,7 +129,8 @@ class Odd(GraphDetector):
         if chance is not None and settings.max_chance is not None:
             head = chance.standing_out(evidence.score[judgement.judged], settings.max_chance)
             judgement = replace(judgement, head=head)
-        return OddLearned(panel, residuals, chance), judgement
+        truncated = 0 if seen.cycles is None else seen.cycles.truncated
+        return OddLearned(panel, residuals, chance, truncated), judgement
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
@@ -157,7 +159,8 @@ class Odd(GraphDetector):
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "a few edges decide. Read the rank ranges before you act."
-        return (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
+        found = (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
+        return (*found, *cut_short(self.model_.learned.truncated))
 
     def _ending(self, result: pa.Table) -> Finding:
         settings = self.model_.settings

@@ -7,7 +7,7 @@ column replaced by what is typical of the neighbours. Nothing is fitted to the s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
@@ -17,11 +17,14 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
+from oddhop.explain.flows import NodeFlows, dates_of, node_flows, with_neighbour
+from oddhop.explain.phrases import said_number
 from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
+from oddhop.odd.clique import surprises
 from oddhop.odd.combine import KINDS
+from oddhop.odd.cycle import cycle_from
 from oddhop.odd.phrases import NOTABLE, reasons
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
-from oddhop.odd.ring import surprises
 from oddhop.odd.views import Panel
 from oddhop.tables.network import Network
 
@@ -102,7 +105,7 @@ def _explain(context: Context, number: int) -> Explanation:
     changed = counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
     far = 0 if silent_view else int((around.rarity <= NOTABLE).sum())
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
-    listed = tuple(_neighbour(context, around, int(k), lost.get(int(k)), silent_view) for k in shown)
+    listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
     ties = _ties(held, around.nodes[shown], around.members[shown])
     notes = [HELD] * (changed is not None)
     notes += [MANY_EDGES.format(degree=degree)] * (degree > MANY) + [SILENT] * silent_view
@@ -123,7 +126,29 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
+        flows=_flows(context, number),
     )
+
+
+def _flows(context: Context, number: int) -> NodeFlows | None:
+    """Say what the events of a node tell, and the first cycle that it is on."""
+    events, cycles = context.held.graph.events, context.held.cycles
+    if events is None:
+        return None
+    if cycles is None or not cycles.counts[number]:
+        return node_flows(events, number)
+    sent = context.held.sent
+    assert sent is not None  # noqa: S101 - where there are cycles there is what was sent
+    steps = cycle_from(sent, int(cycles.first[number]))
+    told = node_flows(events, number, sent.times[steps].tolist())
+    sources = np.searchsorted(sent.indptr, steps, side="right") - 1
+    names = " → ".join(str(context.network.name(int(node))) for node in (*sources, sources[0]))
+    amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
+    of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
+    count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
+    first = f"{names}{of}{dates_of(sent.times[steps])}"
+    many = f"{count:,} event{'s begin' if count != 1 else ' begins'} a cycle through it; with times permuted {usual}"
+    return replace(told, sentences=(*told.sentences, f"{many}. The earliest: {first}."))
 
 
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
@@ -131,14 +156,15 @@ def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: boo
     surprise = surprises(held.graph, held.ties, number)
     rarity = np.full(nodes.size, 0.5) if held.panel.kinship.silent else held.rarity(f)
     members = (surprise >= MEMBER * surprise.max()) & (surprise > 0) & in_a_group
-    order = np.lexsort((-f, -surprise)) if kind == "ring" else np.argsort(-f, kind="stable")
+    order = np.lexsort((-f, -surprise)) if kind == "clique" else np.argsort(-f, kind="stable")
     return _Surroundings(nodes, f, rarity, surprise, members, order)
 
 
 def _neighbour(
-    context: Context, around: _Surroundings, place: int, effect: float | None, silent_view: bool
+    context: Context, number: int, around: _Surroundings, place: int, effect: float | None, silent_view: bool
 ) -> Neighbour:
     rarity = float(around.rarity[place])
+    events = context.held.graph.events
     return Neighbour(
         id=context.network.name(around.nodes[place]),
         hops=drawn_at(rarity),
@@ -147,6 +173,7 @@ def _neighbour(
         effect=effect,
         rarity=None if silent_view else rarity,
         member=bool(around.members[place]),
+        flow="" if events is None else with_neighbour(events, number, int(around.nodes[place])),
     )
 
 

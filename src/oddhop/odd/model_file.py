@@ -13,14 +13,16 @@ from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.coordinates import Coordinates
+from oddhop.odd.flow import FlowModel
 from oddhop.odd.null import Chance
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Kinship
 from oddhop.odd.views import Panel
 
-SCHEMA = 4
-BULKS = ("stranger", "outlier", "ring", "knot")
+SCHEMA = 5
+BULKS = ("stranger", "outlier", "clique", "flow", "knot")
+FLOWS = ("centre", "spread", "origin", "slopes", "whiten")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +35,13 @@ class OddLearned:
     chance : how high the nodes of simulated networks score, or None where none were simulated.
     residuals : what communities leave of the edges of the network that was fitted, as ``oddhop.odd.communities.folded``
         keeps it; explanations need it, and to find it again takes longest.
+    truncated : how many events the search for cycles did not follow to the end.
     """
 
     panel: Panel
     residuals: Floats | None = None
     chance: Chance | None = None
+    truncated: int = 0
 
 
 OddModel: TypeAlias = Model[OddSettings, OddLearned]
@@ -55,11 +59,14 @@ def to_parts(learned: OddLearned) -> Parts:
             if isinstance(getattr(part, field.name), np.ndarray | float)
         }
     simulations = 0 if learned.chance is None else learned.chance.simulations
-    return Parts(arrays, {"columns": learned.panel.blocks.columns, "simulations": simulations})
+    info = {"columns": learned.panel.blocks.columns, "simulations": simulations, "truncated": learned.truncated}
+    return Parts(arrays, info)
 
 
 def _parts(panel: Panel) -> dict[str, Any]:
     parts: dict[str, Any] = {"kinship": panel.kinship} | {name: getattr(panel, name) for name in BULKS}
+    if panel.flows is not None:
+        parts["flows"] = panel.flows
     for number, block in enumerate(panel.blocks.parts):
         parts |= {f"block{number}": block, f"block{number}.coordinates": block.coordinates}
         parts[f"block{number}.preparation"] = block.preparation
@@ -76,9 +83,10 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
             raise ValueError(f"{name} holds values that are not finite numbers")
     found = sum(name.endswith(".columns") for name in arrays)
     blocks = Blocks(tuple(_block(arrays, f"block{number}", columns) for number in range(found)), columns)
-    if not blocks.parts:
-        raise ValueError("it has no block of columns")
     width = sum(block.coordinates.width for block in blocks.parts)
+    flows = _flows(arrays, width)
+    if not blocks.parts and flows is None:
+        raise ValueError("it has no block of columns")
     centre, whiten, turn, correlation = (
         arrays[f"kinship.{name}"] for name in ("centre", "whiten", "turn", "correlation")
     )
@@ -90,8 +98,21 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
     if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
         raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
-    panel = Panel(blocks, kinship, *(_bulk(arrays, name) for name in BULKS))
-    return OddLearned(panel, arrays.get("residuals"), _chance(arrays, int(parts.info["simulations"]))), columns
+    stranger, outlier, clique, flow, knot = (_bulk(arrays, name) for name in BULKS)
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, flows)
+    chance = _chance(arrays, int(parts.info["simulations"]))
+    return OddLearned(panel, arrays.get("residuals"), chance, int(parts.info["truncated"])), columns
+
+
+def _flows(arrays: Arrays, width: int) -> FlowModel | None:
+    if "flows.centre" not in arrays:
+        return None
+    centre, spread, origin, slopes, whiten = (arrays[f"flows.{name}"] for name in FLOWS)
+    count = centre.size
+    shapes = (centre.shape, spread.shape, origin.shape, slopes.shape, whiten.shape)
+    if shapes != ((count,), (count,), (width,), (width, count), (count, count)) or not (spread > 0).all():
+        raise ValueError(f"flows has shapes {shapes}, which do not fit {width} coordinates")
+    return FlowModel(centre, spread, origin, slopes, whiten)
 
 
 def _chance(arrays: Arrays, simulations: int) -> Chance | None:

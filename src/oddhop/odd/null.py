@@ -8,6 +8,8 @@ A simulated network has the degrees, the communities and the attribute distribut
    has beyond its community. The direction is noise, smoothed over the wiring as far as neighbours are alike beyond
    their communities. Each coordinate is then mapped to the real one by rank.
 4. Outlyingness: that of the node that gave the length.
+5. Flows: every component of what attributes do not predict comes from another node of like degree.
+6. Cycles: those of the same events with their times permuted.
 
 It is judged by what was learned from the real network, and joined as the real one is. So what stands out is always the
 head of the ranking.
@@ -25,7 +27,9 @@ from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
+from oddhop.odd.blocks import flow_attributes
 from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched
+from oddhop.odd.outlier import lengths
 from oddhop.odd.stranger import edge_ratios, turned
 from oddhop.odd.views import Panel, Seen, evidence_of, view_figures
 
@@ -106,18 +110,20 @@ class Likeness:
     ----------
     communities : of every node.
     ladder : every turned coordinate, sorted; ``means`` are those of the communities.
-    lengths : of what a node has beyond the mean of its community.
+    beyond : the length of what a node has beyond the mean of its community.
     share : of the variance of each coordinate that lies beyond the communities.
     alike, own_alike : the correlation of each coordinate over the edges, and of what lies beyond the communities.
+    flows : what attributes do not predict of the flows, see :meth:`oddhop.odd.flow.FlowModel.components`.
     """
 
     communities: Ints
     ladder: Floats
     means: Floats
-    lengths: Floats
+    beyond: Floats
     share: Floats
     alike: Floats
     own_alike: Floats
+    flows: Floats
 
 
 def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
@@ -130,8 +136,11 @@ def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
     own = faces - means[communities]
     share = own.var(axis=0) / np.maximum(faces.var(axis=0), 1e-30)
     alike, own_alike = edge_correlation(graph, faces), edge_correlation(graph, own)
-    lengths = np.sqrt((own**2).sum(axis=1))
-    return Likeness(communities, np.sort(faces, axis=0), means, lengths, share, alike, own_alike)
+    beyond = np.sqrt((own**2).sum(axis=1))
+    flows: Floats = np.empty((graph.node_count, 0))
+    if panel.flows is not None and graph.flow_count:
+        flows = panel.flows.components(flow_attributes(graph), seen.coordinates)
+    return Likeness(communities, np.sort(faces, axis=0), means, beyond, share, alike, own_alike, flows)
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
@@ -149,8 +158,23 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
     donors = _of_like_degree(graph.degrees, rng)
     faces = _simulated_faces(graph, like, donors, rng)
     f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    simulated = replace(seen, outlyingness=seen.outlyingness[donors]).rewired(graph, steps=POWER_STEPS, workers=workers)
-    return evidence_of(view_figures(simulated, panel.kinship, f), panel.bulks, panel.kinship).score
+    own = replace(
+        seen,
+        outlyingness=seen.outlyingness[donors],
+        flow=_simulated_flow(like.flows, graph.degrees, rng),
+        cycle_log_p=seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn),
+    )
+    simulated = own.rewired(graph, steps=POWER_STEPS, workers=workers)
+    figures = view_figures(simulated, panel.kinship, f)
+    return evidence_of(figures, simulated.cycle_log_p, panel.bulks, panel.kinship).score
+
+
+def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> Floats:
+    """Give the figure of the flow view where every component comes from another node of about the same degree."""
+    own = np.empty_like(flows)
+    for k in range(flows.shape[1]):
+        own[:, k] = flows[_of_like_degree(degrees, rng), k]
+    return lengths(own) if flows.shape[1] else np.zeros(flows.shape[0])
 
 
 def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
@@ -167,13 +191,13 @@ def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.
     nodes, width = like.ladder.shape
     if not width:
         return like.ladder
-    lengths = like.lengths[donors]
+    beyond = like.beyond[donors]
     walk = sp.diags_array(1.0 / np.maximum(graph.degrees, 1)) @ graph.adjacency()
     own, smooth = rng.normal(size=(2, nodes, width))
 
     def mixed_with(part: Floats) -> Floats:
         direction = np.sqrt(part) * smooth + np.sqrt(1 - part) * own
-        direction *= (lengths / np.maximum(np.sqrt((direction**2).sum(axis=1)), 1e-30))[:, None]
+        direction *= (beyond / np.maximum(np.sqrt((direction**2).sum(axis=1)), 1e-30))[:, None]
         faces = like.means[like.communities] + direction
         for k in range(width):
             faces[np.argsort(faces[:, k], kind="stable"), k] = like.ladder[:, k]
@@ -219,7 +243,7 @@ def find_communities(graph: Graph, seed: int) -> Ints:
     large = np.flatnonzero(np.bincount(clusters.labels_, minlength=count) >= FEWEST_NODES)
     if large.size < 2:
         return np.zeros(nodes, dtype=np.int64)
-    # A ring may be a cluster of its own: its members belong to the communities that they are nearest to.
+    # A clique may be a cluster of its own: its members belong to the communities that they are nearest to.
     return np.asarray(np.argmin(distances[:, large], axis=1), dtype=np.int64)
 
 

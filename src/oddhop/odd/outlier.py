@@ -24,8 +24,13 @@ def outlyingness(prepared: Graph) -> Floats:
     >>> outlyingness(Graph.from_arrays([[0], [1]], [[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
     [1.61, 0.0]
     """
-    out = np.empty(prepared.node_count)
-    for start in range(0, prepared.node_count, ROWS_AT_ONCE):
-        rows = np.asarray(prepared.attributes[start : start + ROWS_AT_ONCE], dtype=np.float64)
-        out[start : start + ROWS_AT_ONCE] = np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9))
+    return lengths(prepared.attributes)
+
+
+def lengths(rows: Floats) -> Floats:
+    """Give the logarithm of the length of every row."""
+    out = np.empty(rows.shape[0])
+    for start in range(0, rows.shape[0], ROWS_AT_ONCE):
+        some = np.asarray(rows[start : start + ROWS_AT_ONCE], dtype=np.float64)
+        out[start : start + ROWS_AT_ONCE] = np.log(np.maximum(np.sqrt((some**2).sum(axis=1)), 1e-9))
     return out

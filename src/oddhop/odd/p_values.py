@@ -23,6 +23,7 @@ from oddhop.base.arrays import Floats
 FEWEST = 8
 HALFWAY, FAR = 0.5, 0.8
 STEPS_BELOW = 128
+STEEPEST = 2.0  # as a normal tail: figures that are nearly all equal would seem to fall off like a wall
 FLOOR = -30.0  # of log p: an extrapolation is not to be believed farther
 GRID = np.linspace(FLOOR, 0.0, 241)
 
@@ -96,6 +97,8 @@ def learn_bulk(figures: Floats) -> Bulk:
     drop_near, drop_far = -np.log(1 - HALFWAY), -np.log(1 - FAR)
     shape = float(np.log(drop_far / drop_near) / np.log(far / near))
     scale = float(near / drop_near ** (1 / shape))
+    if shape > STEEPEST:
+        shape, scale = STEEPEST, float(far / drop_far ** (1 / STEEPEST))  # through the far point alone
     bulk = Bulk(below, over.size / figures.size, scale, shape, np.zeros(GRID.size))
     beyond = np.searchsorted(np.sort(bulk.log_p(figures)), GRID, side="right") / figures.size
     q = np.minimum(GRID - np.log(np.maximum(beyond, 1 / figures.size)), 0.0)

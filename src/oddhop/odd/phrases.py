@@ -24,10 +24,11 @@ GUIDE = Guide(
             "The score says that a node is unlike what is usual here. Whether that matters is for a person to say.",
         ),
         (
-            "Stranger, outlier, ring.",
-            "Three questions are asked of every node. Do its neighbours look like neighbours? Is it like anybody at "
-            "all? Are its ties mutual beyond what communities and chance explain? The kind is the view with the "
-            "largest part of the score.",
+            "Stranger, outlier, clique, flow, cycle.",
+            "Up to five questions are asked of every node. Do its neighbours look like neighbours? Is it like anybody "
+            "at all? Are its ties mutual beyond what communities and chance explain? Where the edge table has amounts "
+            "or times: are its events those of nodes with such attributes, and does what it sends come back to it? The "
+            "kind is the view with the largest part of the score.",
         ),
         (
             "As far as 1 in 100.",
@@ -36,12 +37,12 @@ GUIDE = Guide(
         ),
         (
             "“Of ordinary nodes 1 in …”",
-            "A p-value against the bulk of this network, extrapolated from typical nodes. It makes three views "
+            "A p-value against the bulk of this network, extrapolated from typical nodes. It makes the views "
             "comparable. It is not the chance that a node is harmless.",
         ),
         (
             "Score.",
-            "The parts of the three views, added. It is no probability. Only the order, and the distance from the "
+            "The parts of the views, added. It is no probability. Only the order, and the distance from the "
             "alert line, mean something.",
         ),
     ),
@@ -51,17 +52,23 @@ NOTABLE = 0.05  # a p-value from here on is nothing to speak of, and so is a sha
 WHAT = {
     "stranger": "It does not look like those it is tied to",
     "outlier": "Nobody has attributes like these",
-    "ring": "It belongs to a group that is tied together for no visible reason",
+    "clique": "It belongs to a group that is tied together for no visible reason",
+    "flow": "Its events are unlike those of nodes with such attributes",
+    "cycle": "What it sends comes back to it in cycles of events",
 }
 SO = {
     "stranger": "be as strange to its neighbours",
     "outlier": "have attributes as rare",
-    "ring": "be tied as closely for no reason",
+    "clique": "be tied as closely for no reason",
+    "flow": "have events as unlike",
+    "cycle": "be on as many cycles if the times of all events were permuted",
 }
 ALSO = {
     "stranger": "It also does not look like those it is tied to ({}).",
     "outlier": "Its attributes are rare, too ({}).",
-    "ring": "It also belongs to a group that is tied together for no visible reason ({}).",
+    "clique": "It also belongs to a group that is tied together for no visible reason ({}).",
+    "flow": "Its events are also unlike those of nodes with such attributes ({}).",
+    "cycle": "It is also on cycles of events ({}).",
 }
 
 
@@ -74,7 +81,7 @@ def reasons(
     --------
     >>> from oddhop.explain.explanation import Neighbour, View
     >>> from oddhop.odd.phrases import reasons
-    >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("ring", 0.8, 0.1))
+    >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("clique", 0.8, 0.1))
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told)
@@ -88,7 +95,7 @@ def reasons(
     who = ""
     if loudest == "stranger":
         who = f": {_far_ones(listed, far, degree)}"
-    elif loudest == "ring" and members:
+    elif loudest == "clique" and members:
         who = f": {_group([one for one in listed if one.member], members, ties)}"
     rare = one_in(heard[loudest])
     told = [f"{WHAT[loudest]}{who}.", f"Of ordinary nodes {rare} would {SO[loudest]}."]
@@ -142,6 +149,21 @@ def related(information: float) -> Finding:
     return Finding("strangers", "warning", information, sentence)
 
 
+def cut_short(truncated: int) -> tuple[Finding, ...]:
+    """Say where the search for cycles was cut short; nothing where it was not.
+
+    Examples
+    --------
+    >>> from oddhop.odd.phrases import cut_short
+    >>> cut_short(0)
+    ()
+    """
+    if not truncated:
+        return ()
+    sentence = f"For {truncated:,} events the search for cycles ended early; cycles that begin there may be missed."
+    return (Finding("cycles", "warning", float(truncated), sentence),)
+
+
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     """Say how many nodes stand out, and how many of a simulated network score as high.
 
@@ -184,13 +206,13 @@ def controls(result: pa.Table, top: int) -> Finding:
     >>> from oddhop.odd.phrases import controls
     >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
     >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_ring": edges, **judged}), 2).sentence[:67]
+    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:67]
     'Of the first 2 nodes the columns alone put 1 among their first 2, t'
     """
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
     anyway = []
-    for name in ("p_outlier", "p_ring"):
+    for name in ("p_outlier", "p_clique"):
         rare = judged[name].to_numpy()
         # Where nodes tie at the border none of them is counted: the view alone would not choose among them.
         border = np.sort(rare)[min(top, rare.size - 1)] if rare.size else 0.0

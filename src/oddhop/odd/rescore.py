@@ -7,7 +7,7 @@ else is judged again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from scipy.special import expit
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
+from oddhop.odd.blocks import flow_attributes
+from oddhop.odd.clique import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
 from oddhop.odd.combine import Evidence
+from oddhop.odd.cycle import Cycles, Sent, find_cycles, sent_events
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.ring import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
 from oddhop.odd.stranger import Ratio, edge_ratios, odds_of_no_reason, standing, turned
 from oddhop.odd.views import Panel, evidence_of
 
@@ -36,8 +38,9 @@ class FixedNetwork:
     faces : turned coordinates of every node, see :func:`oddhop.odd.stranger.turned`.
     ratio : f of two faces.
     ties : what communities and looks leave of the edges.
-    usual_knots : of nodes by their degree, see :func:`oddhop.odd.ring.usual_knots`.
+    usual_knots : of nodes by their degree, see :func:`oddhop.odd.clique.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
+    cycles, sent : those of the events, and what was sent, or None.
     """
 
     graph: Graph
@@ -47,6 +50,8 @@ class FixedNetwork:
     ties: Ties
     usual_knots: tuple[Floats, Floats]
     usual: Floats
+    cycles: Cycles | None
+    sent: Sent | None
 
     def neighbours(self, node: int) -> Ints:
         """Give the neighbours of a node."""
@@ -62,9 +67,19 @@ class FixedNetwork:
         as_far = self.usual.size - np.searchsorted(self.usual, f - 1e-9, side="left")
         return np.asarray(np.maximum(as_far, 1) / self.usual.size)
 
-    def seen(self, attributes: Any) -> tuple[Floats, Floats]:
-        """Give faces and outlyingness of rows of attributes."""
-        return _faces(self.panel, attributes), outlyingness(self.panel.blocks.prepared(_alone(attributes)))
+    def seen(self, attributes: Any) -> tuple[Floats, Floats, Floats]:
+        """Give faces, outlyingness and the figure of the flow view of rows of attributes."""
+        rows = _alone(attributes, self.graph.flow_count)
+        return _faces(self.panel, attributes), outlyingness(self.panel.blocks.prepared(rows)), self._flow(rows)
+
+    def _flow(self, rows: Graph) -> Floats:
+        if self.panel.flows is None or not rows.flow_count:
+            return np.zeros(rows.node_count)
+        return self.panel.flows.figure(flow_attributes(rows), self.panel.blocks.coordinates(rows))
+
+    def cycle_log_p(self, node: int) -> float:
+        """Give what cycles say of a node."""
+        return 0.0 if self.cycles is None else float(self.cycles.log_p[node])
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,7 @@ class Rescored:
 
     Attributes
     ----------
-    figures : (4, changes): of the three views, and the knot as it is.
+    figures : (5, changes): of stranger, outlier, clique and flow, and the knot as it is.
     evidence : what they say jointly.
     """
 
@@ -106,12 +121,14 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), workers=workers)
     tied = usual_knots(knots_of(graph, ties), graph.degrees)
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
-    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]))
+    cycles = find_cycles(graph.events, graph.node_count)
+    sent = None if cycles is None or graph.events is None else sent_events(graph.events)
+    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]), cycles, sent)
 
 
-def _alone(attributes: Any) -> Graph:
+def _alone(attributes: Any, flow_count: int = 0) -> Graph:
     """Give rows of attributes as nodes without edges."""
-    return Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
+    return replace(Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes), flow_count=flow_count)
 
 
 def _faces(panel: Panel, attributes: Any) -> Floats:
@@ -123,7 +140,7 @@ def _faces(panel: Panel, attributes: Any) -> Floats:
     return np.concatenate(parts)
 
 
-def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats, kept: Bools) -> Rescored:
+def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats, flow: Floats, kept: Bools) -> Rescored:
     """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
 
     Where one row is given for the one and several for the other it stands for all.
@@ -136,9 +153,10 @@ def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats,
     means, knot = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = kept.sum(axis=1)
     z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
-    ring = beyond_degree(knot, degrees, held.usual_knots)
-    figures = (z, np.broadcast_to(outlying, count), ring, knot)
-    return Rescored(np.stack(figures), evidence_of(figures, held.panel.bulks, kinship))
+    clique = beyond_degree(knot, degrees, held.usual_knots)
+    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot)
+    cycle_log_p = np.full(count, held.cycle_log_p(node))
+    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel.bulks, kinship))
 
 
 def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:

@@ -9,17 +9,19 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, learn_blocks
+from oddhop.odd.blocks import Blocks, flow_attributes, learn_blocks
+from oddhop.odd.clique import beyond_degree, knots
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
+from oddhop.odd.cycle import Cycles, find_cycles
+from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
-from oddhop.odd.ring import beyond_degree, knots
 from oddhop.odd.stranger import Kinship, edge_ratios, learn_kinship, odds_of_no_reason, strangeness, turned
 
 LEFT_OUT = 0.2
-Figures = tuple[Floats, Floats, Floats, Floats]
-Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
+Figures = tuple[Floats, Floats, Floats, Floats, Floats]
+Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
 
 
 @dataclass(frozen=True)
@@ -30,33 +32,41 @@ class Panel:
     ----------
     blocks : how attributes become what the stranger's and the outlier's view see.
     kinship : what being joined says about attributes.
-    stranger, outlier, ring : what the bulk of each view foretells.
+    stranger, outlier, clique, flow : what the bulk of each view foretells.
     knot : the same for knots as they are, whatever the degree.
+    flows : how flows follow attributes; None without events.
     """
 
     blocks: Blocks
     kinship: Kinship
     stranger: Bulk
     outlier: Bulk
-    ring: Bulk
+    clique: Bulk
+    flow: Bulk
     knot: Bulk
+    flows: FlowModel | None = None
 
     @property
     def bulks(self) -> Bulks:
-        """All four, in the order of the figures."""
-        return self.stranger, self.outlier, self.ring, self.knot
+        """All five, in the order of the figures."""
+        return self.stranger, self.outlier, self.clique, self.flow, self.knot
 
 
 @dataclass(frozen=True)
 class Seen:
     """A network as the views need it: the wiring, and both forms of the attributes.
 
-    ``residuals`` is what communities leave of the edges, and ``spectrum`` has the eigenvectors that it was made of.
+    ``flow`` is the figure of that view, 0 without events. ``cycles`` are those of the events, None where they have no
+    time or direction, and ``cycle_log_p`` what they say. ``residuals`` is what communities leave of the edges, and
+    ``spectrum`` has the eigenvectors that it was made of.
     """
 
     graph: Graph
     coordinates: Floats
     outlyingness: Floats
+    flow: Floats
+    cycles: Cycles | None
+    cycle_log_p: Floats
     spectrum: Spectrum
     residuals: Floats
 
@@ -69,11 +79,22 @@ class Seen:
         return replace(self, graph=graph, spectrum=spectrum, residuals=residuals)
 
 
-def see(graph: Graph, blocks: Blocks, *, workers: int = 1) -> Seen:
-    """Bring a network to the forms that the views need."""
+def see(
+    graph: Graph, blocks: Blocks, flows: FlowModel | None = None, *, workers: int = 1
+) -> tuple[FlowModel | None, Seen]:
+    """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given."""
     spectrum = leading(graph)
     residuals = edge_residuals(graph, spectrum, workers=workers)
-    return Seen(graph, blocks.coordinates(graph), outlyingness(blocks.prepared(graph)), spectrum, residuals)
+    coordinates = blocks.coordinates(graph)
+    flow: Floats = np.zeros(graph.node_count)
+    if graph.flow_count:
+        own = flow_attributes(graph)
+        flows = learn_flows(own, coordinates) if flows is None else flows
+        flow = flows.figure(own, coordinates)
+    cycles = find_cycles(graph.events, graph.node_count)
+    cycle_log_p = np.zeros(graph.node_count) if cycles is None else cycles.log_p
+    outlying = outlyingness(blocks.prepared(graph))
+    return flows, Seen(graph, coordinates, outlying, flow, cycles, cycle_log_p, spectrum, residuals)
 
 
 def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
@@ -91,20 +112,20 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     (50,)
     """
     blocks = learn_blocks(graph)
-    seen = see(graph, blocks, workers=workers)
+    flows, seen = see(graph, blocks, workers=workers)
     kinship, bulks, evidence = _learn(seen, workers)
-    return Panel(blocks, kinship, *bulks), evidence, seen
+    return Panel(blocks, kinship, *bulks, flows), evidence, seen
 
 
 def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
     """Judge a network by what a panel learned; communities are the network's own."""
     figures, seen = figures_of(panel, graph, workers=workers)
-    return evidence_of(figures, panel.bulks, panel.kinship), seen
+    return evidence_of(figures, seen.cycle_log_p, panel.bulks, panel.kinship), seen
 
 
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
-    seen = see(graph, panel.blocks, workers=workers)
+    _, seen = see(graph, panel.blocks, panel.flows, workers=workers)
     f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     return view_figures(seen, panel.kinship, f), seen
 
@@ -122,19 +143,19 @@ def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
     kinship, f = learn_kinship(seen.graph, seen.coordinates, workers=workers)
     figures = view_figures(seen, kinship, f)
     judged = seen.graph.degrees > 0
-    stranger, outlier, ring, knot = (learn_bulk(view[judged]) for view in figures)
-    bulks = (stranger, outlier, ring, knot)
-    return kinship, bulks, evidence_of(figures, bulks, kinship)
+    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
+    bulks = (stranger, outlier, clique, flow, knot)
+    return kinship, bulks, evidence_of(figures, seen.cycle_log_p, bulks, kinship)
 
 
 def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
     """Return the figures of the views from f of every edge, and the knots as they are."""
     graph = seen.graph
     tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f))
-    return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), tied
+    return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), seen.flow, tied
 
 
-def evidence_of(figures: Figures, bulks: Bulks, kinship: Kinship) -> Evidence:
+def evidence_of(figures: Figures, cycle_log_p: Floats, bulks: Bulks, kinship: Kinship) -> Evidence:
     """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
-    stranger, outlier, ring, knot = (bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True))
-    return join(np.stack([stranger, outlier, ring]), bulks[3].log_q(knot), kinship.information)
+    *views, knot = (bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True))
+    return join(np.stack([*views, cycle_log_p]), bulks[-1].log_q(knot), kinship.information)

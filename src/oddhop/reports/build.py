@@ -63,4 +63,5 @@ def report(
         scores=np.asarray(judged["score"].to_numpy()),
         cases=tuple(cases_of(first, explanations)),
         guide=detector.guide,
+        edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
     )

@@ -26,6 +26,7 @@ from oddhop.explain.phrases import one_in
 from oddhop.graph.adjacency import Repairs
 from oddhop.graph.graph import Graph
 from oddhop.reports.orbit import NUMBERED, orbit, shade_of
+from oddhop.reports.timeline import timeline
 from oddhop.tables.encode.encoding import ColumnReport
 from oddhop.version import __version__
 
@@ -41,7 +42,9 @@ REPAIRS = {
     "other_fields": "fields beside edges and attributes, such as labels and masks, which are not used",
     "null_ends": "edge rows without one of their ends, left out",
     "unknown_edges": "edge rows to a node that is not in the node table, left out",
-    "duplicate_edges": "edge rows that repeat another, left out",
+    "outside_window": "edge rows outside the window or without a time, left out",
+    "duplicate_edges": "edge rows between two nodes that another row joins",
+    "unknown_nodes": "nodes that edges alone name, kept without a profile",
     "null_ids": "node rows without an id, left out",
     "repeated_ids": "node rows that repeat another, left out",
     "lone_nodes": "nodes without an edge, kept but not judged",
@@ -70,6 +73,7 @@ class CaseReport:
     made : when, as text.
     facts : what was read, (name, value).
     repairs : what was repaired or left out, (count, what).
+    edge_facts : what was read of the edge table besides its ends, and what was not, a sentence each.
     columns : what became of every column, where an encoding was learned.
     settings : how the detector was set, (name, value).
     findings : of the audit.
@@ -90,6 +94,7 @@ class CaseReport:
     scores: Floats
     cases: tuple[Case, ...]
     guide: Guide = PLAIN
+    edge_facts: tuple[str, ...] = ()
 
     def html(self) -> str:
         """Return the page as one HTML document that needs nothing else and asks nobody."""
@@ -205,7 +210,7 @@ def _hash(text: str) -> str:
 @cache
 def _template() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.globals |= {"orbit": orbit, "shade_of": shade_of, "one_in": one_in}
+    environment.globals |= {"orbit": orbit, "shade_of": shade_of, "timeline": timeline, "one_in": one_in}
     environment.filters["path"] = lambda pairs: "".join(
         f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}" for a, b in pairs
     )

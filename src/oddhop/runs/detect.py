@@ -121,9 +121,7 @@ def detect(
                 write_report(folder, fitter, network, fitter.result_, cases=cases, log=log)
         result = fitter.result_
         figures = files.write_results(folder, result, in_shards=on_cluster)
-        figures["threshold"] = None if fitter.threshold_ == float("inf") else fitter.threshold_
-        ending = fitter.ending(result)
-        figures["ending"] = None if ending is None else {"stand_out": ending.figure, "sentence": ending.sentence}
+        figures |= files.ending_part(fitter, result)
         fitter.save(folder / files.MODEL)
         if write_to is not None and database is not None:
             put_table(result, database, write_to, mode=write_mode)
@@ -166,7 +164,7 @@ def _fit_on_cluster(
         edges=manifest.edges,
         partitions=stored.partitions,
     )
-    for text in left_out(known.counts):
+    for text in (*known.roles.told(stored.events()), *left_out(known.counts, known.roles)):
         log.say("left_out", f"  {text}", what=text)
     with cluster(address) as mapper:
         detector.fit_partitions(graph, mapper=mapper, run_folder=checkpoints, resume=resume, progress=log.progress)

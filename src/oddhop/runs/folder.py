@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from oddhop.base.files import write_atomically
+from oddhop.detector.base import GraphDetector
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import Stored, file_entry
 from oddhop.tables.network import Description, Network
@@ -115,6 +116,15 @@ def sealed_again(folder: Path, name: str) -> None:
     if manifest is not None:
         manifest["files"][name] = file_entry(folder / name).sha256
         write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
+
+
+def ending_part(detector: GraphDetector, result: pa.Table) -> dict[str, Any]:
+    """Return where the list ends, for the manifest."""
+    ending = detector.ending(result)
+    return {
+        "threshold": None if detector.threshold_ == float("inf") else detector.threshold_,
+        "ending": None if ending is None else {"stand_out": ending.figure, "sentence": ending.sentence},
+    }
 
 
 def data_part(network: Network) -> dict[str, Any]:

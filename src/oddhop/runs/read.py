@@ -13,7 +13,7 @@ from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
 from oddhop.tables.network import Network, open_network, read_network
-from oddhop.tables.read import Counts, Query
+from oddhop.tables.read import Counts, Query, Roles
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
@@ -35,15 +35,8 @@ def read_for_run(
         network = read_network(
             table_named(edges, database),
             None if nodes is None else table_named(nodes, database),
-            source=read.source,
-            target=read.target,
-            id=read.id,
-            strict=read.strict,
-            memory_limit=read.memory_limit,
-            kinds=encode.kinds,
-            max_levels=encode.max_levels,
-            rare=encode.rare,
-            text_columns=encode.text_columns,
+            **read.model_dump(),
+            **encode.model_dump(),
             encoding=encoding,
             progress=log.progress,
         )
@@ -66,12 +59,23 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
         edges=graph.edge_count,
         attributes=graph.attribute_count,
     )
-    for text in left_out(counts):
+    for text in roles.told(graph.events):
+        log.say("edges", f"  {text}", what=text)
+    for text in left_out(counts, roles):
         log.say("left_out", f"  {text}", what=text)
-    for entry in encoding.report if learned else ():
-        log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
+    if learned:
+        tell_columns(log, encoding)
     for one in network.differences:
         log.say("difference", f"  column {one.column!r}: {one.count:,} rows {one.what}", **asdict(one))
+
+
+def tell_columns(log: Log, encoding: Encoding) -> None:
+    """Tell what became of every column of the node table, and how many were made of events."""
+    for entry in (one for one in encoding.report if one.kind != "flow"):
+        log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
+    made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
+    if made:
+        log.say("flows", f"  {len(made):,} flow columns were made of the events; the report lists them", columns=made)
 
 
 def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding | None) -> Network:
@@ -103,21 +107,23 @@ def table_named(name: Any, database: str | None) -> Any:
     return Query(database, name) if is_query and database is not None else name
 
 
-def left_out(counts: Counts) -> list[str]:
+def left_out(counts: Counts, roles: Roles) -> list[str]:
     """Say what of the tables was not used, a sentence each."""
+    again = "edge rows join two nodes that another joins: each is one more event"
+    if roles.directed is None:
+        again = "edge rows repeat another: left out"
     sentences = (
+        (counts.outside_window, "edge rows lie outside the window or have no time: left out"),
         (counts.null_ends, "edge rows lack an end: left out"),
         (counts.unknown_edges, "edge rows name a node that the node table lacks: left out"),
         (counts.loops, "edge rows join a node to itself: left out"),
-        (counts.duplicate_edges, "edge rows repeat another: left out"),
+        (counts.duplicate_edges, again),
         (counts.null_ids, "node rows have no id: left out"),
         (counts.repeated_ids, "node rows repeat another: left out"),
+        (counts.unknown_nodes, "nodes are named by edges alone: kept, without a profile"),
         (counts.lone_nodes, "nodes have no edge: kept, and not judged"),
     )
-    said = [f"{count:,} {what}" for count, what in sentences if count]
-    if counts.ignored_columns:
-        said.append(f"not read of the edge table: {', '.join(map(repr, counts.ignored_columns))}")
-    return said
+    return [f"{count:,} {what}" for count, what in sentences if count]
 
 
 def told(entry: ColumnReport) -> str:

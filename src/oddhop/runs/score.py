@@ -46,9 +46,7 @@ def score(
         network = read_for_run(log, settings, edges, nodes, database, encoding)
         result = detector.rank(network, progress=log.progress)
         figures = files.write_results(folder, result)
-        figures["threshold"] = None if detector.threshold_ == float("inf") else detector.threshold_
-        ending = detector.ending(result)
-        figures["ending"] = None if ending is None else {"stand_out": ending.figure, "sentence": ending.sentence}
+        figures |= files.ending_part(detector, result)
         if write_to is not None and database is not None:
             put_table(result, database, write_to, mode=write_mode)
         parts = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,16 @@ import pyarrow.parquet as pq
 
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress, silent
+from oddhop.base.settings import checked
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
+from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
+from oddhop.tables.flows import check_names, flow_columns, flow_values
 from oddhop.tables.read import Counts, Roles, read_tables
+from oddhop.tables.read.joins import roles_from
+from oddhop.tables.settings import ReadSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +139,14 @@ def read_network(
     source: str | None = None,
     target: str | None = None,
     id: str | None = None,  # noqa: A002 - what a node table calls it
+    amount: Sequence[str] | None = None,
+    time: str | None = None,
+    edge_kind: Sequence[str] | None = None,
+    directed: bool | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    keep_unknown: bool = False,
+    flows: bool = True,
     strict: bool = False,
     memory_limit: str | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -150,7 +163,18 @@ def read_network(
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or Arrow frame, or a
         :class:`oddhop.tables.read.Query`.
-    source, target, id, strict, memory_limit, temp_folder, progress : see :func:`oddhop.tables.read.read_tables`.
+    source, target, id : the columns that hold the ends of an edge and the id of a node. Left out, these and the
+        following are guessed from names and types; ``roles`` of the network says what was taken.
+    amount, edge_kind : the columns of the edge table that hold numbers and categories; () for none.
+    time : the column of the edge table that holds dates or times.
+    directed : whether an edge goes from its source to its target.
+    since, until : read the events from this moment on, and before that one, such as "2026-11-16".
+    keep_unknown : keep ends of edges that the node table lacks as nodes of unknown profile.
+    flows : whether events become attributes of nodes, by :func:`oddhop.tables.flows.flow_columns`.
+    strict : refuse tables of which anything would be left out, instead of counting it.
+    memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
+    temp_folder : where it may do so; the system's temporary folder by default.
+    progress : called with the step, what is done, and what there is to do.
     kinds, max_levels, rare, text_columns : see :func:`oddhop.tables.encode.learn_encoding`.
     encoding : how columns become attributes, where that was learned before; left out, it is learned here.
 
@@ -164,35 +188,67 @@ def read_network(
     >>> network.graph, network.ids.to_pylist()
     (Graph(3 nodes, 3 edges, 3 attributes), ['al', 'bo', 'cy'])
     """
-    tables = read_tables(
-        edges,
-        nodes,
-        source=source,
-        target=target,
-        id=id,
-        strict=strict,
-        memory_limit=memory_limit,
-        temp_folder=temp_folder,
-        progress=progress,
+    read = checked(
+        ReadSettings,
+        {
+            "source": source,
+            "target": target,
+            "id": id,
+            "amount": None if amount is None else tuple(amount),
+            "time": time,
+            "edge_kind": None if edge_kind is None else tuple(edge_kind),
+            "directed": directed,
+            "since": since,
+            "until": until,
+            "keep_unknown": keep_unknown,
+            "flows": flows and (encoding is None or encoding.events is not None),
+            "strict": strict,
+            "memory_limit": memory_limit,
+        },
     )
+    known = None if encoding is None else encoding.events
+    tables = read_tables(edges, nodes, read, known=known, temp_folder=temp_folder, progress=progress)
+    columns = tables.columns if tables.events is None else with_flows(tables.columns, tables.events)
     differences: tuple[Difference, ...] = ()
     attributes: Any
     if encoding is None:
         encoding, attributes = learn_and_apply(
-            tables.columns,
+            columns,
             kinds=kinds or {},
             max_levels=max_levels,
             rare=rare,
             text_columns=text_columns,
+            events=None if tables.events is None else tables.events.columns,
             progress=progress,
         )
     else:
-        differences = encoding.differences(tables.columns)
-        attributes = encoding.apply(tables.columns)[0]
+        differences = encoding.differences(columns)
+        attributes = encoding.apply(columns)[0]
     progress("encoding", len(encoding.report), len(encoding.report))
     graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
-    originals = tables.columns.select([one.name for one in encoding.columns if one.kind in ("text", "date")])
+    graph = replace(graph, events=tables.events, flow_count=encoding.flow_count)
+    originals = columns.select([one.name for one in encoding.columns if one.kind in ("text", "date")])
     return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals)
+
+
+def with_flows(columns: pa.Table, events: Events) -> pa.Table:
+    """Append the flow columns to those of the node table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.tables.network import with_flows
+    >>> from oddhop.tables.read import read_tables
+    >>> tables = read_tables(pa.table({"from": ["a"], "to": ["b"]}), pa.table({"id": ["a", "b"], "age": [3, 4]}))
+    >>> with_flows(tables.columns, tables.events).column_names[:3]
+    ['age', 'events out', 'partners out']
+    """
+    made = flow_columns(events.columns)
+    check_names(columns.column_names, [one.name for one in made])
+    values = flow_values(events)
+    for k, one in enumerate(made):
+        columns = columns.append_column(one.name, pa.array(np.ascontiguousarray(values[:, k])))
+    return columns
 
 
 def open_network(folder: str | os.PathLike[str]) -> Network:
@@ -227,7 +283,7 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
         ids = ids.combine_chunks()
         originals = pq.read_table(stored.folder / ORIGINALS) if texts and ORIGINALS in manifest.files else None
         counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
-        roles, differences = Roles(**manifest.roles), tuple(Difference(**one) for one in manifest.differences)
+        roles, differences = roles_from(manifest.roles), tuple(Difference(**one) for one in manifest.differences)
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:
         raise GraphError(f"{folder} was changed after it was written: {error}", "take a copy or ingest again") from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:

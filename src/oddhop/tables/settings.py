@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Annotated
+
 from pydantic import Field
 
 from oddhop.base.settings import Settings
+
+NAMED_LIKE_AN_ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$")
 
 
 class ReadSettings(Settings):
@@ -13,6 +18,14 @@ class ReadSettings(Settings):
     source: str | None = None
     target: str | None = None
     id: str | None = None
+    amount: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    time: str | None = None
+    edge_kind: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    directed: bool | None = None
+    since: str | None = None
+    until: str | None = None
+    keep_unknown: bool = False
+    flows: bool = True
     strict: bool = False
     memory_limit: str | None = None
 

@@ -26,6 +26,7 @@ from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs
 from oddhop.partitions.task import Task, TaskRunner
 from oddhop.tables.ingest import ingest
+from oddhop.tables.settings import ReadSettings
 
 QUICK = {"burn_in": 15, "samples": 3, "thin": 2, "chains": 2, "random_state": 3}
 
@@ -41,7 +42,8 @@ def stored_network(home: Path, *, kind: str = "numbers", nodes: int = 90, edges:
         columns = {f"c{k}": rng.normal(size=nodes) for k in range(130 if kind == "wide" else 5)}
     pq.write_table(pa.table({"source": ends[0], "target": ends[1]}), home / "edges.parquet")
     pq.write_table(pa.table({"id": np.arange(nodes), **columns}), home / "nodes.parquet")
-    ingest(home / "edges.parquet", home / "nodes.parquet", home / "graph", partition_entries=entries)
+    tables = home / "edges.parquet", home / "nodes.parquet"
+    ingest(*tables, home / "graph", ReadSettings(flows=False), partition_entries=entries)
     return home / "graph"
 
 

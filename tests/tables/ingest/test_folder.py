@@ -177,6 +177,7 @@ def test_the_order_of_the_rows_changes_no_byte(tmp_path):
         ".lock",
         "attributes.npy",
         "encoding.json",
+        *(f"events_{name}.npy" for name in ("amounts", "indptr", "kinds", "partners", "times")),
         "ids.parquet",
         "indices.npy",
         "indptr.npy",

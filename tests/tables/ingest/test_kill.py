@@ -55,7 +55,7 @@ def digest(folder):
 
 assert child(home / "straight", 0, False) == 0
 expected = digest(home / "straight")
-assert len(expected) == 9, expected
+assert len(expected) == 14, expected
 for after in (False, True):
     kills, kill_at = 0, 1
     while True:

@@ -29,13 +29,9 @@ print(before, peak())
 
 @pytest.mark.slow
 def test_memory_is_bounded(tmp_path):
-    grown = {}
-    for edges in (200_000, 4_000_000):
-        run = subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path / str(edges)), str(edges)], capture_output=True, text=True
-        )
-        assert run.returncode == 0, run.stderr
-        before, after = map(int, run.stdout.split())
-        grown[edges] = after - before
-    # In memory they would be 64 MB of pairs, as many of entries and half of that of neighbours; a block stays.
-    assert grown[4_000_000] - grown[200_000] < 100, grown
+    edges = 16_000_000
+    run = subprocess.run([sys.executable, "-c", CHILD, str(tmp_path), str(edges)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    before, after = map(int, run.stdout.split())
+    # DuckDB has 256 MiB, and our blocks stay. In memory the pairs, the adjacency and the events would be 900 MB.
+    assert after - before < 512

@@ -18,6 +18,7 @@ import pytest
 
 from oddhop.errors import OddhopError, SettingsError, TableError
 from oddhop.tables.read import Query, network_graph, read_tables
+from oddhop.tables.settings import ReadSettings
 
 ODD_IDS = ["a,b", 'say "hi"', "two\nlines", " spaced ", "naïve", "雪", "007", "7", "O'Brien", "; DROP TABLE nodes"]
 IDS = [*ODD_IDS, "zoë"]
@@ -48,6 +49,10 @@ def same(one, two) -> None:
     assert one.columns.equals(two.columns)
     assert np.array_equal(one.edge_index, two.edge_index)
     assert (one.roles, one.counts) == (two.roles, two.counts)
+    assert one.events.columns == two.events.columns
+    for (_, array), (_, other) in zip(one.events.arrays(), two.events.arrays(), strict=True):
+        assert array.dtype == other.dtype
+        assert np.array_equal(array, other, equal_nan=array.dtype.kind == "f")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".ndjson", ".csv.gz", ".jsonl.gz"])
@@ -56,7 +61,7 @@ def test_every_file_gives_the_network_of_the_arrow_tables(tmp_path, suffix):
     network = read_tables(edges, nodes)
     same(network, read_tables(EDGES, NODES))
     assert network.ids.to_pylist() == sorted(IDS)
-    assert network.counts.ignored_columns == ("weight",)
+    assert (network.roles.amount, network.counts.ignored_columns) == (("weight",), ())
 
 
 @pytest.mark.parametrize(
@@ -177,10 +182,10 @@ def test_a_frame_that_is_no_table_is_a_typed_error():
 
 
 def test_memory_and_folder_settings_are_checked(tmp_path):
-    same(read_tables(EDGES, NODES, memory_limit="200MB", temp_folder=tmp_path), read_tables(EDGES, NODES))
+    same(read_tables(EDGES, NODES, ReadSettings(memory_limit="200MB"), temp_folder=tmp_path), read_tables(EDGES, NODES))
     assert not list(tmp_path.iterdir())
     with pytest.raises(SettingsError, match="memory_limit"):
-        read_tables(EDGES, NODES, memory_limit="lots")
+        read_tables(EDGES, NODES, ReadSettings(memory_limit="lots"))
     with pytest.raises(TableError, match="temp_folder"):
         read_tables(EDGES, NODES, temp_folder=tmp_path / "none")
 
@@ -191,7 +196,7 @@ def test_reading_works_on_disk_where_memory_ends(tmp_path):
     pq.write_table(nodes, tmp_path / "n.parquet")
     ends = nodes.column("id").take(pa.array((np.arange(2 * count) * 7919) % count))
     pq.write_table(pa.table({"u": ends.slice(0, count), "v": ends.slice(count)}), tmp_path / "e.parquet")
-    tight = read_tables(tmp_path / "e.parquet", tmp_path / "n.parquet", memory_limit="120MB")
+    tight = read_tables(tmp_path / "e.parquet", tmp_path / "n.parquet", ReadSettings(memory_limit="120MB"))
     same(tight, read_tables(tmp_path / "e.parquet", tmp_path / "n.parquet"))
 
 

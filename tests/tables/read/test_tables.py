@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from oddhop.errors import TableError
 from oddhop.tables.read import network_graph, read_tables
+from oddhop.tables.settings import ReadSettings
 
 PEOPLE = pa.table({"id": ["c", "a", "b", "d"], "x": [3.0, 1.0, 2.0, 4.0]})
 
@@ -40,7 +41,7 @@ def test_everything_left_out_is_counted_once():
         1,
     )
     assert (counts.node_rows, counts.null_ids, counts.repeated_ids, counts.lone_nodes) == (7, 1, 2, 2)
-    assert counts.ignored_columns == ("w",)
+    assert (network.roles.amount, counts.ignored_columns) == (("w",), ())
     assert counts.edge_rows == counts.null_ends + counts.unknown_edges + counts.loops + counts.duplicate_edges + 2
     assert network.edge_index.dtype == np.int64
     assert not network.edge_index.flags.writeable
@@ -64,13 +65,14 @@ WHOLE = (("a", "b"), ("b", "c"), ("c", "d"))
 def test_strict_refuses_what_would_be_left_out(pairs, people, says):
     read_tables(edges(*pairs), people)
     with pytest.raises(TableError, match=says):
-        read_tables(edges(*pairs), people, strict=True)
+        read_tables(edges(*pairs), people, ReadSettings(strict=True, flows=False))
 
 
 def test_strict_takes_whole_tables_and_refuses_unread_columns():
-    assert read_tables(edges(*WHOLE), PEOPLE, strict=True).counts.lone_nodes == 0
+    assert read_tables(edges(*WHOLE), PEOPLE, ReadSettings(strict=True)).counts.lone_nodes == 0
+    assert read_tables(edges(*WHOLE, WHOLE[0]), PEOPLE, ReadSettings(strict=True)).counts.duplicate_edges == 1
     with pytest.raises(TableError, match="not read: \\['weight'\\]"):
-        read_tables(edges(*WHOLE, weight=[1, 2, 3]), PEOPLE, strict=True)
+        read_tables(edges(*WHOLE, weight=[1, 2, 3]), PEOPLE, ReadSettings(strict=True, flows=False))
 
 
 def test_rows_that_contradict_each_other_are_refused():
@@ -190,7 +192,7 @@ def test_roles_can_be_said_and_a_slip_is_told():
     table = pa.table({"source": ["x"], "target": ["x"], "payer": ["a"], "payee": ["b"]})
     with pytest.raises(TableError, match=r"cannot be told .*'source', 'target', 'payer', 'payee'.*source="):
         read_tables(table, PEOPLE)
-    said = read_tables(table, PEOPLE, source="payer", target="payee", id="id")
+    said = read_tables(table, PEOPLE, ReadSettings(source="payer", target="payee", id="id"))
     assert (said.roles.source, said.roles.target, said.counts.ignored_columns) == (
         "payer",
         "payee",
@@ -203,7 +205,7 @@ def test_roles_can_be_said_and_a_slip_is_told():
         ({"source": "payer", "target": "payee", "id": "qqq"}, r"its columns are \['id', 'x'\]"),
     ]:
         with pytest.raises(TableError, match=says):
-            read_tables(table, PEOPLE, **roles)
+            read_tables(table, PEOPLE, ReadSettings(**roles))
 
 
 def test_the_id_is_guessed_or_asked_for():
@@ -221,7 +223,7 @@ def test_a_network_without_attributes_or_nodes_is_told_what_would_do():
     with pytest.raises(TableError, match=r"no node table.*degree"):
         read_tables(edges(("a", "b")))
     with pytest.raises(TableError, match=r"no column besides 'id'.*degree"):
-        read_tables(edges(("a", "b")), PEOPLE.select(["id"]))
+        read_tables(edges(("a", "b")), PEOPLE.select(["id"]), ReadSettings(flows=False))
     with pytest.raises(TableError, match="no node with an id among 0 rows"):
         read_tables(edges(("a", "b")), PEOPLE.slice(0, 0))
 

@@ -135,6 +135,61 @@ class NumberColumn:
 
 
 @dataclass(frozen=True)
+class FlowNumber:
+    """What the events of a node tell about it: one attribute.
+
+    Attributes
+    ----------
+    unit : what a value is divided by: the median of those that are not zero, so that neither cents nor euros matter.
+    skewed : whether the attribute is the signed logarithm of one more than that.
+    fill : what stands for a node whose events do not tell: the median.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["flow"]
+    name: Text
+    unit: Positive
+    skewed: Flag
+    fill: Number
+    mark: ClassVar[bool] = False
+
+    @property
+    def names(self) -> list[str]:
+        """The name of the attribute."""
+        return [self.name]
+
+    def encode(self, column: Column) -> Floats:
+        """Give the attribute, one row each."""
+        numbers = numbers_of(column)
+        with np.errstate(over="ignore"):
+            z = np.clip(np.where(np.isnan(numbers), self.fill, numbers) / self.unit, -LARGEST, LARGEST)
+        out = np.sign(z) * np.log1p(np.abs(z)) if self.skewed else z
+        return np.asarray(out[:, None], dtype=np.float32) + np.float32(0)
+
+    def decode(self, attribute: float) -> float:
+        """Give the value that belongs to an attribute."""
+        size = np.expm1(abs(attribute)) if self.skewed else abs(attribute)
+        return float(np.sign(attribute) * size * self.unit)
+
+
+def learn_flow(name: str, values: Floats, *, skewed: bool) -> FlowNumber:
+    """Learn the unit and the median of a flow column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.tables.encode.encoders import learn_flow
+    >>> learned = learn_flow("sum", np.array([0.0, 2.0, 4.0, 8.0, np.nan]), skewed=True)
+    >>> learned.unit, learned.fill
+    (4.0, 2.0)
+    """
+    known = np.sort(values[~np.isnan(values)])
+    sizes = np.sort(np.abs(known[known != 0]))
+    unit = float(sizes[(sizes.size - 1) // 2]) if skewed and sizes.size else 1.0
+    return FlowNumber("flow", name, unit, skewed, float(known[(known.size - 1) // 2]) if known.size else 0.0)
+
+
+@dataclass(frozen=True)
 class DateColumn:
     """Dates and timestamps: days since 1970, and hour of day and day of week where they vary. Hours are UTC's."""
 
@@ -272,6 +327,6 @@ def bucket(word: str, width: int) -> int:
 
 
 Encoder: TypeAlias = Annotated[
-    NumberColumn | DateColumn | CategoryColumn | TextColumn,
+    NumberColumn | FlowNumber | DateColumn | CategoryColumn | TextColumn,
     Field(discriminator="kind"),
 ]

@@ -14,12 +14,14 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from oddhop.base.arrays import Floats
 from oddhop.errors import EncodingError, ModelFileError
+from oddhop.graph.events import EventColumns
 from oddhop.tables.encode.columns import missing_of, numbers_of, read_as, readable_as, type_name
 from oddhop.tables.encode.encoders import (
     STRICT,
     CategoryColumn,
     DateColumn,
     Encoder,
+    FlowNumber,
     NumberColumn,
     Text,
     TextColumn,
@@ -68,11 +70,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the columns of a table become attributes; made by :func:`learn_encoding`."""
+    """How the columns of a table become attributes; made by :func:`learn_encoding`.
+
+    ``events`` says which columns of the edge table the flow columns were made of; they come last.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     columns: tuple[Encoder, ...]
     report: tuple[ColumnReport, ...]
+    events: EventColumns | None = None
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.columns]
@@ -94,6 +100,11 @@ class Encoding:
         return tuple(taken)
 
     @property
+    def flow_count(self) -> int:
+        """How many of the attributes, the last ones, come from events."""
+        return sum(isinstance(one, FlowNumber) for one in self.columns)
+
+    @property
     def sparse(self) -> bool:
         """Whether the attributes are a sparse array, as where more than 100 come from categories and texts."""
         binary = [one for one in self.columns if isinstance(one, CategoryColumn | TextColumn)]
@@ -102,7 +113,7 @@ class Encoding:
     def apply(self, table: pa.Table) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
         """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored."""
         self._check(table)
-        return self.joined([one.encode(read_as(table.column(one.name), one.kind)) for one in self.columns]), self.names
+        return self.joined([one.encode(_readable(table, one)) for one in self.columns]), self.names
 
     def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
         """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
@@ -123,7 +134,7 @@ class Encoding:
         self._check(table)
         found = []
         for one in self.columns:
-            column = read_as(table.column(one.name), one.kind)
+            column = _readable(table, one)
             gaps = int(missing_of(column).sum())
             if isinstance(one, CategoryColumn):
                 places, missing = one.places(column)
@@ -132,7 +143,7 @@ class Encoding:
             elif isinstance(one, NumberColumn | DateColumn) and one.scale.knee:
                 numbers = numbers_of(column) if isinstance(one, NumberColumn) else calendar(column)[0]
                 found.append(Difference(one.name, "far beyond what was seen before: tamed", one.scale.tamed(numbers)))
-            if not one.mark:
+            if not one.mark and not isinstance(one, FlowNumber):
                 found.append(Difference(one.name, "missing, where none was: filled in without a mark", gaps))
         known = {entry.column for entry in self.report}
         extra = [name for name in table.column_names if name not in known]
@@ -173,7 +184,8 @@ class Encoding:
             )
         for one in self.columns:
             column = table.column(one.name)
-            if one.kind not in readable_as(read_as(column, one.kind)):
+            kind = "number" if one.kind == "flow" else one.kind
+            if kind not in readable_as(read_as(column, kind)):
                 raise EncodingError(
                     f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}",
                     "cast it to what it was",
@@ -181,6 +193,10 @@ class Encoding:
 
 
 _ADAPTER: TypeAdapter[Encoding] = TypeAdapter(Encoding)
+
+
+def _readable(table: pa.Table, one: Encoder) -> Any:
+    return table.column(one.name) if isinstance(one, FlowNumber) else read_as(table.column(one.name), one.kind)
 
 
 def check_table(table: pa.Table) -> None:

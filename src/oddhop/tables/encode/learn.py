@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,6 +15,7 @@ import scipy.sparse as sp
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import EncodingError, SettingsError
+from oddhop.graph.events import EventColumns
 from oddhop.tables.encode.columns import (
     KINDS,
     Column,
@@ -36,15 +36,17 @@ from oddhop.tables.encode.encoders import (
     NumberColumn,
     TextColumn,
     calendar,
+    learn_flow,
     learn_levels,
     learn_scale,
 )
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, check_table
+from oddhop.tables.flows import FlowColumn, flow_columns
+from oddhop.tables.settings import NAMED_LIKE_AN_ID
 
 NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
 IGNORE = "ignore"
-NAMED_LIKE_AN_ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$")
 
 
 def learn_encoding(
@@ -54,6 +56,7 @@ def learn_encoding(
     max_levels: int = 50,
     rare: float = 0.001,
     text_columns: int = 256,
+    events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> Encoding:
     """Learn how the columns of a table become attributes, without labels, and report on every column.
@@ -66,6 +69,8 @@ def learn_encoding(
         of more are taken for text, unless so many name nine rows in ten.
     rare : the share of rows that a category needs for an attribute of its own. It needs two rows in any case.
     text_columns : how many attributes the words of a text column are hashed into.
+    events : the columns of events that the last columns of the table were made of, by
+        :func:`oddhop.tables.flows.flow_columns`.
     progress : called with ("encoding", columns done, columns).
 
     Examples
@@ -82,7 +87,7 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
-    rules = _Rules(max_levels, rare, text_columns)
+    rules = _Rules(max_levels, rare, text_columns, events)
     return _learned(*_checked_table(table), kinds or {}, rules, progress, _forget)
 
 
@@ -93,6 +98,7 @@ def learn_and_apply(
     max_levels: int = 50,
     rare: float = 0.001,
     text_columns: int = 256,
+    events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> tuple[Encoding, Floats | sp.csr_array]:
     """Give the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
@@ -106,7 +112,7 @@ def learn_and_apply(
     True
     """
     blocks: list[Any] = []
-    rules = _Rules(max_levels, rare, text_columns)
+    rules = _Rules(max_levels, rare, text_columns, events)
     encoding = _learned(*_checked_table(table), kinds or {}, rules, progress, blocks.append)
     return encoding, encoding.joined(blocks)
 
@@ -119,6 +125,7 @@ def learn_by_column(
     max_levels: int = 50,
     rare: float = 0.001,
     text_columns: int = 256,
+    events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> Encoding:
     """Give the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
@@ -133,7 +140,7 @@ def learn_by_column(
     >>> learn_by_column(table.column_names, table.column) == learn_encoding(table)
     True
     """
-    rules = _Rules(max_levels, rare, text_columns)
+    rules = _Rules(max_levels, rare, text_columns, events)
     return _learned(names, column_of, kinds or {}, rules, progress, _forget)
 
 
@@ -157,12 +164,16 @@ def _learned(
     keep: Callable[[Any], None],
 ) -> Encoding:
     forced = _checked_kinds(kinds, names)
+    flows = {} if rules.events is None else {one.name: one for one in flow_columns(rules.events)}
     learned: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
     for k, name in enumerate(names):
         progress("encoding", k, len(names))
-        encoder, block, entry = _learn(name, column_of(name), forced.get(name), rules)
+        if name in flows and name not in forced:
+            encoder, block, entry = _learn_flow(flows[name], column_of(name))
+        else:
+            encoder, block, entry = _learn(name, column_of(name), forced.get(name), rules)
         if encoder is not None:
             fingerprint = _fingerprint(block)
             if fingerprint in seen:
@@ -180,7 +191,7 @@ def _learned(
             "add a column that varies, such as a number or a category, or say what one is: kinds={'name': 'category'}",
             command="add a column that varies, or say what one is: --set encode.kinds.NAME=category",
         )
-    return Encoding(tuple(learned), tuple(report))
+    return Encoding(tuple(learned), tuple(report), rules.events)
 
 
 @dataclass(frozen=True)
@@ -188,6 +199,7 @@ class _Rules:
     max_levels: int
     rare: float
     text_columns: int
+    events: EventColumns | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_levels", "text_columns"):
@@ -241,6 +253,19 @@ def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tupl
         return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
     done = entry.done if column is given else f"text that is {entry.kind} throughout; {entry.done}"
     return encoder, block, replace(entry, attributes=len(encoder.names), done=done)
+
+
+def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnReport]:
+    """Give the encoder of a flow column and its attribute, or None, and what to report."""
+    values = numbers_of(column)
+    silent_rows = int(np.isnan(values).sum())
+    entry = ColumnReport(flow.name, type_name(column), "flow", "", missing=silent_rows)
+    encoder = learn_flow(flow.name, values, skewed=flow.skewed)
+    block = encoder.encode(column)
+    if _constant(block):
+        return None, None, _dropped(entry, "constant")
+    filled = f"; {silent_rows} without such events, filled with the median" if silent_rows else ""
+    return encoder, block, replace(entry, done=f"from events: {flow.meaning}{filled}", attributes=1)
 
 
 def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Kind:

@@ -25,11 +25,14 @@ from oddhop.graph.checks import checked_attributes
 from oddhop.graph.disk import IDS, ORIGINALS, ArrayEntry
 from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.columns import Column
+from oddhop.tables.ingest.events import FlowFile
 from oddhop.tables.ingest.growing_files import growing_table, write_dense, write_sparse
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
+from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.ids import IdColumn, end_key
-from oddhop.tables.read.joins import TableColumns, number_nodes
+from oddhop.tables.read.joins import TableColumns, keys_of_ends, number_nodes
 from oddhop.tables.read.sources import Form
+from oddhop.tables.settings import ReadSettings
 
 ROWS_AT_ONCE = 1 << 17
 NARROW = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -63,15 +66,21 @@ class NodeTable:
         return pa.concat_tables(self.blocks([self.chosen.node_names.index(name)])).column(0)
 
 
-def keep_nodes(connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> tuple[IdColumn, tuple[int, int, int]]:
-    """Make ``people``, which outlives the connection; give its ids, and the counts of :func:`number_nodes`."""
+def keep_nodes(
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, inside: str | None, *, keep_unknown: bool
+) -> tuple[IdColumn, tuple[int, int, int, int]]:
+    """Make ``people``, which outlives the connection; give its ids, and the counts of :func:`number_nodes`.
+
+    With ``keep_unknown`` what ``edges`` names besides is a node, too; ``inside`` is a condition on its rows.
+    """
     connection.execute("DROP TABLE IF EXISTS people")
     names = {k: chosen.node_names[k] for k in (chosen.id, *chosen.others)}
     is_view = _bring(
         connection, chosen.node_form, "nodes", names, {chosen.id}, where_it_lies=not chosen.node_form.textual
     )
     node_id = chosen.node_role(connection)
-    counts = number_nodes(connection, node_id, chosen.others, chosen.node_names, kept=True)
+    more = keys_of_ends(chosen.end_roles(connection), node_id, inside) if keep_unknown else None
+    counts = number_nodes(connection, node_id, chosen.others, chosen.node_names, kept=True, named_by_edges=more)
     connection.execute(f"DROP {'VIEW' if is_view else 'TABLE'} nodes")
     return node_id, counts
 
@@ -96,7 +105,13 @@ def _bring(
 
 
 def write_nodes(
-    people: NodeTable, encoding: Encoding, folder: Path, *, learned: bool, progress: Progress = silent
+    people: NodeTable,
+    flows: FlowFile | None,
+    encoding: Encoding,
+    folder: Path,
+    *,
+    learned: bool,
+    progress: Progress = silent,
 ) -> tuple[dict[str, ArrayEntry], tuple[Difference, ...]]:
     """Write attributes and ids, and the columns to quote from; tell where the table is not as that of the encoding.
 
@@ -117,6 +132,8 @@ def write_nodes(
                 ids(block.select([""]).rename_columns(["id"]))
                 if originals is not None:
                     originals(table.select(quoted))
+                if flows is not None:
+                    table = flows.beside(table, k * ROWS_AT_ONCE, block.num_rows)
                 for one in () if learned else encoding.differences(table):
                     differences[one.column, one.what] += one.count
                 yield checked_attributes(encoding.apply(table)[0])
@@ -128,10 +145,12 @@ def write_nodes(
 
 
 def bring_edges(
-    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, *, where_they_lie: bool
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, read: ReadSettings, *, where_they_lie: bool
 ) -> tuple[IdColumn, IdColumn]:
     """Make ``edges``, where they lie if that can be; give both ends."""
-    picks = {k: chosen.edge_names[k] for k in chosen.ends}
+    connection.execute("DROP VIEW IF EXISTS edges")
+    connection.execute("DROP TABLE IF EXISTS edges")
+    picks = chosen.edge_picks(read)
     _bring(connection, chosen.edge_form, "edges", picks, set(picks), where_it_lies=where_they_lie)
     return chosen.end_roles(connection)
 
@@ -141,38 +160,50 @@ def write_pairs(
     chosen: TableColumns,
     node_id: IdColumn,
     nodes: int,
+    roles: EdgeRoles,
     file: Path,
     progress: Progress = silent,
 ) -> dict[str, int]:
-    """Write every edge that joins two nodes as their numbers; count the rows and what was left out."""
-    ends = bring_edges(connection, chosen, where_they_lie=True)
+    """Write every edge that joins two nodes as their numbers; count the rows and what was left out.
+
+    Where there are columns of events, ``placed`` keeps every row with them.
+    """
+    query = _placing(connection, chosen.end_roles(connection), node_id, nodes, roles)
+    connection.execute("DROP TABLE IF EXISTS placed")
+    with reading(chosen.edge_form.label):
+        connection.execute(f"CREATE TABLE placed AS {query}")
     tally = np.zeros(4, dtype=np.int64)
     with atomic_file(file) as out:
-        for s, t in _placed(connection, chosen.edge_form, _placing(connection, ends, node_id, nodes), progress):
+        for s, t in _placed(connection, progress):
             pairs = np.empty((s.size, 2), dtype=index_dtype(nodes))
             out.write(pairs[: _keep(s, t, pairs, tally)].data)
     return dict(zip(("edge_rows", "null_ends", "unknown_edges", "loops"), tally.tolist(), strict=True))
 
 
-def _placed(
-    connection: duckdb.DuckDBPyConnection, form: Form, query: str, progress: Progress
-) -> Iterator[tuple[Ints, Ints]]:
-    with reading(form.label):
-        # To count the lines of a text is to read it.
-        rows = 1 if form.textual else fetch_row(connection, "SELECT count(*) FROM edges")[0]
+def _placed(connection: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[tuple[Ints, Ints]]:
+    with reading("the edges"):
+        rows = fetch_row(connection, "SELECT count(*) FROM placed")[0]
         done = 0
-        for batch in fetch_batches(connection, query):
-            progress(PLACING, 0 if form.textual else done, rows)
+        for batch in fetch_batches(connection, "SELECT s, t FROM placed"):
+            progress(PLACING, done, rows)
             yield batch.column(0).to_numpy(), batch.column(1).to_numpy()
             done += batch.num_rows
         progress(PLACING, rows, rows)
 
 
-def _placing(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], node_id: IdColumn, nodes: int) -> str:
+def _placing(
+    connection: duckdb.DuckDBPyConnection,
+    ends: Sequence[IdColumn],
+    node_id: IdColumn,
+    nodes: int,
+    roles: EdgeRoles,
+) -> str:
     """Write the query that gives both ends of every edge row by number; below 0 are those that have none."""
     keys = [end_key(end, node_id) for end in ends]
     missing = " OR ".join(f"{end.sql} IS NULL" for end in ends)
-    edges = f"(SELECT {keys[0]} AS key_s, {keys[1]} AS key_t, {missing} AS missing FROM edges)"  # noqa: S608
+    values = "".join(f", {sql} AS {name}" for name, sql in roles.named.items())
+    where = "" if roles.inside is None else f" WHERE {roles.inside}"
+    edges = f"(SELECT {keys[0]} AS key_s, {keys[1]} AS key_t, {missing} AS missing{values} FROM edges{where})"  # noqa: S608
     low, high = fetch_row(connection, "SELECT min(key), max(key) FROM people")
     if node_id.kind in NARROW and high - low + 1 == nodes:
         # Ids without a gap need no join: the number of a node is its distance from the first.
@@ -184,9 +215,10 @@ def _placing(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], no
     else:
         joined = f"{edges} LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
         s, t = "a.position", "b.position"
+    names = "".join(f", {name}" for name in roles.named)
     return (
-        f"SELECT CASE WHEN missing THEN {NO_END} ELSE coalesce({s}, {NO_NODE}) END, coalesce({t}, {NO_NODE}) "  # noqa: S608
-        f"FROM {joined}"
+        f"SELECT CASE WHEN missing THEN {NO_END} ELSE coalesce({s}, {NO_NODE}) END AS s, "  # noqa: S608
+        f"coalesce({t}, {NO_NODE}) AS t{names} FROM {joined}"
     )
 
 

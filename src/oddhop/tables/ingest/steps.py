@@ -31,12 +31,18 @@ from oddhop.graph.disk import (
     Manifest,
     file_entry,
 )
+from oddhop.graph.events import EventColumns, event_columns_from
 from oddhop.tables.encode import Encoding, learn_by_column
+from oddhop.tables.encode.columns import Column
+from oddhop.tables.flows import check_names
 from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
+from oddhop.tables.ingest.events import FLOWS, FlowFile, open_flows, write_events
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sorted_rows
 from oddhop.tables.read import Counts
-from oddhop.tables.read.database import database, fetch_table, reading
+from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
+from oddhop.tables.read.edge_roles import edge_roles_from, find_edge_roles
+from oddhop.tables.read.events import columns_of, find_direction
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.sources import Form
@@ -59,6 +65,16 @@ class Job:
     settings: dict[str, Any]
     memory_limit: str
     progress: Progress
+
+    @property
+    def known(self) -> EventColumns | None:
+        """The columns of events of the encoding that is used again."""
+        return None if self.encoding is None else self.encoding.events
+
+    @property
+    def flows(self) -> bool:
+        """Whether events are read: not where an encoding is used again that was learned without them."""
+        return self.read.flows and (self.encoding is None or self.known is not None)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -107,14 +123,18 @@ def make(job: Job, run: RunFolder) -> None:
         **nodes["counts"],
         duplicate_edges=rows["repairs"]["duplicates"],
         lone_nodes=rows["lone"],
-        ignored_columns=tuple(nodes["ignored"]),
+        ignored_columns=tuple(name for name, _ in nodes["edges"]["unread"]),
     )
+    if not (work / "events.json").exists():
+        _read_events(job, work, nodes["nodes"], counts)
+    events = _step(work, "events", dict)
     if job.read.strict:
-        _refuse(job, work, counts, rows["first_lone"])
+        _refuse(job, work, counts, rows["first_lone"], events=events["columns"] is not None)
     if not (work / "attributes.json").exists():
         _read_attributes(job, work, nodes["nodes"])
     attributes = _step(work, "attributes", dict)
-    files = [f"{name}.npy" for name in (*attributes["arrays"], *rows["arrays"])]
+    arrays = attributes["arrays"] | rows["arrays"] | events["arrays"]
+    files = [f"{name}.npy" for name in arrays]
     files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
     manifest = Manifest(
         kind=KIND,
@@ -125,11 +145,13 @@ def make(job: Job, run: RunFolder) -> None:
         bounds=made["bounds"],
         entries=rows["entries"],
         attribute_names=attributes["names"],
-        arrays={name: ArrayEntry(**entry) for name, entry in (attributes["arrays"] | rows["arrays"]).items()},
+        arrays={name: ArrayEntry(**entry) for name, entry in arrays.items()},
         files={name: file_entry(work / name) for name in sorted(files)},
         # The readers have left out the duplicates: those of the tables are among the counts.
         repairs=asdict(Repairs(one_way=rows["repairs"]["one_way"])),
-        roles=nodes["roles"],
+        events=events["columns"],
+        flow_count=attributes["flow_count"],
+        roles=events["roles"],
         counts=json.loads(json.dumps(asdict(counts))),
         differences=attributes["differences"],
         tables=job.tables,
@@ -157,59 +179,121 @@ def _read_wiring(job: Job, work: Path) -> None:
     """Give numbers to the nodes and the ends of the edges."""
     with _opened_tables(job, work) as (connection, chosen):
         job.progress("numbering nodes", 0, 1)
-        nodes = _step(work, "nodes", lambda: _number(connection, chosen))
+        with reading(chosen.edge_form.label):
+            bring_edges(connection, chosen, job.read, where_they_lie=True)
+        nodes = _step(work, "nodes", lambda: _number(job, connection, chosen))
         job.progress("numbering nodes", 1, 1)
         people = NodeTable(connection, chosen, nodes["nodes"])
-        _step(work, "pairs", lambda: _place(job, people, IdColumn(**nodes["id"]), work))
+        _step(work, "pairs", lambda: _place(job, people, nodes, work))
+
+
+def _read_events(job: Job, work: Path, nodes: int, counts: Counts) -> None:
+    """Write the events, where they say more than the wiring does."""
+    with _opened_tables(job, work) as (connection, chosen):
+        _step(work, "events", lambda: _write_events(job, connection, chosen, nodes, counts, work))
+        connection.execute("DROP TABLE IF EXISTS placed")
+
+
+def _write_events(
+    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, nodes: int, counts: Counts, work: Path
+) -> dict[str, Any]:
+    roles = edge_roles_from(_step(work, "nodes", dict)["edges"])
+    asked = job.read.directed if job.known is None else job.known.directed
+    with reading("the edges"):
+        direction = find_direction(connection, roles, asked, chosen.end_names)
+    kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
+    columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known) if job.flows else None
+    chosen.check_profile(columns is not None)
+    entries = {}
+    if columns is not None:
+        entries = write_events(connection, columns, direction.both_ways, nodes, work, job.progress)
+    return {
+        "columns": None if columns is None else asdict(columns),
+        "roles": asdict(chosen.roles(roles, direction)),
+        "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
+    }
 
 
 def _read_attributes(job: Job, work: Path, nodes: int) -> None:
     """Learn the encoding and encode."""
+    columns = _step(work, "events", dict)["columns"]
+    flows = open_flows(None if columns is None else event_columns_from(columns), work)
     with _opened_tables(job, work) as (connection, chosen):
         people = NodeTable(connection, chosen, nodes)
-        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people).to_json())
-        _step(work, "attributes", lambda: _write_attributes(job, people, Encoding.from_json(document), work))
+        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows).to_json())
+        encoding = Encoding.from_json(document)
+        _step(work, "attributes", lambda: _write_attributes(job, people, flows, encoding, work))
+    (work / FLOWS).unlink(missing_ok=True)
 
 
-def _number(connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
+def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
+    label, read = chosen.edge_form.label, job.read
+    with reading(label):
+        roles = find_edge_roles(connection, chosen.edge_names, chosen.ends, read, label, job.known)
     with reading(chosen.node_form.label):
-        node_id, (rows, null_ids, repeated) = keep_nodes(connection, chosen)
+        node_id, counts = keep_nodes(connection, chosen, roles.inside, keep_unknown=read.keep_unknown)
+    rows, null_ids, repeated, unknown = counts
+    named = {"node_rows": rows, "null_ids": null_ids, "repeated_ids": repeated, "unknown_nodes": unknown}
     return {
         "id": asdict(node_id),
-        "nodes": rows - null_ids - repeated,
-        "counts": {"node_rows": rows, "null_ids": null_ids, "repeated_ids": repeated},
-        "roles": asdict(chosen.roles),
-        "ignored": chosen.ignored,
+        "nodes": rows - null_ids - repeated + unknown,
+        "counts": named,
+        "edges": asdict(roles),
     }
 
 
-def _encoding(job: Job, people: NodeTable) -> Encoding:
-    names = [people.chosen.node_names[k] for k in people.chosen.others]
-    return job.encoding or learn_by_column(names, people.column, **job.encode.model_dump(), progress=job.progress)
+def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
+    if job.encoding is not None:
+        return job.encoding
+    own = [people.chosen.node_names[k] for k in people.chosen.others]
+    made = [] if flows is None else flows.names
+    check_names(own, made)
+
+    def column(name: str) -> Column:
+        return flows.column(name) if flows is not None and name in made else people.column(name)
+
+    events = None if flows is None else flows.columns
+    return learn_by_column([*own, *made], column, **job.encode.model_dump(), events=events, progress=job.progress)
 
 
-def _write_attributes(job: Job, people: NodeTable, encoding: Encoding, work: Path) -> dict[str, Any]:
+def _write_attributes(
+    job: Job, people: NodeTable, flows: FlowFile | None, encoding: Encoding, work: Path
+) -> dict[str, Any]:
     learned = job.encoding is None
-    arrays, differences = write_nodes(people, encoding, work, learned=learned, progress=job.progress)
+    arrays, differences = write_nodes(people, flows, encoding, work, learned=learned, progress=job.progress)
     return {
+        "flow_count": encoding.flow_count,
         "arrays": {name: entry.model_dump(mode="json") for name, entry in arrays.items()},
         "names": encoding.names,
         "differences": [asdict(one) for one in differences],
     }
 
 
-def _place(job: Job, people: NodeTable, node_id: IdColumn, work: Path) -> dict[str, int]:
-    connection, chosen = people.connection, people.chosen
-    tally = write_pairs(connection, chosen, node_id, people.nodes, work / PAIRS, progress=job.progress)
+def _place(job: Job, people: NodeTable, known: dict[str, Any], work: Path) -> dict[str, int]:
+    connection, chosen, node_id = people.connection, people.chosen, IdColumn(**known["id"])
+    roles = edge_roles_from(known["edges"])
+    inside = roles.inside
+    tally = write_pairs(connection, chosen, node_id, people.nodes, roles, work / PAIRS, progress=job.progress)
     rows, null_ends = tally["edge_rows"], tally["null_ends"]
     if rows > null_ends and tally["unknown_edges"] == rows - null_ends:
         with reading("the network"):
-            connection.execute("DROP VIEW IF EXISTS edges")
-            connection.execute("DROP TABLE IF EXISTS edges")
-            ends = bring_edges(connection, chosen, where_they_lie=False)
-            place_edges(connection, ends, node_id)
-            refuse_unjoined(connection, ends, rows, chosen.roles)
-    return tally
+            ends = _placed_again(job, connection, chosen, node_id, inside)
+            refuse_unjoined(connection, ends, rows, chosen.end_names)
+    outside = 0
+    if inside is not None:
+        with reading(chosen.edge_form.label):
+            outside = fetch_row(connection, "SELECT count(*) FROM edges")[0] - rows
+    return tally | {"edge_rows": rows + outside, "outside_window": outside}
+
+
+def _placed_again(
+    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, node_id: IdColumn, inside: str | None
+) -> tuple[IdColumn, IdColumn]:
+    """Load and place the edges with the number of their row, to give an example."""
+    ends = bring_edges(connection, chosen, job.read, where_they_lie=False)
+    connection.execute("DROP TABLE IF EXISTS placed")
+    place_edges(connection, ends, node_id, where=inside)
+    return ends
 
 
 def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str, Any]:
@@ -243,13 +327,12 @@ def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str,
     }
 
 
-def _refuse(job: Job, work: Path, counts: Counts, first_lone: int) -> None:
+def _refuse(job: Job, work: Path, counts: Counts, first_lone: int, *, events: bool) -> None:
     """Raise for what was left out, as the reader of tables does; the edges are read again, for an example."""
     if not any(value for name, value in asdict(counts).items() if name not in ("edge_rows", "node_rows")):
         return
     with _opened_tables(job, work) as (connection, chosen), reading("the network"):
-        node_id = IdColumn(**_step(work, "nodes", dict)["id"])
-        ends = bring_edges(connection, chosen, where_they_lie=False)
-        place_edges(connection, ends, node_id)
+        known = _step(work, "nodes", dict)
+        ends = _placed_again(job, connection, chosen, IdColumn(**known["id"]), known["edges"]["inside"])
         lone = fetch_table(connection, f"SELECT id FROM people WHERE position = {first_lone}").column(0)  # noqa: S608
-        refuse(connection, ends, counts, repr(lone[0].as_py()))
+        refuse(connection, ends, counts, repr(lone[0].as_py()), events=events)

@@ -12,6 +12,7 @@ from oddhop.tables.read.database import fetch_row
 NUMBER = r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?|[+-]?(?i:nan|inf|infinity)"
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MOMENT = DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+ZONED = MOMENT + r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 
 RULES = (
     ("BIGINT", "CAST(TRY_CAST({c} AS BIGINT) AS VARCHAR) = {c}"),
@@ -19,6 +20,7 @@ RULES = (
     ("BOOLEAN", "lower({c}) IN ('true', 'false')"),
     ("DATE", f"regexp_full_match({{c}}, '{DAY}') AND TRY_CAST({{c}} AS DATE) IS NOT NULL"),
     ("TIMESTAMP", f"regexp_full_match({{c}}, '{MOMENT}') AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL"),
+    ("TIMESTAMPTZ", f"regexp_full_match({{c}}, '{ZONED}') AND TRY_CAST({{c}} AS TIMESTAMPTZ) IS NOT NULL"),
 )
 
 

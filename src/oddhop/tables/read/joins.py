@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
 from oddhop.errors import TableError
+from oddhop.graph.events import Events
 from oddhop.tables.read.database import fetch_row
+from oddhop.tables.read.edge_roles import EdgeRoles
+from oddhop.tables.read.events import Direction
 from oddhop.tables.read.ids import IdColumn, end_key, id_column
 from oddhop.tables.read.roles import find_ends, find_id
 from oddhop.tables.read.sources import Form
+from oddhop.tables.settings import ReadSettings
 
 NO_ATTRIBUTES = (
     "hop counts are predicted from attributes, so give a node table with an id and at least one more column for every "
@@ -21,19 +26,45 @@ NO_ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns were read as what, by name."""
+    """Which columns were read as what, by name.
+
+    ``unread`` has the other columns of the edge table, and why they were not read. ``direction`` says how it was
+    found out whether edges have one.
+    """
 
     source: str
     target: str
     id: str
+    amount: tuple[str, ...] = ()
+    time: str | None = None
+    edge_kind: tuple[str, ...] = ()
+    directed: bool | None = None
+    direction: str = ""
+    unread: tuple[tuple[str, str], ...] = ()
+
+    def told(self, events: Events | None) -> tuple[str, ...]:
+        """Say what was read of the edge table besides its ends, and what was not, a sentence each."""
+        said = [self.direction] if self.direction else []
+        if events is not None:
+            columns = (("amount", self.amount), ("kind", self.edge_kind), ("time", (self.time,) if self.time else ()))
+            read = [f"{what} {name!r}" for what, names in columns for name in names]
+            said.append(f"{events.event_count:,} events" + (f" with {', '.join(read)}" if read else ""))
+        return (*said, *(f"not read of the edge table: {name!r} ({why})" for name, why in self.unread))
+
+
+def roles_from(document: Mapping[str, Any]) -> Roles:
+    """Read what ``dataclasses.asdict`` gave, after JSON."""
+    lists = {name: tuple(document.get(name, ())) for name in ("amount", "edge_kind")}
+    unread = tuple((name, why) for name, why in document.get("unread", ()))
+    return Roles(**{**document, **lists, "unread": unread})
 
 
 @dataclass(frozen=True)
 class Counts:
     """What the tables held and what was left out.
 
-    Every edge row is counted once: ``edge_rows = null_ends + unknown_edges + loops + duplicate_edges``
-    and the edges kept.
+    Every edge row is counted once: ``edge_rows = outside_window + null_ends + unknown_edges + loops +
+    duplicate_edges`` and the edges kept.
 
     Attributes
     ----------
@@ -41,7 +72,10 @@ class Counts:
     null_ends : edge rows that lack an end; left out.
     unknown_edges : edge rows to a node that the node table does not name; left out.
     loops : edge rows from a node to itself; left out.
-    duplicate_edges : edge rows that repeat another in the same direction; left out.
+    duplicate_edges : edge rows between two nodes that another row joins in the same direction. Where events are
+        read, each is one more event; otherwise they are left out.
+    outside_window : edge rows before ``since``, not before ``until``, or without a time; left out.
+    unknown_nodes : nodes that only edges name; kept, without a profile.
     null_ids : node rows without an id; left out.
     repeated_ids : node rows that repeat another, value for value; left out.
     lone_nodes : nodes without an edge; kept.
@@ -58,6 +92,8 @@ class Counts:
     repeated_ids: int
     lone_nodes: int
     ignored_columns: tuple[str, ...]
+    outside_window: int = 0
+    unknown_nodes: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,15 +113,35 @@ class TableColumns:
         return tuple(k for k in range(len(self.node_names)) if k != self.id)
 
     @property
-    def roles(self) -> Roles:
-        """The roles by name."""
+    def end_names(self) -> tuple[str, str]:
+        """The names of the columns that an edge comes from and goes to."""
         source, target = (self.edge_names[k] for k in self.ends)
-        return Roles(source, target, self.node_names[self.id])
+        return source, target
 
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """The columns of the edge table that are not read."""
-        return tuple(name for k, name in enumerate(self.edge_names) if k not in self.ends)
+    def roles(self, edge_roles: EdgeRoles, direction: Direction) -> Roles:
+        """Give the roles by name."""
+        columns = edge_roles.columns
+        return Roles(
+            *self.end_names,
+            self.node_names[self.id],
+            columns.amounts,
+            columns.time,
+            columns.kinds,
+            direction.directed,
+            direction.told,
+            edge_roles.unread,
+        )
+
+    def edge_picks(self, settings: ReadSettings) -> dict[int, str]:
+        """Give the columns of the edge table that are looked at: all of them, or the ends alone."""
+        every = settings.flows or settings.since is not None or settings.until is not None
+        return {k: name for k, name in enumerate(self.edge_names) if every or k in self.ends}
+
+    def check_profile(self, has_events: bool) -> None:
+        """Refuse a node table of ids alone, where the edges tell nothing about nodes either."""
+        if not self.others and not has_events:
+            label, name = self.node_form.label, self.node_names[self.id]
+            raise TableError(f"{label} has no column besides {name!r}", f"{NO_ATTRIBUTES}")
 
     def node_role(self, connection: duckdb.DuckDBPyConnection) -> IdColumn:
         """Look at the ids of ``nodes``, a loaded table."""
@@ -109,8 +165,6 @@ def find_columns(
     edge_names, node_names = edge_form.names(connection), node_form.names(connection)
     ends = find_ends(edge_names, source, target, edge_form.label)
     i = find_id(node_names, id_name, node_form.label)
-    if len(node_names) < 2:
-        raise TableError(f"{node_form.label} has no column besides {node_names[i]!r}", f"{NO_ATTRIBUTES}")
     return TableColumns(edge_form, node_form, edge_names, node_names, ends, i)
 
 
@@ -127,13 +181,15 @@ def number_nodes(
     names: Sequence[str],
     *,
     kept: bool = False,
-) -> tuple[int, int, int]:
+    named_by_edges: str | None = None,
+) -> tuple[int, int, int, int]:
     """Make ``people`` of ``nodes``: one row a node, numbered by the order of the ids.
 
-    With ``kept`` it outlives the connection, if the database is a file. Gives the rows, those without an id, and
-    those that repeat another.
+    With ``kept`` it outlives the connection, if the database is a file. ``named_by_edges`` is a query for keys, which
+    become nodes without a profile where ``nodes`` lacks them. Gives the rows, those without an id, those that repeat
+    another, and the nodes that edges alone name.
     """
-    columns = ", ".join(f"c{k}" for k in others)
+    columns = "".join(f", c{k}" for k in others)
     rows, with_id, distinct = fetch_row(
         connection,
         f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
@@ -144,7 +200,7 @@ def number_nodes(
     repeats = distinct < with_id
     connection.execute(
         f"CREATE TEMP {'TABLE' if repeats else 'VIEW'} single AS "  # noqa: S608 - our own names
-        f"SELECT {'DISTINCT' if repeats else ''} {node_id.sql} AS id, {node_id.key} AS key, {columns} "
+        f"SELECT {'DISTINCT' if repeats else ''} {node_id.sql} AS id, {node_id.key} AS key{columns} "
         f"FROM nodes WHERE {node_id.sql} IS NOT NULL"
     )
     again = "SELECT key FROM single GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT 1"
@@ -166,22 +222,51 @@ def number_nodes(
         )
     connection.execute(
         f"CREATE {'' if kept else 'TEMP'} TABLE people AS "  # noqa: S608
-        f"SELECT row_number() OVER (ORDER BY key) - 1 AS position, id, key, {columns} "
-        "FROM single"
+        f"SELECT row_number() OVER (ORDER BY key) - 1 AS position, id, key{columns} "
+        f"FROM (SELECT id, key{columns} FROM single{_unknown(named_by_edges, node_id)})"
     )
+    single = fetch_row(connection, "SELECT count(*) FROM single")[0]
     connection.execute(f"DROP {'TABLE' if repeats else 'VIEW'} single")
-    single = fetch_row(connection, "SELECT count(*) FROM people")[0]
-    return rows, rows - with_id, with_id - single
+    unknown = fetch_row(connection, "SELECT count(*) FROM people")[0] - single
+    return rows, rows - with_id, with_id - single, unknown
 
 
-def place_edges(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], node_id: IdColumn) -> tuple[int, ...]:
-    """Make ``placed``: every edge row by the positions of its ends, null where no node has that id."""
+def _unknown(named_by_edges: str | None, node_id: IdColumn) -> str:
+    if named_by_edges is None:
+        return ""
+    return (
+        f" UNION ALL BY NAME SELECT id, key FROM (SELECT DISTINCT TRY_CAST(key AS {node_id.kind}) AS id, key "  # noqa: S608
+        f"FROM ({named_by_edges}) WHERE key NOT IN (SELECT key FROM single)) WHERE id IS NOT NULL"
+    )
+
+
+def keys_of_ends(ends: Sequence[IdColumn], node_id: IdColumn, where: str | None) -> str:
+    """Write the query for the keys that the ends of ``edges`` name."""
+    inside = "" if where is None else f" WHERE {where}"
+    first, second = (f"SELECT {end_key(end, node_id)} AS key FROM edges{inside}" for end in ends)  # noqa: S608
+    return f"{first} UNION ALL {second}"
+
+
+def place_edges(
+    connection: duckdb.DuckDBPyConnection,
+    ends: Sequence[IdColumn],
+    node_id: IdColumn,
+    columns: Mapping[str, str] | None = None,
+    where: str | None = None,
+) -> tuple[int, ...]:
+    """Make ``placed``: every edge row by the positions of its ends, null where no node has that id.
+
+    ``columns`` is SQL for further columns, by name, and ``where`` a condition on the rows.
+    """
     first, second = ends
+    names = "".join(f", {name}" for name in columns or {})
+    values = "".join(f", {sql} AS {name}" for name, sql in (columns or {}).items())
+    inside = "" if where is None else f" WHERE {where}"
     # The rows keep their number and not their texts, which would be carried through both joins.
     connection.execute(
-        "CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing FROM ("  # noqa: S608
+        f"CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing{names} FROM ("  # noqa: S608
         f"SELECT rowid AS row, {end_key(first, node_id)} AS key_s, {end_key(second, node_id)} AS key_t, "
-        f"{first.sql} IS NULL OR {second.sql} IS NULL AS missing FROM edges"
+        f"{first.sql} IS NULL OR {second.sql} IS NULL AS missing{values} FROM edges{inside}"
         ") LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
     )
     tally = fetch_row(
@@ -201,17 +286,24 @@ def first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], 
     return " -> ".join("nothing" if end is None else repr(end) for end in row)
 
 
-def refuse_unjoined(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], rows: int, roles: Roles) -> None:
+def refuse_unjoined(
+    connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], rows: int, names: Sequence[str]
+) -> None:
     """Raise because no edge joins two nodes of the node table."""
     raise TableError(
         f"not one of {rows} edges joins two nodes of the node table",
-        f"the columns read are {roles}: "
+        f"the columns read are {names[0]!r} and {names[1]!r}: "
         f"are they the right ones? The first edge is {first_edge(connection, ends, 'NOT missing')}",
     )
 
 
-def refuse(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], counts: Counts, lone: str) -> None:
-    """Raise for the first thing that was left out, with the first example in the order of the ids."""
+def refuse(
+    connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], counts: Counts, lone: str, *, events: bool
+) -> None:
+    """Raise for the first thing that was left out, with the first example in the order of the ids.
+
+    With ``events`` a row that joins the same two nodes as another is one more event, and no fault.
+    """
     edge_faults = (
         (counts.null_ends, "edge row(s) lack an end", "missing"),
         (
@@ -221,7 +313,7 @@ def refuse(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], coun
         ),
         (counts.loops, "edge row(s) join a node to itself", "s = t"),
         (
-            counts.duplicate_edges,
+            0 if events else counts.duplicate_edges,
             "edge row(s) repeat another",
             "(s, t) IN (SELECT (s, t) FROM placed WHERE s <> t GROUP BY s, t HAVING count(*) > 1)",
         ),

@@ -16,20 +16,25 @@ import pyarrow as pa
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import TableError
+from oddhop.graph.events import EventColumns, Events
 from oddhop.graph.graph import Graph
-from oddhop.tables.read.database import database, fetch_table, reading
+from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
+from oddhop.tables.read.edge_roles import find_edge_roles
+from oddhop.tables.read.events import columns_of, fetch_events, find_direction
 from oddhop.tables.read.joins import (
     NO_ATTRIBUTES,
     Counts,
     Roles,
     TableColumns,
     find_columns,
+    keys_of_ends,
     number_nodes,
     place_edges,
     refuse,
     refuse_unjoined,
 )
 from oddhop.tables.read.sources import opened
+from oddhop.tables.settings import ReadSettings
 
 READING, STEPS = "reading", 5
 
@@ -45,6 +50,7 @@ class NetworkTables:
     columns : the other columns of the node table, one row a node.
     roles : which columns were read as what.
     counts : what was read and what was left out.
+    events : the edge rows one by one; None where they say no more than ``edge_index``.
     """
 
     edge_index: Ints
@@ -52,17 +58,15 @@ class NetworkTables:
     columns: pa.Table
     roles: Roles
     counts: Counts
+    events: Events | None = None
 
 
 def read_tables(
     edges: Any,
     nodes: Any = None,
+    settings: ReadSettings | None = None,
     *,
-    source: str | None = None,
-    target: str | None = None,
-    id: str | None = None,  # noqa: A002 - what a node table calls it
-    strict: bool = False,
-    memory_limit: str | None = None,
+    known: EventColumns | None = None,
     temp_folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> NetworkTables:
@@ -72,61 +76,76 @@ def read_tables(
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or
         Arrow frame, or a :class:`oddhop.tables.read.Query`.
-    source, target, id : the columns that hold the ends of an edge and the id of a node; left out,
-        they are guessed from the names. What was taken is in ``roles``.
-    strict : refuse tables of which anything would be left out, instead of counting it.
-    memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
-    temp_folder : where it may do so; the system's temporary folder by default.
+    settings : which column is what, and what is read; see :func:`oddhop.read_network`.
+    known : the columns of events that a model was fitted with; those are read and no others.
+    temp_folder : where DuckDB may work beyond its memory; the system's temporary folder by default.
     progress : called with ("reading", done, total) after every step.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> from oddhop.tables.read import read_tables
-    >>> payments = pa.table({"payer": ["bo", "al", "bo"], "payee": ["al", "cy", "al"]})
+    >>> payments = pa.table({"payer": ["bo", "al", "bo"], "payee": ["al", "cy", "al"], "euros": [5.0, 7.5, 2.0]})
     >>> people = pa.table({"name": ["cy", "bo", "al"], "age": [31, 52, 47]})
     >>> network = read_tables(payments, people)
     >>> network.ids.to_pylist(), network.edge_index.tolist(), network.counts.duplicate_edges
     (['al', 'bo', 'cy'], [[0, 1], [2, 0]], 1)
+    >>> network.events.event_count, network.roles.amount
+    (3, ('euros',))
     """
+    settings = settings or ReadSettings()
     if nodes is None:
         raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
     with ExitStack() as stack:
         edge_form = stack.enter_context(opened(edges, "the edge table"))
         node_form = stack.enter_context(opened(nodes, "the node table"))
-        connection = stack.enter_context(database([*edge_form.files, *node_form.files], memory_limit, temp_folder))
+        files = [*edge_form.files, *node_form.files]
+        connection = stack.enter_context(database(files, settings.memory_limit, temp_folder))
         with reading("the network"):
-            columns = find_columns(connection, edge_form, node_form, source, target, id)
-            return _read(connection, columns, strict, progress)
+            columns = find_columns(connection, edge_form, node_form, settings.source, settings.target, settings.id)
+            return _read(connection, columns, settings, known, progress)
 
 
 def _read(
-    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, strict: bool, progress: Progress
+    connection: duckdb.DuckDBPyConnection,
+    chosen: TableColumns,
+    settings: ReadSettings,
+    known: EventColumns | None,
+    progress: Progress,
 ) -> NetworkTables:
-    names, i, (s, t) = chosen.node_names, chosen.id, chosen.ends
+    names, i = chosen.node_names, chosen.id
     progress(READING, 0, STEPS)
     chosen.node_form.load(connection, "nodes", {k: names[k] for k in (i, *chosen.others)}, {i})
     node_id = chosen.node_role(connection)
     progress(READING, 1, STEPS)
-    node_rows, null_ids, repeated = number_nodes(connection, node_id, chosen.others, names)
+    picks = chosen.edge_picks(settings)
+    chosen.edge_form.load(connection, "edges", picks, set(picks))
+    ends = chosen.end_roles(connection)
+    roles = find_edge_roles(connection, chosen.edge_names, chosen.ends, settings, chosen.edge_form.label, known)
+    progress(READING, 2, STEPS)
+    more = keys_of_ends(ends, node_id, roles.inside) if settings.keep_unknown else None
+    node_rows, null_ids, repeated, added = number_nodes(connection, node_id, chosen.others, names, named_by_edges=more)
     connection.execute("DROP TABLE nodes")
 
-    progress(READING, 2, STEPS)
-    chosen.edge_form.load(connection, "edges", {k: chosen.edge_names[k] for k in (s, t)}, {s, t})
-    ends = chosen.end_roles(connection)
     progress(READING, 3, STEPS)
-    edge_rows, null_ends, unknown, loops, kept, distinct = place_edges(connection, ends, node_id)
-    if edge_rows > null_ends and unknown == edge_rows - null_ends:
-        refuse_unjoined(connection, ends, edge_rows, chosen.roles)
+    rows, null_ends, unknown, loops, kept, distinct = place_edges(connection, ends, node_id, roles.named, roles.inside)
+    all_rows = fetch_row(connection, "SELECT count(*) FROM edges")[0]
+    if rows > null_ends and unknown == rows - null_ends:
+        refuse_unjoined(connection, ends, rows, chosen.end_names)
 
     progress(READING, 4, STEPS)
     ids, columns = _fetch_nodes(connection, chosen.others, names)
     edge_index = _fetch_edges(connection)
+    asked = settings.directed if known is None else known.directed
+    direction = find_direction(connection, roles, asked, chosen.end_names)
+    told = columns_of(roles, direction, kept, distinct, known) if settings.flows else None
+    events = None if told is None else fetch_events(connection, told, direction.both_ways, len(ids))
+    chosen.check_profile(events is not None)
     progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
     seen[edge_index] = True
     counts = Counts(
-        edge_rows=edge_rows,
+        edge_rows=all_rows,
         node_rows=node_rows,
         null_ends=null_ends,
         unknown_edges=unknown,
@@ -135,19 +154,21 @@ def _read(
         null_ids=null_ids,
         repeated_ids=repeated,
         lone_nodes=int(np.count_nonzero(~seen)),
-        ignored_columns=chosen.ignored,
+        ignored_columns=tuple(name for name, _ in roles.unread),
+        outside_window=all_rows - rows,
+        unknown_nodes=added,
     )
-    if strict:
+    if settings.strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
-        refuse(connection, ends, counts, lone)
-    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles, counts)
+        refuse(connection, ends, counts, lone, events=events is not None)
+    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles(roles, direction), counts, events)
 
 
 def _fetch_nodes(
     connection: duckdb.DuckDBPyConnection, others: Sequence[int], names: Sequence[str]
 ) -> tuple[pa.Array, pa.Table]:
-    picked = ", ".join(f"c{k}" for k in others)
-    table = fetch_table(connection, f"SELECT id, {picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
+    picked = "".join(f", c{k}" for k in others)
+    table = fetch_table(connection, f"SELECT id{picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
     ids = table.column(0).combine_chunks()
     return ids, table.drop_columns(["id"]).rename_columns([names[k] for k in others])
 

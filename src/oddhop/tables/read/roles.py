@@ -18,18 +18,17 @@ ENDS = (
     ("i", "j"),
     ("start", "end"),
     ("sender", "receiver"),
+    ("sender", "recipient"),
     ("payer", "payee"),
-    ("sourceid", "targetid"),
-    ("srcid", "dstid"),
-    ("fromid", "toid"),
-    ("startid", "endid"),
-    ("senderid", "receiverid"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("node1", "node2"),
-    ("nodeid1", "nodeid2"),
-    ("id1", "id2"),
+    ("debtor", "creditor"),
+    ("caller", "callee"),
+    ("rater", "ratee"),
+    ("buyer", "seller"),
+    ("follower", "followee"),
 )
+NUMBERED = (("node1", "node2"), ("nodeid1", "nodeid2"), ("id1", "id2"))
+# What may stand behind the name of an end, as in sender_account and debtor_iban.
+ENDINGS = ("", "id", "node", "nodeid", "account", "accountid", "iban", "number", "name")
 # A table with both an id and a name goes by its id.
 IDS = (("id", "nodeid", "node", "vertex", "vertexid", "uid", "uuid", "key"), ("name", "nodename"))
 
@@ -47,8 +46,9 @@ def find_ends(names: Sequence[str], source: str | None, target: str | None, labe
         if source == target:
             raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
         return said(names, source, "source", label), said(names, target, "target", label)
-    plain = [_plain(name) for name in names]
-    pairs = [(plain.index(a), plain.index(b)) for a, b in ENDS if plain.count(a) == 1 and plain.count(b) == 1]
+    bare = [plain(name) for name in names]
+    known = [*((a + more, b + more) for a, b in ENDS for more in ENDINGS), *NUMBERED]
+    pairs = [(bare.index(a), bare.index(b)) for a, b in known if bare.count(a) == 1 and bare.count(b) == 1]
     if len(pairs) == 1:
         return pairs[0]
     if not pairs and len(names) == 2:
@@ -67,7 +67,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str) -> int:
     if id_name is not None:
         return said(names, id_name, "id", label)
     for tier in IDS:
-        found = [k for k, name in enumerate(names) if _plain(name) in tier]
+        found = [k for k, name in enumerate(names) if plain(name) in tier]
         if len(found) == 1:
             return found[0]
         if found:
@@ -91,7 +91,8 @@ def said(names: Sequence[str], name: str, role: str, label: str) -> int:
     raise TableError(f"{label} has no column {name!r} for {role}=", f"{hint}")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Give a name in lower case, letters and digits alone."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

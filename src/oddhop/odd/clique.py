@@ -1,11 +1,11 @@
-"""The ring: a node with mutual ties that neither looks nor communities nor chance explain.
+"""The clique: a node with mutual ties that neither looks nor communities nor chance explain.
 
 The leading eigenvectors of the adjacency stand for the communities, but for those that live on few nodes: these are
-rings themselves, and must not explain themselves away. What they leave of an edge is
+cliques themselves, and must not explain themselves away. What they leave of an edge is
 
     r(i, j) = 1 - sum over m of  lambda_m v_m(i) v_m(j),    held between 0 and 1,
 
-times the chance that looks are not why the two are joined: friends who are alike make honest rings.
+times the chance that looks are not why the two are joined: friends who are alike make honest cliques.
 
 The unexplained common neighbours of the ends of an edge, t = r(i, j) x sum over k of r(i, k) r(k, j), are compared with
 what chance would give nodes with as many unexplained edges, c = r(i, j) s_i s_j (sum of s^2) / (sum of s)^2 with s the
@@ -68,7 +68,7 @@ def knots(
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.ring import knots
+    >>> from oddhop.odd.clique import knots
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> (knots(triangle_and_path) > 0).tolist()
     [True, True, True, False, False, False]
@@ -105,7 +105,7 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.ring import surprises, unexplained
+    >>> from oddhop.odd.clique import surprises, unexplained
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> surprises(triangle_and_path, unexplained(triangle_and_path), 0).round(2).tolist()
     [0.21, 0.21]
@@ -123,7 +123,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.ring import knots_with, unexplained
+    >>> from oddhop.odd.clique import knots_with, unexplained
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
     >>> own = np.array([as_it_is, half, one_gone])
@@ -153,7 +153,7 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: tuple[Floats, Floats] | No
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.odd.ring import beyond_degree
+    >>> from oddhop.odd.clique import beyond_degree
     >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
     [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
     """

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
+from oddhop.odd import clique
 from oddhop.odd import communities as odd_communities
-from oddhop.odd import ring
+from oddhop.odd.clique import beyond_degree, knots
 from oddhop.odd.communities import leading
-from oddhop.odd.ring import beyond_degree, knots
-from tests.odd.planted import RING, planted
+from tests.odd.planted import CLIQUE, planted
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
@@ -31,7 +31,7 @@ def _by_the_formula(graph: Graph, no_reason: np.ndarray) -> np.ndarray:
     s = r.sum(axis=1)
     chance = r * np.outer(s, s) * (s**2).sum() / s.sum() ** 2
     surprise = np.maximum((r * (r @ r) - chance) / np.sqrt(chance + 1), 0) * a
-    return np.sort(surprise, axis=1)[:, ::-1][:, : ring.LARGEST].sum(axis=1) / ring.LARGEST
+    return np.sort(surprise, axis=1)[:, ::-1][:, : clique.LARGEST].sum(axis=1) / clique.LARGEST
 
 
 @pytest.mark.parametrize("network", [nx.gnm_random_graph(150, 900, seed=1), nx.barabasi_albert_graph(120, 6, seed=2)])
@@ -54,23 +54,23 @@ def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) ->
     graph = _graph(network)
     tied = knots(graph)
     assert set(np.argsort(-tied)[: len(members)]) == set(members)
-    monkeypatch.setattr(odd_communities, "FEWEST_NODES", 2)  # let the eigenvector of the ring stand for a community
+    monkeypatch.setattr(odd_communities, "FEWEST_NODES", 2)  # let the eigenvector of the clique stand for a community
     assert knots(graph)[members].mean() < 0.5 * tied[members].mean()
 
 
 def test_the_planted_ring_is_found_on_any_number_of_workers() -> None:
     graph = planted()
     tied = knots(graph)
-    assert set(np.argsort(-tied)[: RING.size]) == set(RING)
+    assert set(np.argsort(-tied)[: CLIQUE.size]) == set(CLIQUE)
     np.testing.assert_array_equal(tied, knots(graph, workers=3))
 
 
 def test_a_ring_of_those_who_are_alike_is_no_ring() -> None:
     graph = planted()
     left, right = graph.ends(0, graph.edge_count)
-    inside = np.isin(left, RING) & np.isin(right, RING)
+    inside = np.isin(left, CLIQUE) & np.isin(right, CLIQUE)
     alike = knots(graph, no_reason=np.where(inside, 0.1, 1.0))
-    assert alike[RING].mean() < 0.2 * knots(graph)[RING].mean()
+    assert alike[CLIQUE].mean() < 0.2 * knots(graph)[CLIQUE].mean()
 
 
 def test_a_large_degree_alone_is_not_beyond_it() -> None:

@@ -1,0 +1,150 @@
+"""The events of one node: in sentences, on a time axis, and by neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.explain.phrases import said_number
+from oddhop.graph.events import NO_TIME, Events
+from oddhop.tables.flows import flow_columns, flow_values
+
+DRAWN = 300  # events of a node; of more the largest
+PASSED_ON, FEWEST_PASSED = 0.5, 3
+
+
+@dataclass(frozen=True)
+class FlowEvent:
+    """One event of the node: when (seconds since 1970), whether it was received, how much, and whether it is odd."""
+
+    time: float
+    received: bool
+    amount: float
+    odd: bool = False
+
+
+@dataclass(frozen=True)
+class NodeFlows:
+    """What the events of a node say.
+
+    Attributes
+    ----------
+    sentences : in words.
+    events : those with a time, the largest where there are very many; ``not_drawn`` counts the others.
+    amount : what the sizes measure, or empty.
+    """
+
+    sentences: tuple[str, ...]
+    events: tuple[FlowEvent, ...] = ()
+    not_drawn: int = 0
+    amount: str = ""
+
+
+def node_flows(events: Events, node: int, odd_times: Sequence[int] = ()) -> NodeFlows:
+    """Say what a node sent and received; events at ``odd_times`` are marked.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop import read_network
+    >>> from oddhop.explain.flows import node_flows
+    >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "c", "a"], "euros": [100.0, 50.0, 10.0]})
+    >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 40, 50]})
+    >>> node_flows(read_network(paid, people).graph.events, 0).sentences
+    ('It sent 2 events to 2 nodes (euros 150 in all) and received 1 event from 1 node (euros 10 in all).',)
+    """
+    own = events.of_nodes(node, node + 1)
+    values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
+    told = [_how_many(own, values)]
+    if own.columns.time is not None and (own.times != NO_TIME).any():
+        told.append(_when(own.times[own.times != NO_TIME], values))
+    passed = values.get("passed on in a day", np.nan)
+    if passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED:
+        hours = said_number(float(f"{values['hours from in to out']:.2g}"))
+        told.append(f"It sent on {passed:.0%} of what it received within a day, at the median after {hours} hours.")
+    drawn, left = _drawn(own, set(odd_times))
+    return NodeFlows(tuple(told), drawn, left, own.columns.amounts[0] if own.columns.amounts else "")
+
+
+def with_neighbour(events: Events, node: int, neighbour: int) -> str:
+    """Say what passed between a node and a neighbour.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop import read_network
+    >>> from oddhop.explain.flows import with_neighbour
+    >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "b", "a"], "euros": [100.0, 50.0, 10.0]})
+    >>> people = pa.table({"id": ["a", "b"], "age": [30, 40]})
+    >>> with_neighbour(read_network(paid, people).graph.events, 0, 1)
+    'sent 2 (150), received 1 (10)'
+    """
+    own, told = events.of_nodes(node, node + 1), []
+    for row, verb in enumerate(("sent", "received") if own.columns.directed else ("events",)):
+        some = slice(int(own.indptr[row]), int(own.indptr[row + 1]))
+        mine = own.partners[some] == neighbour
+        if mine.any():
+            total = f" ({said_number(float(np.nansum(own.amounts[some][mine, 0])))})" if own.columns.amounts else ""
+            times = own.times[some][mine] if own.columns.time is not None else np.empty(0, dtype=np.int64)
+            told.append(f"{verb} {int(mine.sum()):,}{total}{dates_of(times[times != NO_TIME])}")
+    return ", ".join(told)
+
+
+def day_of(moment: int) -> str:
+    """Say the day of a time in microseconds."""
+    return datetime.fromtimestamp(moment / 1e6, UTC).strftime("%Y-%m-%d")
+
+
+def dates_of(times: Ints) -> str:
+    """Say from when to when, behind a comma; nothing without times."""
+    if not times.size:
+        return ""
+    first, last = day_of(int(times.min())), day_of(int(times.max()))
+    return f", {first}" if first == last else f", {first} to {last}"
+
+
+def _how_many(own: Events, values: dict[str, float]) -> str:
+    sides = (("out", "sent", "to"), ("in", "received", "from")) if own.columns.directed else (("", "has", "with"),)
+    told = []
+    for side, verb, whom in sides:
+        count, partners = (int(values[f"{what} {side}".strip()]) for what in ("events", "partners"))
+        if not count:
+            told.append(f"{verb} nothing")
+            continue
+        amount = own.columns.amounts[0] if own.columns.amounts else ""
+        total = f" ({amount} {said_number(values[f'{amount} {side}'.strip() + ' sum'])} in all)" if amount else ""
+        told.append(f"{verb} {_counted(count, 'event')} {whom} {_counted(partners, 'node')}{total}")
+    return f"It {' and '.join(told)}."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _when(times: Ints, values: dict[str, float]) -> str:
+    first, last = day_of(int(times.min())), day_of(int(times.max()))
+    if times.size == 1:
+        return f"Its only event with a time is of {first}."
+    share = values["largest share in a day"]
+    days = said_number(float(f"{values['days active']:.2g}"))
+    return f"Its events lie within {days} days, {first} to {last}; {share:.0%} of them within one day."
+
+
+def _drawn(own: Events, odd: set[int]) -> tuple[tuple[FlowEvent, ...], int]:
+    if own.columns.time is None:
+        return (), 0
+    sizes: Floats = np.abs(own.amounts[:, 0]) if own.columns.amounts else np.ones(own.partners.size)
+    sizes = np.where(np.isnan(sizes), 0.0, sizes)
+    known = np.flatnonzero(own.times != NO_TIME)
+    marked = np.array([int(moment) in odd for moment in own.times[known]], dtype=bool)
+    kept = known[np.lexsort((known, -sizes[known], ~marked))[:DRAWN]]
+    received = int(own.indptr[1])
+    events = (
+        FlowEvent(int(own.times[k]) / 1e6, bool(k >= received), float(sizes[k]), int(own.times[k]) in odd)
+        for k in np.sort(kept).tolist()
+    )
+    return tuple(events), int(known.size - kept.size)

@@ -1,0 +1,140 @@
+"""Events: the rows of an edge table one by one, with direction, time, amounts and kinds, beside the adjacency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.errors import GraphError
+
+NO_TIME = np.iinfo(np.int64).min
+NO_KIND = -1
+SECOND = 1_000_000
+HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND
+ARRAYS = ("indptr", "partners", "times", "amounts", "kinds")
+
+
+@dataclass(frozen=True)
+class EventColumns:
+    """What the columns of events are called, and what kinds there are.
+
+    Attributes
+    ----------
+    directed : whether an event goes from one end to the other; otherwise both ends are alike.
+    time : the name of the column of times, or None.
+    amounts : the names of the columns of amounts.
+    kinds : the names of the columns of kinds.
+    levels : for every column of kinds its values, in the order of their codes.
+    """
+
+    directed: bool = True
+    time: str | None = None
+    amounts: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    levels: tuple[tuple[str, ...], ...] = ()
+
+
+def event_columns_from(document: Mapping[str, Any]) -> EventColumns:
+    """Read what ``dataclasses.asdict`` gave, after JSON.
+
+    Examples
+    --------
+    >>> from oddhop.graph.events import event_columns_from
+    >>> event_columns_from({"directed": True, "time": None, "amounts": ["euros"], "kinds": [], "levels": []}).amounts
+    ('euros',)
+    """
+    directed, time = document["directed"], document["time"]
+    amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
+    levels = tuple(tuple(some) for some in document["levels"])
+    names = [*amounts, *kinds, *(one for some in levels for one in some), *([] if time is None else [time])]
+    if type(directed) is not bool or not all(type(name) is str for name in names):
+        raise ValueError("the columns of events have names that are none")
+    return EventColumns(directed, time, amounts, kinds, levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The events of every node, each event once at either end.
+
+    Row 2 i has what node i sent and row 2 i + 1 what it received, in the order of time, partner, amounts and kinds.
+    Where events have no direction, row 2 i has all of them and row 2 i + 1 none.
+
+    Attributes
+    ----------
+    columns : what the columns are called.
+    indptr : where the rows begin, (2 nodes + 1,).
+    partners : the node at the other end.
+    times : microseconds since 1970, ``NO_TIME`` where it is missing; empty without a column of times.
+    amounts : (entries, columns), NaN where it is missing.
+    kinds : (entries, columns), codes, ``NO_KIND`` where it is missing.
+    """
+
+    columns: EventColumns
+    indptr: Ints
+    partners: Ints
+    times: Ints
+    amounts: Floats
+    kinds: Ints
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes."""
+        return (self.indptr.size - 1) // 2
+
+    @property
+    def event_count(self) -> int:
+        """The number of events."""
+        return self.partners.size // 2
+
+    def of_nodes(self, start: int, stop: int) -> Events:
+        """Give the events of some nodes, which are then numbered from 0; their partners keep their numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop.graph.events import EventColumns, Events
+        >>> none = np.empty((2, 0))
+        >>> events = Events(EventColumns(), np.array([0, 1, 1, 1, 2]), np.array([1, 0]), np.empty(0), none, none)
+        >>> events.of_nodes(1, 2).indptr.tolist()
+        [0, 0, 1]
+        """
+        rows = self.indptr[2 * start : 2 * stop + 1]
+        first, last = int(rows[0]), int(rows[-1])
+        return replace(
+            self,
+            indptr=rows - first,
+            partners=self.partners[first:last],
+            times=self.times[first:last],
+            amounts=self.amounts[first:last],
+            kinds=self.kinds[first:last],
+        )
+
+    def arrays(self) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
+        """Give the arrays by name."""
+        return ((name, getattr(self, name)) for name in ARRAYS)
+
+    def check(self, nodes: int, where: str) -> None:
+        """Refuse arrays that do not fit together, or name a node that there is not."""
+        entries = self.partners.size
+        fits = (
+            self.indptr.shape == (2 * nodes + 1,)
+            and self.indptr[0] == 0
+            and self.indptr[-1] == entries
+            and not (np.diff(self.indptr) < 0).any()
+            and self.times.shape == ((entries,) if self.columns.time is not None else (0,))
+            and self.amounts.shape == (entries, len(self.columns.amounts))
+            and self.kinds.shape == (entries, len(self.columns.kinds))
+            and (not entries or (self.partners.min() >= 0 and self.partners.max() < nodes))
+            and all(
+                not entries or (self.kinds[:, k].min() >= NO_KIND and self.kinds[:, k].max() < len(levels))
+                for k, levels in enumerate(self.columns.levels)
+            )
+            and len(self.columns.levels) == len(self.columns.kinds)
+        )
+        if not fits:
+            raise GraphError(f"the events of {where} are damaged", "take it from a copy or ingest again")

@@ -1,0 +1,176 @@
+"""The columns that events give to nodes: their names, what they mean, and their values.
+
+Every time is relative to the node's own events. When something happened, and ids, never become a column: they give
+labels away in sampled data, and mean nothing next month.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Floats
+from oddhop.errors import TableError
+from oddhop.graph.events import EventColumns, Events
+from oddhop.tables.flows.kernels import (
+    count_mutual,
+    count_partners,
+    pass_through,
+    share_kinds,
+    spread_in_time,
+    sum_amounts,
+)
+
+NODES_AT_ONCE = 65_536
+LARGEST = 1e300
+
+
+@dataclass(frozen=True)
+class FlowColumn:
+    """A column that events give to nodes.
+
+    Attributes
+    ----------
+    name : as in results and explanations.
+    meaning : a sentence for people.
+    skewed : whether its values range over orders of magnitude, so that their logarithms are compared.
+    """
+
+    name: str
+    meaning: str
+    skewed: bool = True
+
+
+def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
+    """Give the columns, in the order of :func:`flow_values`.
+
+    Examples
+    --------
+    >>> from oddhop.graph.events import EventColumns
+    >>> from oddhop.tables.flows import flow_columns
+    >>> [one.name for one in flow_columns(EventColumns(directed=False))]
+    ['events', 'partners', 'largest partner share', 'events per partner']
+    """
+    return tuple(_listed(events))
+
+
+def check_names(own: Sequence[str], made: Sequence[str]) -> None:
+    """Refuse a node table that has a column by the name of a flow column."""
+    taken = [name for name in made if name in own]
+    if taken:
+        raise TableError(
+            f"the node table has a column {taken[0]!r}, and so is one called that is made of the edges",
+            "rename it, or leave the events out: flows=False",
+            command="rename it, or leave the events out: --no-flows",
+        )
+
+
+def flow_values(events: Events) -> Floats:
+    """Give the value of every column for every node, NaN where a node has no event that tells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.graph.events import EventColumns, Events
+    >>> from oddhop.tables.flows import flow_values
+    >>> none = np.empty((2, 0))
+    >>> columns = EventColumns(directed=False)
+    >>> events = Events(columns, np.array([0, 1, 1, 2, 2]), np.array([1, 0]), np.empty(0, np.int64), none, none)
+    >>> flow_values(events).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
+    """
+    nodes = events.node_count
+    with np.errstate(over="ignore", invalid="ignore"):  # sums beyond what a float holds are held at LARGEST
+        blocks = [
+            np.column_stack(list(_computed(events.of_nodes(start, min(start + NODES_AT_ONCE, nodes)))))
+            for start in range(0, nodes, NODES_AT_ONCE)
+        ]
+    return np.asarray(np.clip(np.concatenate(blocks), -LARGEST, LARGEST))
+
+
+def _listed(events: EventColumns) -> Iterator[FlowColumn]:
+    sides = (("out", "sent"), ("in", "received")) if events.directed else (("", "has"),)
+    for side, verb in sides:
+        yield FlowColumn(f"events {side}".strip(), f"how many events it {verb}")
+        yield FlowColumn(f"partners {side}".strip(), f"how many different nodes it {verb} events with")
+        share = "the share of these events with the commonest partner"
+        yield FlowColumn(f"largest partner share {side}".strip(), share, skewed=False)
+    yield FlowColumn("events per partner", "events divided by partners")
+    if events.directed:
+        meaning = "the share of its partners that it both sent to and received from"
+        yield FlowColumn("mutual partner share", meaning, skewed=False)
+    for amount in events.amounts:
+        for side, verb in sides:
+            where = f"{amount} {side}".strip()
+            yield FlowColumn(f"{where} sum", f"the sum of {amount} that it {verb}")
+            yield FlowColumn(f"{where} mean", f"the mean {amount} of the events that it {verb}")
+            yield FlowColumn(f"{where} median", f"the median {amount} of the events that it {verb}")
+            yield FlowColumn(f"{where} largest", f"the largest {amount} of the events that it {verb}")
+            meaning = f"the share of the events that it {verb} whose {amount} has at most two significant digits"
+            yield FlowColumn(f"{where} round share", meaning, skewed=False)
+        if events.directed:
+            meaning = f"(received - sent) / (received + sent), by the sums of {amount}"
+            yield FlowColumn(f"{amount} balance", meaning, skewed=False)
+    if events.time is not None:
+        yield FlowColumn("days active", "days from its first event to its last")
+        yield FlowColumn("median gap hours", "the median time between one of its events and the next")
+        yield FlowColumn("largest share in an hour", "the largest share of its events within one hour", skewed=False)
+        yield FlowColumn("largest share in a day", "the largest share of its events within 24 hours", skewed=False)
+        yield FlowColumn("night share", "the share of its events from 0 to 6 h (UTC)", skewed=False)
+        yield FlowColumn("weekend share", "the share of its events on Saturday or Sunday (UTC)", skewed=False)
+    if events.time is not None and events.directed:
+        yield FlowColumn("hours from in to out", "the median time from an event received to the next one sent")
+        what = f"of the {events.amounts[0]} received" if events.amounts else "of the events received"
+        yield FlowColumn("passed on in a day", f"the share {what} that it sent on within 24 hours", skewed=False)
+    for kind, levels in zip(events.kinds, events.levels, strict=True):
+        for level in levels:
+            yield FlowColumn(f"{kind}={level} share", f"the share of its events with {kind} {level!r}", skewed=False)
+        yield FlowColumn(f"{kind} values", f"how many different values of {kind} its events have")
+
+
+def _computed(events: Events) -> Iterator[Floats]:
+    """Give the values of some columns at a time, in the order of ``_listed``."""
+    nodes, rows = events.node_count, 2 * events.node_count
+    directed = events.columns.directed
+    counts = np.empty((rows, 3))
+    count_partners(events.indptr, events.partners, counts)
+    yield _by_side(counts, directed)
+    mutual = np.zeros(nodes)
+    if directed:
+        count_mutual(events.indptr, events.partners, mutual)
+    both = counts.reshape(nodes, 2, 3).sum(axis=1)
+    partners = both[:, 1] - mutual
+    yield _divided(both[:, 0], partners)
+    if directed:
+        yield _divided(mutual, partners)
+    for k in range(events.amounts.shape[1]):
+        sums = np.empty((rows, 5))
+        sum_amounts(events.indptr, np.ascontiguousarray(events.amounts[:, k]), sums)
+        yield _by_side(sums, directed)
+        if directed:
+            sent, received = sums[::2, 0], sums[1::2, 0]
+            yield _divided(received - sent, np.abs(received) + np.abs(sent))
+    if events.columns.time is not None:
+        spread = np.empty((nodes, 6))
+        spread_in_time(events.indptr, events.times, spread)
+        yield spread
+    if events.columns.time is not None and directed:
+        moved = events.amounts[:, 0] if events.columns.amounts else np.ones(events.partners.size)
+        passed = np.empty((nodes, 2))
+        pass_through(events.indptr, events.times, np.ascontiguousarray(moved), passed)
+        yield passed
+    for k, levels in enumerate(events.columns.levels):
+        shares = np.empty((nodes, len(levels) + 1))
+        share_kinds(events.indptr, np.ascontiguousarray(events.kinds[:, k]), shares)
+        yield shares
+
+
+def _by_side(rows: Floats, directed: bool) -> Floats:
+    nodes, width = rows.shape[0] // 2, rows.shape[1]
+    return rows.reshape(nodes, 2 * width)[:, : 2 * width if directed else width]
+
+
+def _divided(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(part.size, np.nan), where=whole != 0))

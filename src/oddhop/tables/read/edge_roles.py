@@ -1,0 +1,225 @@
+"""Which columns of an edge table are amounts, times and kinds: guessed by type and name, or as the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from oddhop.errors import TableError
+from oddhop.graph.events import EventColumns, event_columns_from
+from oddhop.tables.read.column_types import text_kinds
+from oddhop.tables.read.database import fetch_row, literals
+from oddhop.tables.read.ids import FLOATS, INTEGERS
+from oddhop.tables.read.roles import plain, said
+from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
+
+MOST_KINDS = 20
+TIMES = ("time", "timestamp", "datetime", "date", "when", "at", "ts", "booked", "created", "unixtime", "epoch")
+FIRST_SECOND, LAST_SECOND = 10**8, 10**11  # 1973, and what would be 1973 in milliseconds
+
+
+@dataclass(frozen=True)
+class EdgeRoles:
+    """The columns of ``edges``, a table or a view, that make events.
+
+    Attributes
+    ----------
+    columns : their names; whether they are directed is found out from the rows.
+    time : SQL for microseconds since 1970, or None.
+    amounts : SQL for numbers.
+    kinds : SQL for codes.
+    unread : the columns that are not read, and why.
+    inside : the condition that a row lies in the window that was asked for; None without one.
+    """
+
+    columns: EventColumns
+    time: str | None = None
+    amounts: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    inside: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """SQL for every column of events, by the name that it has from then on."""
+        amounts = {f"a{k}": sql for k, sql in enumerate(self.amounts)}
+        kinds = {f"k{k}": sql for k, sql in enumerate(self.kinds)}
+        return ({} if self.time is None else {"w": self.time}) | amounts | kinds
+
+
+def edge_roles_from(document: Mapping[str, Any]) -> EdgeRoles:
+    """Read what ``dataclasses.asdict`` gave, after JSON."""
+    unread = tuple((name, why) for name, why in document["unread"])
+    amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
+    columns = event_columns_from(document["columns"])
+    return EdgeRoles(columns, document["time"], amounts, kinds, unread, document["inside"])
+
+
+def find_edge_roles(
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    ends: Sequence[int],
+    settings: ReadSettings,
+    label: str,
+    known: EventColumns | None = None,
+) -> EdgeRoles:
+    """Find the roles of the columns of ``edges``, which has column k as c{k}; ``known`` are those of a model."""
+    others = [k for k in range(len(names)) if k not in ends]
+    if not settings.flows and settings.since is None and settings.until is None:
+        return EdgeRoles(EventColumns(), unread=tuple((names[k], "flows are off") for k in others))
+    if known is not None:
+        asked = ReadSettings(amount=known.amounts, time=known.time, edge_kind=known.kinds)
+    else:
+        asked = settings
+    named = [*(asked.amount or ()), *(asked.edge_kind or ()), *([asked.time] if asked.time else ())]
+    for name in named:
+        k = said(names, name, "an edge column", label)
+        if named.count(name) > 1 or k in ends:
+            raise TableError(f"{label}: the column {name!r} is given two roles", "give it one")
+    types = _types(connection, others)
+    times = _times(connection, names, types, asked, label)
+    time = None if known is not None and known.time is None else next(iter(times), None)
+    inside = _window(connection, None if time is None else times[time], settings, label)
+    numbers = {k: sql for k, (kind, sql) in types.items() if kind in INTEGERS | FLOATS or kind.startswith("DECIMAL")}
+    taken = {*ends} | ({time} if time is not None else set())
+    amounts, kinds, unread = [], [], []
+    for k, (kind, sql) in types.items():
+        name = names[k]
+        if k in taken:
+            continue
+        if name in (asked.amount or ()) or (asked.amount is None and name not in named and k in numbers):
+            reason = "" if name in named else _like_an_id(connection, name, kind, sql)
+            if k not in numbers:
+                raise TableError(f"{label}: the amount {name!r} is not made of numbers", "name another, or cast it")
+            if not reason:
+                amounts.append(k)
+                continue
+        elif name in (asked.edge_kind or ()) or (asked.edge_kind is None and kind in ("VARCHAR", "BOOLEAN")):
+            levels = _levels(connection, sql, inside)
+            if name in named or 1 < len(levels) <= MOST_KINDS:
+                kinds.append((k, levels[:MOST_KINDS]))
+                continue
+            reason = f"more than {MOST_KINDS} different values" if levels[1:] else "no two different values"
+        else:
+            reason = "a second time" if k in times else f"its type is {kind}"
+        unread.append((name, reason))
+    if asked.amount is not None:
+        amounts.sort(key=lambda k: list(asked.amount or ()).index(names[k]))  # the first is the one that is passed on
+    if known is not None:
+        kinds = [(names.index(name), levels) for name, levels in zip(known.kinds, known.levels, strict=True)]
+    columns = EventColumns(
+        time=None if time is None else names[time],
+        amounts=tuple(names[k] for k in amounts),
+        kinds=tuple(names[k] for k, _ in kinds),
+        levels=tuple(tuple(sorted(levels)) for _, levels in kinds),
+    )
+    return EdgeRoles(
+        columns,
+        None if time is None else times[time],
+        tuple(_number(types[k][1]) for k in amounts),
+        tuple(_code(types[k][1], levels) for (k, _), levels in zip(kinds, columns.levels, strict=True)),
+        tuple(unread),
+        inside,
+    )
+
+
+def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: ReadSettings, label: str) -> str | None:
+    """Write the condition that an edge row lies in the window that was asked for; None without one."""
+    if settings.since is None and settings.until is None:
+        return None
+    if time is None:
+        raise TableError(
+            f"{label} has no column of times for a window",
+            "name it with time=, or leave out since= and until=",
+            command="name it with --time, or leave out --from and --until",
+        )
+    parts = []
+    for text, comparison in ((settings.since, ">="), (settings.until, "<")):
+        if text is None:
+            continue
+        moment = fetch_row(connection, "SELECT epoch_us(TRY_CAST($1 AS TIMESTAMPTZ))", [text])[0]
+        if moment is None:
+            raise TableError(f"a window takes dates or times such as 2026-11-16, got {text!r}")
+        parts.append(f"{time} {comparison} {moment}")
+    return f"coalesce({' AND '.join(parts)}, false)"
+
+
+def _types(connection: duckdb.DuckDBPyConnection, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Give the type of every column, and SQL that has it; what is text is taken for what all of it is."""
+    described = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE edges)").fetchall())
+    types = {k: str(described[f"c{k}"]) for k in columns}
+    texts = [f"c{k}" for k, kind in types.items() if kind == "VARCHAR"]
+    found = text_kinds(connection, "edges", texts)
+    out = {}
+    for k, kind in types.items():
+        meant = found.get(f"c{k}", "VARCHAR" if kind.startswith("ENUM") else kind)
+        out[k] = meant, f"c{k}" if meant == kind else f"CAST(c{k} AS {meant})"
+    return out
+
+
+def _times(
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    types: dict[int, tuple[str, str]],
+    asked: ReadSettings,
+    label: str,
+) -> dict[int, str]:
+    """Give the columns that may be times, the best first, as SQL for microseconds since 1970."""
+    found = {}
+    for k, (kind, sql) in types.items():
+        if kind == "DATE" or kind.startswith("TIMESTAMP"):
+            zoned = "TZ" in kind or "TIME ZONE" in kind
+            found[k] = f"epoch_us(CAST({sql} AS {'TIMESTAMPTZ' if zoned else 'TIMESTAMP'}))"
+        elif kind in INTEGERS | FLOATS and (names[k] == asked.time or plain(names[k]) in TIMES):
+            known = f"isfinite(CAST({sql} AS DOUBLE))"
+            low, high = fetch_row(connection, f"SELECT min({sql}), max({sql}) FROM edges WHERE {known}")  # noqa: S608
+            step = next((s for s in (10**6, 10**3, 1) if low is not None and _seconds(low, high, 10**6 // s)), None)
+            if step is not None:
+                found[k] = f"CASE WHEN {known} THEN CAST({sql} * {step} AS BIGINT) END"
+    if asked.time is not None:
+        k = list(names).index(asked.time)
+        if k not in found:
+            raise TableError(
+                f"{label}: the time {asked.time!r} holds neither dates nor Unix times", "cast it to a timestamp"
+            )
+        return {k: found[k]} | {other: sql for other, sql in found.items() if other != k}
+    return dict(sorted(found.items(), key=lambda one: (_place(names[one[0]]), one[0])))
+
+
+def _seconds(low: float, high: float, per_second: int) -> bool:
+    return FIRST_SECOND * per_second <= low <= high < LAST_SECOND * per_second
+
+
+def _place(name: str) -> int:
+    return TIMES.index(plain(name)) if plain(name) in TIMES else len(TIMES)
+
+
+def _like_an_id(connection: duckdb.DuckDBPyConnection, name: str, kind: str, sql: str) -> str:
+    if kind not in INTEGERS:
+        return ""
+    if NAMED_LIKE_AN_ID.search(name):
+        return "like an id by its name"
+    rows, different = fetch_row(connection, f"SELECT count({sql}), count(DISTINCT {sql}) FROM edges")  # noqa: S608
+    return "like an id: no two the same" if rows > MOST_KINDS and rows == different else ""
+
+
+def _levels(connection: duckdb.DuckDBPyConnection, sql: str, inside: str | None) -> tuple[str, ...]:
+    """Give the commonest values of the rows that are read, one more than are used where there are more."""
+    rows = connection.execute(
+        f"SELECT CAST({sql} AS VARCHAR) AS level, count(*) AS rows FROM edges WHERE {sql} IS NOT NULL "  # noqa: S608
+        f"{'' if inside is None else f'AND {inside} '}"
+        f"GROUP BY level ORDER BY rows DESC, level LIMIT {MOST_KINDS + 1}"
+    ).fetchall()
+    return tuple(level for level, _ in rows)
+
+
+def _number(sql: str) -> str:
+    # Infinite values are missing, and minus zero is zero.
+    return f"CASE WHEN isfinite(CAST({sql} AS DOUBLE)) THEN CAST({sql} AS DOUBLE) + 0.0 END"
+
+
+def _code(sql: str, levels: Sequence[str]) -> str:
+    return f"CAST(list_position({literals(levels)}, CAST({sql} AS VARCHAR)) - 1 AS SMALLINT)"

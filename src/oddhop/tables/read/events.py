@@ -1,0 +1,133 @@
+"""Events in SQL: direction found out, rows sorted by node and time, and handed out in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from oddhop.base.arrays import Floats, Ints, frozen
+from oddhop.graph.adjacency import index_dtype
+from oddhop.graph.events import NO_KIND, NO_TIME, EventColumns, Events
+from oddhop.tables.read.database import fetch_batches, fetch_row
+from oddhop.tables.read.edge_roles import EdgeRoles
+
+FEWEST_IN_ORDER = 20
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Whether edges have a direction, how that was found out, and whether every event stands there both ways."""
+
+    directed: bool
+    told: str
+    both_ways: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class EventBatch:
+    """Some events, in the order of :class:`Events`; ``rows`` are the numbers of their rows there."""
+
+    rows: Ints
+    partners: Ints
+    times: Ints
+    amounts: Floats
+    kinds: Ints
+
+    def count_into(self, counts: Ints) -> None:
+        """Add the events of every row to its count; the rows are sorted, so only those that occur are touched."""
+        first = np.flatnonzero(np.diff(self.rows, prepend=-1))
+        counts[self.rows[first]] += np.diff(first, append=self.rows.size)
+
+
+def find_direction(
+    connection: duckdb.DuckDBPyConnection, roles: EdgeRoles, asked: bool | None, ends: tuple[str, str]
+) -> Direction:
+    """Find out from ``placed`` whether edges have a direction: not where all of them stand both ways, or in order."""
+    columns = "".join(f", {name}" for name in roles.named)
+    rows, ascending, forth, back = fetch_row(
+        connection,
+        f"SELECT count(*), count(*) FILTER (s < t), sum(hash(s, t{columns})), sum(hash(t, s{columns})) "  # noqa: S608
+        "FROM placed WHERE s >= 0 AND t >= 0 AND s <> t",
+    )
+    both_ways = rows > 0 and forth == back
+    there = f"from {ends[0]!r} to {ends[1]!r}"
+    if asked is not None:
+        told = f"direction counts, {there}, as told" if asked else "direction does not count, as told"
+        return Direction(asked, told, both_ways and not asked)
+    if both_ways:
+        return Direction(False, "edges have no direction: every row stands there both ways", True)
+    if rows >= FEWEST_IN_ORDER and ascending in (0, rows):
+        low, high = ends if ascending else ends[::-1]
+        return Direction(False, f"edges have no direction: the id in {low!r} always comes before that in {high!r}")
+    return Direction(True, f"direction counts: {there}")
+
+
+def columns_of(
+    roles: EdgeRoles, direction: Direction, rows: int, pairs: int, known: EventColumns | None
+) -> EventColumns | None:
+    """Give the columns of events; None where they say no more than the wiring does, unless a model knows them."""
+    columns = replace(roles.columns, directed=direction.directed)
+    if known is not None:
+        return columns
+    told = columns.directed or columns.time is not None or columns.amounts or columns.kinds
+    repeated = pairs < (rows // 2 if direction.both_ways else rows)
+    return columns if told or repeated else None
+
+
+def event_batches(
+    connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool, dtype: Any
+) -> Iterator[EventBatch]:
+    """Give the events of ``placed`` in the order of nodes and time; DuckDB sorts them, on disk where memory ends."""
+    amounts = [f"a{k}" for k in range(len(columns.amounts))]
+    kinds = [f"k{k}" for k in range(len(columns.kinds))]
+    times = ["w"] * (columns.time is not None)
+    picked = [f"coalesce({name}, {NO_TIME}) AS {name}" for name in times]
+    picked += [f"coalesce({name}, CAST('nan' AS DOUBLE)) AS {name}" for name in amounts]
+    picked += [f"coalesce({name}, CAST({NO_KIND} AS SMALLINT)) AS {name}" for name in kinds]
+    more = "".join(f", {one}" for one in picked)
+    once = f"s >= 0 AND t >= 0 AND {'s < t' if both_ways else 's <> t'}"
+    order = ", ".join(["row", *times, "partner", *amounts, *kinds])
+    query = (
+        f"SELECT * FROM (SELECT 2 * s AS row, t AS partner{more} FROM placed WHERE {once} "  # noqa: S608
+        f"UNION ALL SELECT 2 * t + {int(columns.directed)}, s{more} FROM placed WHERE {once}) ORDER BY {order}"
+    )
+    for batch in fetch_batches(connection, query):
+        yield EventBatch(
+            rows=batch.column("row").to_numpy(),
+            partners=batch.column("partner").to_numpy().astype(dtype),
+            times=batch.column("w").to_numpy() if times else np.empty(0, dtype=np.int64),
+            amounts=_beside(batch, amounts, np.float64),
+            kinds=_beside(batch, kinds, np.int16),
+        )
+
+
+def _beside(batch: pa.RecordBatch, names: Sequence[str], dtype: Any) -> Any:
+    out = np.empty((batch.num_rows, len(names)), dtype=dtype)
+    for k, name in enumerate(names):
+        out[:, k] = batch.column(name).to_numpy()
+    return out
+
+
+def fetch_events(connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool, nodes: int) -> Events:
+    """Bring the events of ``placed`` to memory."""
+    batches = list(event_batches(connection, columns, both_ways, index_dtype(nodes)))
+    counts = np.zeros(2 * nodes, dtype=np.int64)
+    for batch in batches:
+        batch.count_into(counts)
+    empty = EventBatch(
+        np.empty(0, np.int64),
+        np.empty(0, index_dtype(nodes)),
+        np.empty(0, np.int64),
+        np.empty((0, len(columns.amounts))),
+        np.empty((0, len(columns.kinds)), dtype=np.int16),
+    )
+    parts = {
+        name: frozen(np.concatenate([getattr(batch, name) for batch in (empty, *batches)]))
+        for name in ("partners", "times", "amounts", "kinds")
+    }
+    return Events(columns, frozen(np.concatenate([[0], np.cumsum(counts)])), **parts)
