@@ -118,7 +118,10 @@ def learn_blocks(graph: Graph) -> Blocks:
     >>> [part.columns.size for part in learn_blocks(graph).parts]
     [200, 1]
     """
-    order, words = _by_content(_with_columns(graph, np.arange(graph.attribute_count - graph.flow_count)))
+    own = graph.attribute_count - graph.flow_count
+    if not own:  # a node table of ids alone: its events are all that is known
+        return Blocks((), graph.attribute_count)
+    order, words = _by_content(_with_columns(graph, np.arange(own)))
     parts = tuple(_learn_block(graph, order[kind]) for kind in (words, ~words) if kind.any())
     return Blocks(parts, graph.attribute_count)
 
