@@ -124,17 +124,19 @@ def methods(name: str, edges: pa.Table, nodes: pa.Table) -> Iterator[tuple[str, 
     ids = nodes["id"]
     whole = read_network(edges, nodes)
     events = whole.graph.events
-    assert events is not None
-    leaks = {one.name for one in flow_columns(events.columns) if one.name.startswith(LEAKS.get(name, ("\0",)))}
+    columns = None if events is None else events.columns
+    made = () if columns is None else flow_columns(columns)
+    leaks = {one.name for one in made if one.name.startswith(LEAKS.get(name, ("\0",)))}
 
     def read(left_out: set[str]) -> Network:
         return read_network(edges, nodes, kinds=dict.fromkeys(sorted(left_out | leaks), "ignore"))
 
     order = whole.numbers(ids)
     network = read(set())
-    yield "Odd, all edge columns", scored(network, ids)
-    every = groups(events.columns)
+    every = {} if columns is None else groups(columns)
     names = set().union(*every.values())
+    if every:
+        yield "Odd, all edge columns", scored(network, ids)
     for group, some in every.items():
         if len(every) > 1:
             yield f"Odd, without {group}", scored(read(some), ids)
@@ -143,8 +145,9 @@ def methods(name: str, edges: pa.Table, nodes: pa.Table) -> Iterator[tuple[str, 
             yield f"Odd, {group} alone", scored(read(names - some), ids)
     if len(nodes.column_names) > 1:
         yield "Odd, no edge columns", scored(read_network(edges, nodes, flows=False), ids)
-    yield "isolation forest, flow columns", forest(own_flows(network))[order]
-    yield "ECOD, flow columns", ecod(own_flows(network))[order]
+    if every:
+        yield "isolation forest, flow columns", forest(own_flows(network))[order]
+        yield "ECOD, flow columns", ecod(own_flows(network))[order]
     if len(nodes.column_names) > 1:
         yield "isolation forest, all columns", forest(np.asarray(network.graph.attributes))[order]
     yield "degree", network.graph.degrees[order].astype(np.float64)

@@ -196,6 +196,10 @@ def _reading(
     no_flows: Annotated[
         bool, _option("--no-flows", "Make no attributes of direction, amounts, times and kinds.", False)
     ] = False,
+    keep_columns: Annotated[
+        list[str] | None,
+        _option("--keep-columns", "A column of the node table to take along into the results; several times.", False),
+    ] = None,
     strict: Annotated[bool, _option("--strict", "Fail if any row would be skipped.", False)] = False,
 ) -> dict[str, Any]:
     """Give the settings of the section read, None for what was not said."""
@@ -211,6 +215,7 @@ def _reading(
         "until": until,
         "keep_unknown": keep_unknown or None,
         "flows": False if no_flows else None,
+        "keep_columns": tuple(keep_columns) if keep_columns else None,
         "strict": strict or None,
     }
 

@@ -12,6 +12,7 @@ from oddhop.graph.graph import Graph
 BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
 # Reading tables: DuckDB, and what the texts of a column cost while their words are sorted out. The allocator keeps it.
 TABLES_BASE, TABLES_VALUE = 60 * 2**20, 150
+TABLES_EVENT = 300  # placed and sorted by DuckDB, and held once more while the arrays are joined
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Size:
     nodes, edges, attributes : the counts.
     values : how many attribute values are stored, where the network is read from tables first; else None.
     mapped : whether the network lies on disk.
+    events : how many events it has.
     """
 
     nodes: int
@@ -30,17 +32,19 @@ class Size:
     attributes: int
     values: int | None = None
     mapped: bool = False
+    events: int = 0
 
     @classmethod
     def of(cls, graph: Graph, *, from_tables: bool = False) -> Size:
         """Return the size of a graph; ``from_tables`` counts what reading its tables takes as well."""
         values = graph.value_count if from_tables and not graph.mapped else None
-        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, graph.mapped)
+        events = 0 if graph.events is None else graph.events.event_count
+        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, graph.mapped, events)
 
     @property
     def reading(self) -> int:
         """Bytes that reading the tables takes."""
-        return 0 if self.values is None else TABLES_BASE + TABLES_VALUE * self.values
+        return 0 if self.values is None else TABLES_BASE + TABLES_VALUE * self.values + TABLES_EVENT * self.events
 
 
 @dataclass(frozen=True)

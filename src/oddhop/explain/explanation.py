@@ -66,6 +66,7 @@ class Neighbour:
     rarity : the share of all edges of the network whose ends look as far apart; None if the detector does not say.
     member : whether it is one of the group that makes the node odd.
     flow : what passed between the two, in words; empty without events.
+    profile : the columns of the node table that were kept, in words.
     """
 
     id: Id
@@ -76,6 +77,7 @@ class Neighbour:
     rarity: float | None = None
     member: bool = False
     flow: str = ""
+    profile: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class Explanation:
     reasons : the first sentences, in the words of the detector; left out, they are about steps.
     ties : pairs of the listed neighbours, by their places, that belong to the group and are tied to each other.
     flows : what its events say; None without events.
+    profile : the columns of the node table that were kept, in words.
     """
 
     id: Id
@@ -200,6 +203,7 @@ class Explanation:
     reasons: tuple[str, ...] = ()
     ties: tuple[tuple[int, int], ...] = ()
     flows: NodeFlows | None = None
+    profile: str = ""
 
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called

@@ -10,6 +10,7 @@ from oddhop.odd.settings import OddSettings
 
 EDGE_SECONDS, VALUE_SECONDS = 1e-5, 1e-7  # of one pass over the edges, and of the attributes
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated network
+EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 
 
@@ -51,9 +52,10 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     coordinates = 2 * 8 * nodes * min(size.attributes, max(COMPONENTS, WIDE))
     eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * edges * (8 + 8 + 8 + 4)
-    memory = BASE + size.reading + wiring + coordinates + eigenvectors + per_edge
+    per_event = size.events * (2 * EVENT_BYTES + 100)  # at either end; what was sent, as it is and with permuted times
+    memory = BASE + size.reading + wiring + coordinates + eigenvectors + per_edge + per_event
     passes = (settings.n_resamples + 1) * edges * EDGE_SECONDS
-    seconds = passes + nodes * min(size.attributes, 1_000) * VALUE_SECONDS
+    seconds = passes + nodes * min(size.attributes, 1_000) * VALUE_SECONDS + size.events * EVENT_SECONDS
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})
     simulated = memory + 100 * edges + 4 * coordinates  # ends, a table of edges, draws; noise and its mixtures

@@ -127,6 +127,7 @@ def _explain(context: Context, number: int) -> Explanation:
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
         flows=_flows(context, number),
+        profile=context.network.profile(number),
     )
 
 
@@ -174,6 +175,7 @@ def _neighbour(
         rarity=None if silent_view else rarity,
         member=bool(around.members[place]),
         flow="" if events is None else with_neighbour(events, number, int(around.nodes[place])),
+        profile=context.network.profile(int(around.nodes[place])),
     )
 
 

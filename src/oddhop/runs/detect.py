@@ -119,7 +119,7 @@ def detect(
             data = files.data_part(network)
             if cases:
                 write_report(folder, fitter, network, fitter.result_, cases=cases, log=log)
-        result = fitter.result_
+        result = fitter.result_ if on_cluster else network.with_kept(fitter.result_)
         figures = files.write_results(folder, result, in_shards=on_cluster)
         figures |= files.ending_part(fitter, result)
         fitter.save(folder / files.MODEL)

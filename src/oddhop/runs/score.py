@@ -45,6 +45,7 @@ def score(
             raise RunFolderError(f"{folder} already holds results", "choose another folder")
         network = read_for_run(log, settings, edges, nodes, database, encoding)
         result = detector.rank(network, progress=log.progress)
+        result = network.with_kept(result)
         figures = files.write_results(folder, result)
         figures |= files.ending_part(detector, result)
         if write_to is not None and database is not None:

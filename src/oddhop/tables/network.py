@@ -39,7 +39,8 @@ class Network:
     encoding : how the columns of a table became the attributes; None for a graph made of arrays.
     roles, counts : which columns were read as what, and what was left out; None for a graph made of arrays.
     differences : where the table is not as the one that the encoding was learned from.
-    originals : the columns whose values an encoding loses (texts, dates), to quote from.
+    originals : the columns whose values an encoding loses (texts, dates), to quote from, and those in ``kept``.
+    kept : the columns of the node table that results and cases take along.
 
     Examples
     --------
@@ -55,6 +56,7 @@ class Network:
     counts: Counts | None = None
     differences: tuple[Difference, ...] = ()
     originals: pa.Table | None = None
+    kept: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> Network:
@@ -88,6 +90,34 @@ class Network:
             raise GraphError(f"no node is called {first!r}", f"give ids as the node table has them, such as {like!r}")
         return np.asarray(places.to_numpy(), dtype=np.int64)
 
+    def profile(self, node: int) -> str:
+        """Return the values of the kept columns of a node, in words.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from oddhop import read_network
+        >>> people = pa.table({"id": ["a", "b"], "age": [31, 25], "town": ["Delft", None]})
+        >>> read_network(pa.table({"from": ["a"], "to": ["b"]}), people, keep_columns=("age", "town")).profile(1)
+        'age 25'
+        """
+        if self.originals is None:
+            return ""
+        values = ((name, self.originals.column(name)[int(node)].as_py()) for name in self.kept)
+        return ", ".join(f"{name} {value}" for name, value in values if value is not None)
+
+    def with_kept(self, result: pa.Table) -> pa.Table:
+        """Append the kept columns to a result table."""
+        if self.originals is None or not self.kept:
+            return result
+        taken = [name for name in self.kept if name in result.column_names]
+        if taken:
+            raise GraphError(f"the results have a column {taken[0]!r} of their own", "do not keep it, or rename it")
+        places = pa.array(self.numbers(result["id"]))
+        for name in self.kept:
+            result = result.append_column(name, self.originals.column(name).take(places))
+        return result
+
     def name(self, node: int) -> int | str:
         """Return the id of a node by its number, as an integer or as text."""
         name = self.ids[int(node)].as_py()
@@ -104,6 +134,7 @@ class Description:
     counts: Counts
     differences: tuple[Difference, ...]
     originals: pa.Table | None
+    kept: tuple[str, ...]
 
 
 def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> Network:
@@ -147,6 +178,7 @@ def read_network(
     until: str | None = None,
     keep_unknown: bool = False,
     flows: bool = True,
+    keep_columns: Sequence[str] = (),
     strict: bool = False,
     memory_limit: str | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -171,6 +203,7 @@ def read_network(
     since, until : read the events from this moment on, and before that one, such as "2026-11-16".
     keep_unknown : keep ends of edges that the node table lacks as nodes of unknown profile.
     flows : whether events become attributes of nodes, by :func:`oddhop.tables.flows.flow_columns`.
+    keep_columns : columns of the node table that results and cases take along as they are.
     strict : refuse tables of which anything would be left out, instead of counting it.
     memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
     temp_folder : where it may do so; the system's temporary folder by default.
@@ -202,6 +235,7 @@ def read_network(
             "until": until,
             "keep_unknown": keep_unknown,
             "flows": flows and (encoding is None or encoding.events is not None),
+            "keep_columns": tuple(keep_columns),
             "strict": strict,
             "memory_limit": memory_limit,
         },
@@ -227,8 +261,9 @@ def read_network(
     progress("encoding", len(encoding.report), len(encoding.report))
     graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
     graph = replace(graph, events=tables.events, flow_count=encoding.flow_count)
-    originals = columns.select([one.name for one in encoding.columns if one.kind in ("text", "date")])
-    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals)
+    originals = columns.select(encoding.quoted(tables.columns.column_names, read.keep_columns))
+    kept = read.keep_columns
+    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals, kept)
 
 
 def with_flows(columns: pa.Table, events: Events) -> pa.Table:
@@ -288,4 +323,5 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
         raise GraphError(f"{folder} was changed after it was written: {error}", "take a copy or ingest again") from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
         raise GraphError(f"the files of {folder} do not belong together", "take a copy or ingest again")
-    return Description(ids, encoding, roles, counts, differences, originals)
+    kept = tuple(manifest.settings["read"].get("keep_columns", ())) if texts else ()
+    return Description(ids, encoding, roles, counts, differences, originals, kept)

@@ -26,6 +26,7 @@ class ReadSettings(Settings):
     until: str | None = None
     keep_unknown: bool = False
     flows: bool = True
+    keep_columns: Annotated[tuple[str, ...], Field(strict=False)] = ()
     strict: bool = False
     memory_limit: str | None = None
 

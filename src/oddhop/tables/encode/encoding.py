@@ -99,6 +99,11 @@ class Encoding:
             taken[unique] = None
         return tuple(taken)
 
+    def quoted(self, names: Sequence[str], kept: Sequence[str]) -> list[str]:
+        """Give the columns that are stored as they are: texts and dates, which are lost, and those to be kept."""
+        lost = {one.name for one in self.columns if one.kind in ("text", "date")}
+        return [name for name in names if name in lost or name in kept]
+
     @property
     def flow_count(self) -> int:
         """How many of the attributes, the last ones, come from events."""

@@ -110,6 +110,7 @@ def write_nodes(
     encoding: Encoding,
     folder: Path,
     *,
+    kept: Sequence[str],
     learned: bool,
     progress: Progress = silent,
 ) -> tuple[dict[str, ArrayEntry], tuple[Difference, ...]]:
@@ -117,9 +118,9 @@ def write_nodes(
 
     ``learned`` says that the encoding was learned from this very table, which then differs nowhere.
     """
-    chosen, needed = people.chosen, {one.name for one in encoding.columns}
+    chosen, needed = people.chosen, {one.name for one in encoding.columns} | set(kept)
     columns = [k for k in chosen.others if not learned or chosen.node_names[k] in needed]
-    quoted = [one.name for one in encoding.columns if one.kind in ("text", "date")]
+    quoted = encoding.quoted([chosen.node_names[k] for k in chosen.others], kept)
     differences: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
         ids = stack.enter_context(growing_table(folder / IDS))

@@ -172,7 +172,8 @@ def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnec
     files = [*job.edge_form.files, *job.node_form.files]
     read = job.read
     with database(files, job.memory_limit, spill, work / DATABASE) as connection:
-        yield connection, find_columns(connection, job.edge_form, job.node_form, read.source, read.target, read.id)
+        asked = read.source, read.target, read.id, read.keep_columns
+        yield connection, find_columns(connection, job.edge_form, job.node_form, *asked)
 
 
 def _read_wiring(job: Job, work: Path) -> None:
@@ -260,7 +261,9 @@ def _write_attributes(
     job: Job, people: NodeTable, flows: FlowFile | None, encoding: Encoding, work: Path
 ) -> dict[str, Any]:
     learned = job.encoding is None
-    arrays, differences = write_nodes(people, flows, encoding, work, learned=learned, progress=job.progress)
+    arrays, differences = write_nodes(
+        people, flows, encoding, work, kept=job.read.keep_columns, learned=learned, progress=job.progress
+    )
     return {
         "flow_count": encoding.flow_count,
         "arrays": {name: entry.model_dump(mode="json") for name, entry in arrays.items()},

@@ -14,7 +14,7 @@ from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import Direction
 from oddhop.tables.read.ids import IdColumn, end_key, id_column
-from oddhop.tables.read.roles import find_ends, find_id
+from oddhop.tables.read.roles import find_ends, find_id, said
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 
@@ -160,11 +160,14 @@ def find_columns(
     source: str | None,
     target: str | None,
     id_name: str | None,
+    kept: Sequence[str] = (),
 ) -> TableColumns:
     """Find out which column is what, by name."""
     edge_names, node_names = edge_form.names(connection), node_form.names(connection)
     ends = find_ends(edge_names, source, target, edge_form.label)
     i = find_id(node_names, id_name, node_form.label)
+    for name in kept:
+        said(node_names, name, "keep_columns", node_form.label)
     return TableColumns(edge_form, node_form, edge_names, node_names, ends, i)
 
 

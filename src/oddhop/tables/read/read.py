@@ -102,7 +102,8 @@ def read_tables(
         files = [*edge_form.files, *node_form.files]
         connection = stack.enter_context(database(files, settings.memory_limit, temp_folder))
         with reading("the network"):
-            columns = find_columns(connection, edge_form, node_form, settings.source, settings.target, settings.id)
+            asked = settings.source, settings.target, settings.id, settings.keep_columns
+            columns = find_columns(connection, edge_form, node_form, *asked)
             return _read(connection, columns, settings, known, progress)
 
 
