@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from oddhop import Graph, Odd
-from oddhop.explain.audit import Finding, agreement, audit_ranking, neighbour_distances, norms
+from oddhop import Graph, Odd, read_network
+from oddhop.explain.audit import Finding, agreement, audit_ranking, follow_time_or_id, neighbour_distances, norms
 from oddhop.hcm.phrases import ties
 from oddhop.odd.phrases import related
 
@@ -94,3 +94,16 @@ def test_ids_of_text_find_their_nodes() -> None:
     fitted = Odd(random_state=0).fit(graph)
     by_degree = fitted.result_.set_column(1, "score", fitted.result_["degree"].cast("double"))
     assert by_name(fitted.audit(graph, by_degree))["degree"].figure == pytest.approx(1.0)
+
+
+def test_a_flow_column_that_follows_time_is_warned_about() -> None:
+    rng = np.random.default_rng(0)
+    nodes, source = 200, np.repeat(np.arange(200), 5)
+    when = np.datetime64("2026-01-01", "s") + 3_600 * source + rng.integers(0, 60, source.size)
+    table = {"from": source, "to": rng.integers(0, nodes, source.size), "amount": 1.0 + source, "when": when}
+    people = pa.table({"id": np.arange(nodes), "x": rng.normal(size=nodes)})
+    told = follow_time_or_id(read_network(pa.table(table), people).graph)
+    assert any("'amount out sum' is almost a function of its place among the ids" in one.sentence for one in told)
+    table["amount"] = rng.permutation(table["amount"])
+    calm = follow_time_or_id(read_network(pa.table(table), people).graph)
+    assert not any("'amount out sum'" in one.sentence for one in calm)

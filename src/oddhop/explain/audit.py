@@ -72,7 +72,7 @@ def audit_ranking(
         "distance to neighbours": neighbour_distances(prepared),
     }
     compared = [_compared(name, values, score, judged) for name, values in trivial.items()]
-    return (*compared, *own, _not_judged(judged))
+    return (*compared, *own, *follow_time_or_id(graph), _not_judged(judged))
 
 
 def norms(graph: Graph) -> Floats:
@@ -119,6 +119,44 @@ def agreement(result: pa.Table, top: int, who: str, otherwise: str) -> Finding:
     if kept >= KEPT:
         return Finding("top", "fine", kept, f"{expected}.")
     return Finding("top", "warning", kept, f"{expected}: {otherwise}")
+
+
+def follow_time_or_id(graph: Graph) -> tuple[Finding, ...]:
+    """Say which flow columns are almost a function of when a node was active, or of its place among the ids.
+
+    In sampled data such a column can give labels away, and it means nothing next month.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.explain.audit import follow_time_or_id
+    >>> follow_time_or_id(Graph.from_arrays([[0], [1]], [[1.0], [2.0]]))
+    ()
+    """
+    if graph.events is None or graph.attribute_names is None or not graph.flow_count:
+        return ()
+    orders: dict[str, Floats] = {"its place among the ids": np.arange(graph.node_count, dtype=np.float64)}
+    if graph.events.columns.time is not None:
+        orders["when it was first active"] = graph.events.first_times()
+    found = []
+    first = graph.attribute_count - graph.flow_count
+    for k in range(first, graph.attribute_count):
+        column = graph.attributes[:, [k]]
+        values = np.asarray(column.toarray() if is_sparse(column) else column).ravel()
+        for what, order in orders.items():
+            known = ~np.isnan(order)
+            if known.sum() < FEWEST_TO_COMPARE or np.ptp(values[known]) == 0 or np.ptp(order[known]) == 0:
+                continue
+            rho = float(stats.spearmanr(values[known], order[known]).statistic)
+            if abs(rho) > ALIKE:
+                name = graph.attribute_names[k]
+                sentence = (
+                    f"The column {name!r} is almost a function of {what} (rank correlation {rho:+.2f}). In sampled "
+                    "data that can give labels away: think of ignoring it."
+                )
+                found.append(Finding("time and id", "warning", rho, sentence))
+    return tuple(found)
 
 
 def _not_judged(judged: Bools) -> Finding:

@@ -114,6 +114,13 @@ class Events:
             kinds=self.kinds[first:last],
         )
 
+    def first_times(self) -> Floats:
+        """Give the time of every node's first event, NaN where it has none with a time."""
+        moments = np.where(self.times == NO_TIME, np.inf, self.times.astype(np.float64))
+        rows = self.indptr[::2]
+        first = np.minimum.reduceat(np.append(moments, np.inf), rows[:-1])
+        return np.where((np.diff(rows) > 0) & np.isfinite(first), first, np.nan)
+
     def arrays(self) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
         """Give the arrays by name."""
         return ((name, getattr(self, name)) for name in ARRAYS)
