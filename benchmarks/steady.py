@@ -204,8 +204,7 @@ def window(moves: int) -> str:
     made = bank(days=29 + moves)
     found, clear, likely = [], [], []
     for day in range(moves + 1):
-        tables = made.window(day).select(["payer", "payee"])
-        graph = as_network(tables, made.accounts).graph
+        graph = as_network(made.window(day), made.accounts).graph
         panel, evidence, seen = learn_panel(graph, workers=2)
         found.append(np.where(graph.degrees > 0, evidence.score, -np.inf))
         chance = simulate_chance(panel, seen, seed=0, workers=2)

@@ -101,7 +101,7 @@ class TellingColumns:
 
 def telling_columns(node: Node, now: Situation, as_it_is: Rescored) -> TellingColumns:
     """Judge the node again with one column after the other changed, and give those that lower its score."""
-    columns, unit = node.context.columns, node.context.held.panel.blocks.unit
+    columns, unit = node.context.columns, node.context.held.panel.unit
     gap = np.abs(node.typical - now.row) / unit
     size = np.zeros(len(columns.spans))
     np.maximum.at(size, columns.span_of, gap)

@@ -51,6 +51,14 @@ class Panel:
         """All five, in the order of the figures."""
         return self.stranger, self.outlier, self.clique, self.flow, self.knot
 
+    @property
+    def unit(self) -> Floats:
+        """What a difference in each attribute is measured by; infinite for one that repeats another."""
+        unit = self.blocks.unit
+        if self.flows is not None:
+            unit[unit.size - self.flows.spread.size :] = self.flows.spread
+        return unit
+
 
 @dataclass(frozen=True)
 class Seen:
