@@ -245,3 +245,10 @@ def test_a_slow_query_draws_no_bar_into_the_output() -> None:
     )
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_delta_table_is_refused_for_some_of_its_files_may_be_removed(tmp_path):
+    (tmp_path / "_delta_log").mkdir()
+    written(EDGES, tmp_path / "part.parquet")
+    with pytest.raises(TableError, match="Delta table"):
+        read_tables(tmp_path, NODES)

@@ -118,6 +118,12 @@ def _named_files(name: str | bytes, what: str) -> Form:
         raise TableError(f"{what} must be the path of a file, got {name!r}")
     path = Path(name)
     if path.is_dir():
+        if (path / "_delta_log").is_dir():
+            # Its log says which of the files still belong to the table.
+            raise TableError(
+                f"{what} is the Delta table {name!r}, of whose files some may have been removed",
+                "read it with the deltalake package and give the frame",
+            )
         found = sorted(str(file) for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
         files = [file for file in found if _form(file)]
         if not files:
