@@ -148,7 +148,10 @@ def added(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
     """Add one random edge for every hundred."""
     if isinstance(given, Tables):
         count = given.edges.num_rows // 100
-        ends = [given.nodes.column(0).take(pa.array(rng.integers(0, given.nodes.num_rows, count))) for _ in range(2)]
+        rows = rng.integers(0, given.nodes.num_rows, (2, count))
+        if pc.all(pc.less(given.edges.column(0), given.edges.column(1))).as_py():
+            rows.sort(axis=0)  # a list of undirected edges stays one
+        ends = [given.nodes.column(0).take(pa.array(some)) for some in rows]
         # All else of an added row is that of some other row.
         more = given.edges.take(pa.array(rng.integers(0, given.edges.num_rows, count)))
         for place, end in enumerate(ends):
@@ -191,7 +194,7 @@ def opened(name: str) -> Input:
     """Open a network by its name."""
     if name == "bank":
         made = bank()
-        return Tables(made.payments.select(["payer", "payee"]), made.accounts)
+        return Tables(made.payments, made.accounts)
     if name in TABLES:
         folder: Path = data_folder() / name
         nodes = pq.read_table(folder / "nodes.parquet")

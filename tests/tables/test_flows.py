@@ -534,7 +534,7 @@ def test_amount_time_and_kind_are_guessed():
     roles = roles_of(pieces=[1, 2, 2, 3], day=[FRIDAY.date()] * 4, urgent=[True, False, True, None])
     assert (roles.amount, roles.time, roles.edge_kind) == (("pieces",), "day", ("urgent",))
     assert roles_of(time=[1_709_251_200 + k for k in range(4)]).time == "time"
-    assert roles_of(time=[1, 2, 3, 3]).amount == ("time",)
+    assert roles_of(time=[1, 2, 3, 3]).amount == ()
 
 
 def test_an_id_of_the_event_is_no_amount():
@@ -542,7 +542,8 @@ def test_an_id_of_the_event_is_no_amount():
     assert (roles.amount, [name for name, _ in roles.unread]) == (("euros",), ["transaction_id"])
     many = list(range(100, 140))
     assert roles_of(number=many, euros=[k % 7 for k in many]).amount == ("euros",)
-    assert roles_of(number=[float(k) for k in many]).amount == ("number",)
+    assert roles_of(number=[float(k) for k in many]).amount == ()
+    assert roles_of(number=[k + 0.5 for k in many]).amount == ("number",)
     said = read_tables(pairs(*UPWARD, transaction_id=[7, 8, 8, 9]), PEOPLE, ReadSettings(amount=("transaction_id",)))
     assert said.roles.amount == ("transaction_id",)
 

@@ -42,10 +42,11 @@ class NodeFlows:
     events: tuple[FlowEvent, ...] = ()
     not_drawn: int = 0
     amount: str = ""
+    directed: bool = True
 
 
-def node_flows(events: Events, node: int, odd_times: Sequence[int] = ()) -> NodeFlows:
-    """Say what a node sent and received; events at ``odd_times`` are marked.
+def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] = ()) -> NodeFlows:
+    """Say what a node sent and received; ``odd`` events are marked: whether received, the partner, and the time.
 
     Examples
     --------
@@ -66,8 +67,9 @@ def node_flows(events: Events, node: int, odd_times: Sequence[int] = ()) -> Node
     if passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED:
         hours = said_number(float(f"{values['hours from in to out']:.2g}"))
         told.append(f"It sent on {passed:.0%} of what it received within a day, at the median after {hours} hours.")
-    drawn, left = _drawn(own, set(odd_times))
-    return NodeFlows(tuple(told), drawn, left, own.columns.amounts[0] if own.columns.amounts else "")
+    drawn, left = _drawn(own, odd)
+    amount = own.columns.amounts[0] if own.columns.amounts else ""
+    return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed)
 
 
 def with_neighbour(events: Events, node: int, neighbour: int) -> str:
@@ -134,17 +136,19 @@ def _when(times: Ints, values: dict[str, float]) -> str:
     return f"Its events lie within {days} days, {first} to {last}; {share:.0%} of them within one day."
 
 
-def _drawn(own: Events, odd: set[int]) -> tuple[tuple[FlowEvent, ...], int]:
+def _drawn(own: Events, odd: Sequence[tuple[bool, int, int]]) -> tuple[tuple[FlowEvent, ...], int]:
     if own.columns.time is None:
         return (), 0
     sizes: Floats = np.abs(own.amounts[:, 0]) if own.columns.amounts else np.ones(own.partners.size)
     sizes = np.where(np.isnan(sizes), 0.0, sizes)
     known = np.flatnonzero(own.times != NO_TIME)
-    marked = np.array([int(moment) in odd for moment in own.times[known]], dtype=bool)
-    kept = known[np.lexsort((known, -sizes[known], ~marked))[:DRAWN]]
-    received = int(own.indptr[1])
+    received = np.arange(own.partners.size) >= own.indptr[1]
+    marked = np.zeros(own.partners.size, dtype=bool)
+    for way, partner, moment in odd:
+        marked |= (received == way) & (own.partners == partner) & (own.times == moment)
+    kept = known[np.lexsort((known, -sizes[known], ~marked[known]))[:DRAWN]]
     events = (
-        FlowEvent(int(own.times[k]) / 1e6, bool(k >= received), float(sizes[k]), int(own.times[k]) in odd)
+        FlowEvent(int(own.times[k]) / 1e6, bool(received[k]), float(sizes[k]), bool(marked[k]))
         for k in np.sort(kept).tolist()
     )
     return tuple(events), int(known.size - kept.size)

@@ -72,7 +72,8 @@ class Cycles:
 
     def permuted_log_p(self, turn: int) -> Floats:
         """Give what cycles say of every node in one of the permutations."""
-        return _log_p(np.asarray(self.permuted[[turn]].toarray()[0]), self.expected, self.permuted.shape[0])
+        own = self.permuted[[turn % PERMUTATIONS]].toarray()[0]
+        return _log_p(np.asarray(own), self.expected, PERMUTATIONS)
 
 
 def find_cycles(events: Events | None, nodes: int) -> Cycles | None:
@@ -94,8 +95,9 @@ def find_cycles(events: Events | None, nodes: int) -> Cycles | None:
     sent = sent_events(events)
     every = np.ones(sent.partners.size, dtype=bool)
     counts, first, truncated = _count(sent, every)
-    permuted = [_count_permuted(sent, turn) for turn in range(PERMUTATIONS)] if counts.any() else []
-    table = sp.csr_array(np.stack(permuted)) if permuted else sp.csr_array((PERMUTATIONS, nodes))
+    table = sp.csr_array((PERMUTATIONS, nodes))
+    if counts.any():  # a row at a time: hardly any node is on a cycle by chance
+        table = sp.vstack([sp.csr_array(_count_permuted(sent, turn)[None]) for turn in range(PERMUTATIONS)], "csr")
     expected = np.asarray(table.sum(axis=0)) / PERMUTATIONS
     return Cycles(_log_p(counts, expected, PERMUTATIONS), counts, first, expected, table, truncated)
 

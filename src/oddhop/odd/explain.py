@@ -141,8 +141,11 @@ def _flows(context: Context, number: int) -> NodeFlows | None:
     sent = context.held.sent
     assert sent is not None  # noqa: S101 - where there are cycles there is what was sent
     steps = cycle_from(sent, int(cycles.first[number]))
-    told = node_flows(events, number, sent.times[steps].tolist())
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
+    targets, times = sent.partners[steps], sent.times[steps]
+    out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
+    back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
+    told = node_flows(events, number, [*out, *back])
     names = " → ".join(str(context.network.name(int(node))) for node in (*sources, sources[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
     of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""

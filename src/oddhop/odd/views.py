@@ -8,6 +8,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
+from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_attributes, learn_blocks
 from oddhop.odd.clique import beyond_degree, knots
@@ -133,6 +134,12 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Se
 
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
+    expected = 0 if panel.flows is None else panel.flows.centre.size
+    if graph.flow_count != expected:
+        raise GraphError(
+            f"the model was fitted with {expected} flow columns, got {graph.flow_count}",
+            "read the tables by read_network with the encoding of the model",
+        )
     _, seen = see(graph, panel.blocks, panel.flows, workers=workers)
     f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     return view_figures(seen, panel.kinship, f), seen

@@ -52,12 +52,12 @@ def timeline(flows: NodeFlows) -> Timeline:
     for one in flows.events:
         share = (one.time - first) / (last - first) if last > first else 0.5
         radius = max(SMALLEST, LARGEST * (one.amount / largest) ** 0.5)
-        way = "received" if one.received else "sent"
-        size = f", {flows.amount} {said_number(one.amount)}" if flows.amount else ""
+        way = ("received, " if one.received else "sent, ") if flows.directed else ""
+        size = f"{flows.amount} {said_number(one.amount)}" if flows.amount else "an event"
         marks.append(
             Mark(
                 x=round(MARGIN + share * (WIDTH - 2 * MARGIN), 1),
-                y=HEIGHT / 2 + (-1 if one.received else 1) * (LARGEST + 5),
+                y=HEIGHT / 2 + ((-1 if one.received else 1) * (LARGEST + 5) if flows.directed else 0.0),
                 radius=round(radius, 1),
                 shade="odd" if one.odd else "in" if one.received else "out",
                 label=f"{_told(one.time, '%Y-%m-%d %H:%M')}, {way}{size}",

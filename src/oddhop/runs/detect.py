@@ -166,6 +166,8 @@ def _fit_on_cluster(
     )
     for text in (*known.roles.told(stored.events()), *left_out(known.counts, known.roles)):
         log.say("left_out", f"  {text}", what=text)
+    if manifest.settings["read"].get("keep_columns"):
+        log.say("kept", "  columns that were kept are not taken along on a cluster")
     with cluster(address) as mapper:
         detector.fit_partitions(graph, mapper=mapper, run_folder=checkpoints, resume=resume, progress=log.progress)
     return files.stored_part(stored, known, detector.model_.fingerprint)

@@ -17,6 +17,8 @@ from oddhop.tables.read import Counts, Query, Roles
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
+RANKED = ("id", "score", "rank", "rank_low", "rank_high", "top_probability", "kind", "score_std")
+RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
 
 
 def read_for_run(
@@ -28,6 +30,9 @@ def read_for_run(
     encoding: Encoding | None = None,
 ) -> Network:
     """Read the tables, or open a network on disk, and tell what was read, left out, and made of every column."""
+    reserved = [name for name in settings.read.keep_columns if name in RESULT_COLUMNS or name.startswith("p_")]
+    if reserved:
+        raise SettingsError(f"the results have a column {reserved[0]!r} of their own", "do not keep it, or rename it")
     if isinstance(edges, str) and is_stored(edges):
         network = _opened(settings, edges, nodes, encoding)
     else:

@@ -22,6 +22,7 @@ from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_
 from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
+from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.flows import check_names, flow_columns, flow_values
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
@@ -240,6 +241,7 @@ def read_network(
             "memory_limit": memory_limit,
         },
     )
+    check_flows(flows, encoding)
     known = None if encoding is None else encoding.events
     tables = read_tables(edges, nodes, read, known=known, temp_folder=temp_folder, progress=progress)
     columns = tables.columns if tables.events is None else with_flows(tables.columns, tables.events)

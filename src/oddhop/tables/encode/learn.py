@@ -170,6 +170,8 @@ def _learned(
     seen: dict[bytes, str] = {}
     for k, name in enumerate(names):
         progress("encoding", k, len(names))
+        if name in flows and forced.get(name, IGNORE) != IGNORE:
+            raise EncodingError(f"{name!r} is made of events and cannot be {forced[name]}", "ignore it, or leave it be")
         if name in flows and name not in forced:
             encoder, block, entry = _learn_flow(flows[name], column_of(name))
         else:

@@ -91,10 +91,10 @@ def flow_values(events: Events) -> Floats:
 
 
 def _listed(events: EventColumns) -> Iterator[FlowColumn]:
-    sides = (("out", "sent"), ("in", "received")) if events.directed else (("", "has"),)
-    for side, verb in sides:
+    sides = (("out", "sent", "to"), ("in", "received", "from")) if events.directed else (("", "has", "events with"),)
+    for side, verb, whom in sides:
         yield FlowColumn(f"events {side}".strip(), f"how many events it {verb}")
-        yield FlowColumn(f"partners {side}".strip(), f"how many different nodes it {verb} events with")
+        yield FlowColumn(f"partners {side}".strip(), f"how many different nodes it {verb} {whom}")
         share = "the share of these events with the commonest partner"
         yield FlowColumn(f"largest partner share {side}".strip(), share, skewed=False)
     yield FlowColumn("events per partner", "events divided by partners")
@@ -102,7 +102,7 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
         meaning = "the share of its partners that it both sent to and received from"
         yield FlowColumn("mutual partner share", meaning, skewed=False)
     for amount in events.amounts:
-        for side, verb in sides:
+        for side, verb, _ in sides:
             where = f"{amount} {side}".strip()
             yield FlowColumn(f"{where} sum", f"the sum of {amount} that it {verb}")
             yield FlowColumn(f"{where} mean", f"the mean {amount} of the events that it {verb}")

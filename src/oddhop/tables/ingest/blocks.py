@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,8 +149,9 @@ def bring_edges(
     connection: duckdb.DuckDBPyConnection, chosen: TableColumns, read: ReadSettings, *, where_they_lie: bool
 ) -> tuple[IdColumn, IdColumn]:
     """Make ``edges``, where they lie if that can be; give both ends."""
-    connection.execute("DROP VIEW IF EXISTS edges")
-    connection.execute("DROP TABLE IF EXISTS edges")
+    for kind in ("VIEW", "TABLE"):
+        with suppress(duckdb.CatalogException):  # it is the other
+            connection.execute(f"DROP {kind} IF EXISTS edges")
     picks = chosen.edge_picks(read)
     _bring(connection, chosen.edge_form, "edges", picks, set(picks), where_it_lies=where_they_lie)
     return chosen.end_roles(connection)

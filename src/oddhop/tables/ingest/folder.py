@@ -18,6 +18,7 @@ from oddhop.base.parallel import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
+from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
 from oddhop.tables.read.sources import Form, opened
 from oddhop.tables.settings import EncodeSettings, ReadSettings
@@ -70,11 +71,14 @@ def ingest(
         raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
     with _files(edges, "the edge table") as edge_form, _files(nodes, "the node table") as node_form:
         settings = {
-            "read": read.model_dump(exclude={"memory_limit"}),
+            "read": read.model_dump(mode="json", exclude={"memory_limit"}),
             "encode": encode.model_dump(),
             "encoding": None if encoding is None else _digest(encoding),
             "partition_entries": partition_entries,
         }
+        check_flows(read.flows, encoding)
+        if encoding is not None and encoding.events is None:
+            read = read.model_copy(update={"flows": False})
         job = Job(
             tables={"edges": os.fspath(edges), "nodes": os.fspath(nodes)},
             edge_form=edge_form,

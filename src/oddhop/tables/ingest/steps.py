@@ -42,7 +42,7 @@ from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sor
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import edge_roles_from, find_edge_roles
-from oddhop.tables.read.events import columns_of, find_direction
+from oddhop.tables.read.events import columns_of, find_direction, missing_values
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.sources import Form
@@ -70,11 +70,6 @@ class Job:
     def known(self) -> EventColumns | None:
         """The columns of events of the encoding that is used again."""
         return None if self.encoding is None else self.encoding.events
-
-    @property
-    def flows(self) -> bool:
-        """Whether events are read: not where an encoding is used again that was learned without them."""
-        return self.read.flows and (self.encoding is None or self.known is not None)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -200,17 +195,23 @@ def _write_events(
 ) -> dict[str, Any]:
     roles = edge_roles_from(_step(work, "nodes", dict)["edges"])
     asked = job.read.directed if job.known is None else job.known.directed
-    with reading("the edges"):
-        direction = find_direction(connection, roles, asked, chosen.end_names)
+    direction = None
+    if job.read.flows:
+        with reading("the edges"):
+            direction = find_direction(connection, roles, asked, chosen.end_names)
     kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
-    columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known) if job.flows else None
+    columns, entries = None, {}
+    missing: tuple[tuple[str, int], ...] = ()
+    if direction is not None:
+        columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known)
     chosen.check_profile(columns is not None)
-    entries = {}
-    if columns is not None:
+    if columns is not None and direction is not None:
         entries = write_events(connection, columns, direction.both_ways, nodes, work, job.progress)
+        with reading("the edges"):
+            missing = missing_values(connection, roles)
     return {
         "columns": None if columns is None else asdict(columns),
-        "roles": asdict(chosen.roles(roles, direction)),
+        "roles": asdict(chosen.roles(roles, direction, missing)),
         "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
     }
 

@@ -19,6 +19,7 @@ from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
 MOST_KINDS = 20
 TIMES = ("time", "timestamp", "datetime", "date", "when", "at", "ts", "booked", "created", "unixtime", "epoch")
 FIRST_SECOND, LAST_SECOND = 10**8, 10**11  # 1973, and what would be 1973 in milliseconds
+UNITS = (1, 10**3, 10**6, 10**9)  # of a Unix time, in a second
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def find_edge_roles(
     if not settings.flows and settings.since is None and settings.until is None:
         return EdgeRoles(EventColumns(), unread=tuple((names[k], "flows are off") for k in others))
     if known is not None:
+        _check_known(settings, known, label)
         asked = ReadSettings(amount=known.amounts, time=known.time, edge_kind=known.kinds)
     else:
         asked = settings
@@ -98,7 +100,7 @@ def find_edge_roles(
                 amounts.append(k)
                 continue
         elif name in (asked.edge_kind or ()) or (asked.edge_kind is None and kind in ("VARCHAR", "BOOLEAN")):
-            levels = _levels(connection, sql, inside)
+            levels = _levels(connection, _text(kind, sql), inside)
             if name in named or 1 < len(levels) <= MOST_KINDS:
                 kinds.append((k, levels[:MOST_KINDS]))
                 continue
@@ -120,10 +122,21 @@ def find_edge_roles(
         columns,
         None if time is None else times[time],
         tuple(_number(types[k][1]) for k in amounts),
-        tuple(_code(types[k][1], levels) for (k, _), levels in zip(kinds, columns.levels, strict=True)),
+        tuple(_code(_text(*types[k], levels), levels) for (k, _), levels in zip(kinds, columns.levels, strict=True)),
         tuple(unread),
         inside,
     )
+
+
+def _check_known(settings: ReadSettings, known: EventColumns, label: str) -> None:
+    """Refuse roles that are not those of the model."""
+    has = {"amount": known.amounts, "time": known.time, "edge_kind": known.kinds, "directed": known.directed}
+    for name, value in has.items():
+        if getattr(settings, name) not in (None, value):
+            raise TableError(
+                f"{label}: {name} is {getattr(settings, name)!r}, and the model was fitted with {value!r}",
+                "leave it out: the edge table is read as that of the model was",
+            )
 
 
 def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: ReadSettings, label: str) -> str | None:
@@ -176,9 +189,12 @@ def _times(
         elif kind in INTEGERS | FLOATS and (names[k] == asked.time or plain(names[k]) in TIMES):
             known = f"isfinite(CAST({sql} AS DOUBLE))"
             low, high = fetch_row(connection, f"SELECT min({sql}), max({sql}) FROM edges WHERE {known}")  # noqa: S608
-            step = next((s for s in (10**6, 10**3, 1) if low is not None and _seconds(low, high, 10**6 // s)), None)
-            if step is not None:
-                found[k] = f"CASE WHEN {known} THEN CAST({sql} * {step} AS BIGINT) END"
+            unit = next((one for one in UNITS if low is not None and _seconds(low, high, one)), None)
+            if unit is not None:
+                wide = f"CAST({sql} AS {'BIGINT' if kind in INTEGERS else 'DOUBLE'})"
+                found[k] = f"CASE WHEN {known} THEN {_microseconds(wide, unit)} END"
+            elif low is None and names[k] == asked.time:
+                found[k] = "CAST(NULL AS BIGINT)"
     if asked.time is not None:
         k = list(names).index(asked.time)
         if k not in found:
@@ -187,6 +203,11 @@ def _times(
             )
         return {k: found[k]} | {other: sql for other, sql in found.items() if other != k}
     return dict(sorted(found.items(), key=lambda one: (_place(names[one[0]]), one[0])))
+
+
+def _microseconds(sql: str, per_second: int) -> str:
+    scale = 10**6 / per_second
+    return f"CAST({sql} * {int(scale)} AS BIGINT)" if scale >= 1 else f"CAST({sql} // {int(1 / scale)} AS BIGINT)"
 
 
 def _seconds(low: float, high: float, per_second: int) -> bool:
@@ -198,18 +219,22 @@ def _place(name: str) -> int:
 
 
 def _like_an_id(connection: duckdb.DuckDBPyConnection, name: str, kind: str, sql: str) -> str:
-    if kind not in INTEGERS:
-        return ""
+    if plain(name) in TIMES:
+        return "named like a time, and holds neither dates nor Unix times"
     if NAMED_LIKE_AN_ID.search(name):
         return "like an id by its name"
-    rows, different = fetch_row(connection, f"SELECT count({sql}), count(DISTINCT {sql}) FROM edges")  # noqa: S608
-    return "like an id: no two the same" if rows > MOST_KINDS and rows == different else ""
+    whole = "true" if kind in INTEGERS else f"bool_and({sql} = trunc({sql}))"
+    rows, different, all_whole = fetch_row(
+        connection,
+        f"SELECT count({sql}), count(DISTINCT {sql}), {whole} FROM edges",  # noqa: S608
+    )
+    return "like an id: no two the same" if all_whole and rows > MOST_KINDS and rows == different else ""
 
 
 def _levels(connection: duckdb.DuckDBPyConnection, sql: str, inside: str | None) -> tuple[str, ...]:
     """Give the commonest values of the rows that are read, one more than are used where there are more."""
     rows = connection.execute(
-        f"SELECT CAST({sql} AS VARCHAR) AS level, count(*) AS rows FROM edges WHERE {sql} IS NOT NULL "  # noqa: S608
+        f"SELECT {sql} AS level, count(*) AS rows FROM edges WHERE {sql} IS NOT NULL "  # noqa: S608
         f"{'' if inside is None else f'AND {inside} '}"
         f"GROUP BY level ORDER BY rows DESC, level LIMIT {MOST_KINDS + 1}"
     ).fetchall()
@@ -221,5 +246,13 @@ def _number(sql: str) -> str:
     return f"CASE WHEN isfinite(CAST({sql} AS DOUBLE)) THEN CAST({sql} AS DOUBLE) + 0.0 END"
 
 
+def _text(kind: str, sql: str, levels: Sequence[str] = ()) -> str:
+    """Write a kind as text, the same whatever type it came in: 1 and 1.0 are one, and so are True and true."""
+    text = f"CAST({sql} AS VARCHAR)"
+    if kind in FLOATS:
+        return f"coalesce(CASE WHEN {sql} = trunc({sql}) THEN CAST(TRY_CAST({sql} AS BIGINT) AS VARCHAR) END, {text})"
+    return f"lower({text})" if levels and set(levels) <= {"true", "false"} else text
+
+
 def _code(sql: str, levels: Sequence[str]) -> str:
-    return f"CAST(list_position({literals(levels)}, CAST({sql} AS VARCHAR)) - 1 AS SMALLINT)"
+    return f"CAST(list_position({literals(levels)}, {sql}) - 1 AS SMALLINT)"

@@ -57,7 +57,7 @@ def find_direction(
     both_ways = rows > 0 and forth == back
     there = f"from {ends[0]!r} to {ends[1]!r}"
     if asked is not None:
-        told = f"direction counts, {there}, as told" if asked else "direction does not count, as told"
+        told = f"direction counts, {there}, as was said" if asked else "direction does not count, as was said"
         return Direction(asked, told, both_ways and not asked)
     if both_ways:
         return Direction(False, "edges have no direction: every row stands there both ways", True)
@@ -65,6 +65,19 @@ def find_direction(
         low, high = ends if ascending else ends[::-1]
         return Direction(False, f"edges have no direction: the id in {low!r} always comes before that in {high!r}")
     return Direction(True, f"direction counts: {there}")
+
+
+def missing_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> tuple[tuple[str, int], ...]:
+    """Count the events of ``placed`` without a value that can be used, by column."""
+    columns = roles.columns
+    names = dict(
+        zip(roles.named, [*([columns.time] if columns.time else []), *columns.amounts, *columns.kinds], strict=True)
+    )
+    if not names:
+        return ()
+    counts = ", ".join(f"count(*) FILTER ({name} IS NULL)" for name in names)
+    row = fetch_row(connection, f"SELECT {counts} FROM placed WHERE s >= 0 AND t >= 0 AND s <> t")  # noqa: S608
+    return tuple((str(name), count) for name, count in zip(names.values(), row, strict=True) if count)
 
 
 def columns_of(

@@ -19,8 +19,8 @@ from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 
 NO_ATTRIBUTES = (
-    "hop counts are predicted from attributes, so give a node table with an id and at least one more column for every "
-    "node, for example its degree or its age"
+    "nodes are judged by their attributes, so give a node table with an id and at least one more column for every "
+    "node, for example its degree or its age; the events of an edge table that has a direction would do, too"
 )
 
 
@@ -28,8 +28,8 @@ NO_ATTRIBUTES = (
 class Roles:
     """Which columns were read as what, by name.
 
-    ``unread`` has the other columns of the edge table, and why they were not read. ``direction`` says how it was
-    found out whether edges have one.
+    ``unread`` has the other columns of the edge table, and why they were not read; ``missing`` counts the events
+    without a usable value, by column. ``direction`` says how it was found out whether edges have one.
     """
 
     source: str
@@ -41,6 +41,7 @@ class Roles:
     directed: bool | None = None
     direction: str = ""
     unread: tuple[tuple[str, str], ...] = ()
+    missing: tuple[tuple[str, int], ...] = ()
 
     def told(self, events: Events | None) -> tuple[str, ...]:
         """Say what was read of the edge table besides its ends, and what was not, a sentence each."""
@@ -49,14 +50,18 @@ class Roles:
             columns = (("amount", self.amount), ("kind", self.edge_kind), ("time", (self.time,) if self.time else ()))
             read = [f"{what} {name!r}" for what, names in columns for name in names]
             said.append(f"{events.event_count:,} events" + (f" with {', '.join(read)}" if read else ""))
+        said += [
+            f"{count:,} events have no value in {name!r}, or one that is not finite or not among the kinds known"
+            for name, count in self.missing
+        ]
         return (*said, *(f"not read of the edge table: {name!r} ({why})" for name, why in self.unread))
 
 
 def roles_from(document: Mapping[str, Any]) -> Roles:
     """Read what ``dataclasses.asdict`` gave, after JSON."""
     lists = {name: tuple(document.get(name, ())) for name in ("amount", "edge_kind")}
-    unread = tuple((name, why) for name, why in document.get("unread", ()))
-    return Roles(**{**document, **lists, "unread": unread})
+    pairs = {name: tuple((one, told) for one, told in document.get(name, ())) for name in ("unread", "missing")}
+    return Roles(**{**document, **lists, **pairs})
 
 
 @dataclass(frozen=True)
@@ -118,9 +123,13 @@ class TableColumns:
         source, target = (self.edge_names[k] for k in self.ends)
         return source, target
 
-    def roles(self, edge_roles: EdgeRoles, direction: Direction) -> Roles:
-        """Give the roles by name."""
+    def roles(
+        self, edge_roles: EdgeRoles, direction: Direction | None, missing: tuple[tuple[str, int], ...] = ()
+    ) -> Roles:
+        """Give the roles by name; without a direction edges are pairs, and not events."""
         columns = edge_roles.columns
+        if direction is None:
+            return Roles(*self.end_names, self.node_names[self.id], unread=edge_roles.unread)
         return Roles(
             *self.end_names,
             self.node_names[self.id],
@@ -130,6 +139,7 @@ class TableColumns:
             direction.directed,
             direction.told,
             edge_roles.unread,
+            missing,
         )
 
     def edge_picks(self, settings: ReadSettings) -> dict[int, str]:
@@ -167,7 +177,10 @@ def find_columns(
     ends = find_ends(edge_names, source, target, edge_form.label)
     i = find_id(node_names, id_name, node_form.label)
     for name in kept:
-        said(node_names, name, "keep_columns", node_form.label)
+        if said(node_names, name, "keep_columns", node_form.label) == i or list(kept).count(name) > 1:
+            raise TableError(
+                f"{node_form.label}: {name!r} cannot be kept: it is the id, or named twice", "leave it out"
+            )
     return TableColumns(edge_form, node_form, edge_names, node_names, ends, i)
 
 

@@ -20,7 +20,7 @@ from oddhop.graph.events import EventColumns, Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import find_edge_roles
-from oddhop.tables.read.events import columns_of, fetch_events, find_direction
+from oddhop.tables.read.events import columns_of, fetch_events, find_direction, missing_values
 from oddhop.tables.read.joins import (
     NO_ATTRIBUTES,
     Counts,
@@ -138,9 +138,12 @@ def _read(
     ids, columns = _fetch_nodes(connection, chosen.others, names)
     edge_index = _fetch_edges(connection)
     asked = settings.directed if known is None else known.directed
-    direction = find_direction(connection, roles, asked, chosen.end_names)
-    told = columns_of(roles, direction, kept, distinct, known) if settings.flows else None
-    events = None if told is None else fetch_events(connection, told, direction.both_ways, len(ids))
+    direction = find_direction(connection, roles, asked, chosen.end_names) if settings.flows else None
+    told = None if direction is None else columns_of(roles, direction, kept, distinct, known)
+    events = None
+    if told is not None and direction is not None:
+        events = fetch_events(connection, told, direction.both_ways, len(ids))
+    missing = () if events is None else missing_values(connection, roles)
     chosen.check_profile(events is not None)
     progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
@@ -162,7 +165,7 @@ def _read(
     if settings.strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
         refuse(connection, ends, counts, lone, events=events is not None)
-    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles(roles, direction), counts, events)
+    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles(roles, direction, missing), counts, events)
 
 
 def _fetch_nodes(
