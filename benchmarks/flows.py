@@ -228,7 +228,7 @@ def speed_child(what: str, folder: str, count: int) -> None:
 
         with tempfile.TemporaryDirectory(dir=home) as spill:
             connection = duckdb.connect(
-                str(Path(spill) / "db"), config={"memory_limit": "3GiB", "temp_directory": spill}
+                str(Path(spill) / "db"), config={"memory_limit": "12GiB", "temp_directory": spill}
             )
             connection.execute("SET enable_progress_bar = false")
             connection.execute(f"CREATE TABLE e AS SELECT * FROM read_parquet('{home / 'e.parquet'}')")
