@@ -149,7 +149,7 @@ def added(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
     if isinstance(given, Tables):
         count = given.edges.num_rows // 100
         rows = rng.integers(0, given.nodes.num_rows, (2, count))
-        if pc.all(pc.less(given.edges.column(0), given.edges.column(1))).as_py():
+        if pc.all(pc.less_equal(given.edges.column(0), given.edges.column(1))).as_py():
             rows.sort(axis=0)  # a list of undirected edges stays one
         ends = [given.nodes.column(0).take(pa.array(some)) for some in rows]
         # All else of an added row is that of some other row.

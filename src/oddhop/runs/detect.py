@@ -164,7 +164,7 @@ def _fit_on_cluster(
         edges=manifest.edges,
         partitions=stored.partitions,
     )
-    for text in (*known.roles.told(stored.events()), *left_out(known.counts, known.roles)):
+    for text in (*known.roles.told(stored.events()), *left_out(known.counts, events=manifest.events is not None)):
         log.say("left_out", f"  {text}", what=text)
     if manifest.settings["read"].get("keep_columns"):
         log.say("kept", "  columns that were kept are not taken along on a cluster")

@@ -13,7 +13,7 @@ from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
 from oddhop.tables.network import Network, open_network, read_network
-from oddhop.tables.read import Counts, Query, Roles
+from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
@@ -66,7 +66,7 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
     )
     for text in roles.told(graph.events):
         log.say("edges", f"  {text}", what=text)
-    for text in left_out(counts, roles):
+    for text in left_out(counts, events=graph.events is not None):
         log.say("left_out", f"  {text}", what=text)
     if learned:
         tell_columns(log, encoding)
@@ -112,11 +112,11 @@ def table_named(name: Any, database: str | None) -> Any:
     return Query(database, name) if is_query and database is not None else name
 
 
-def left_out(counts: Counts, roles: Roles) -> list[str]:
-    """Say what of the tables was not used, a sentence each."""
-    again = "edge rows join two nodes that another joins: each is one more event"
-    if roles.directed is None:
-        again = "edge rows repeat another: left out"
+def left_out(counts: Counts, *, events: bool) -> list[str]:
+    """Say what of the tables was not used, a sentence each; ``events`` says that rows are events and not pairs."""
+    again = "edge rows repeat another: left out"
+    if events:
+        again = "edge rows join two nodes that another joins: each is one more event"
     sentences = (
         (counts.outside_window, "edge rows lie outside the window or have no time: left out"),
         (counts.null_ends, "edge rows lack an end: left out"),

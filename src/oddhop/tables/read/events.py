@@ -17,6 +17,7 @@ from oddhop.tables.read.database import fetch_batches, fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 
 FEWEST_IN_ORDER = 20
+REPEATED = 0.9  # different pairs for a row: a list of edges in which a few stand twice is no list of events
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def columns_of(
     if known is not None:
         return columns
     told = columns.directed or columns.time is not None or columns.amounts or columns.kinds
-    repeated = pairs < (rows // 2 if direction.both_ways else rows)
+    repeated = pairs < REPEATED * rows
     return columns if told or repeated else None
 
 
