@@ -192,15 +192,14 @@ def show_supervised(name: str) -> None:
 SUMS = """
 CREATE TABLE out AS SELECT node, side, count(*), count(DISTINCT partner), max(w) - min(w), sum(a), avg(a),
   quantile_disc(a, 0.5), max(a), avg(CAST(a % 100 = 0 AS INT)), avg(CAST(k = 'x' AS INT)), avg(CAST(k = 'y' AS INT)),
-  avg(CAST(k = 'z' AS INT)), avg(CAST(hour(w) < 6 AS INT)), avg(CAST(dayofweek(w) IN (0, 6) AS INT)),
-  quantile_disc(gap, 0.5), max(hours), max(days)
-FROM (SELECT *, w - lag(w) OVER mine AS gap,
-    count(*) OVER (PARTITION BY node ORDER BY w RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW) AS hours,
-    count(*) OVER (PARTITION BY node ORDER BY w RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) AS days
-  FROM (SELECT s AS node, 0 AS side, t AS partner, w, a, k FROM e UNION ALL SELECT t, 1, s, w, a, k FROM e)
-  WINDOW mine AS (PARTITION BY node ORDER BY w))
+  avg(CAST(k = 'z' AS INT)), avg(CAST(hour(w) < 6 AS INT)), avg(CAST(dayofweek(w) IN (0, 6) AS INT)){more}
+FROM (SELECT *{windows} FROM (
+  SELECT s AS node, 0 AS side, t AS partner, w, a, k FROM e UNION ALL SELECT t, 1, s, w, a, k FROM e))
 GROUP BY node, side
 """
+WINDOWS = """, w - lag(w) OVER (PARTITION BY node ORDER BY w) AS gap,
+    count(*) OVER (PARTITION BY node ORDER BY w RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW) AS hours,
+    count(*) OVER (PARTITION BY node ORDER BY w RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) AS days"""
 
 
 def speed_child(what: str, folder: str, count: int) -> None:
@@ -223,7 +222,7 @@ def speed_child(what: str, folder: str, count: int) -> None:
             flows = open_flows(columns, Path(spill))
             assert flows is not None
             assert flows.values.shape[0] == count // 10
-    elif what == "duckdb":
+    elif what in ("duckdb", "duckdb with windows"):
         import duckdb
 
         with tempfile.TemporaryDirectory(dir=home) as spill:
@@ -232,7 +231,8 @@ def speed_child(what: str, folder: str, count: int) -> None:
             )
             connection.execute("SET enable_progress_bar = false")
             connection.execute(f"CREATE TABLE e AS SELECT * FROM read_parquet('{home / 'e.parquet'}')")
-            connection.execute(SUMS)
+            more = (", quantile_disc(gap, 0.5), max(hours), max(days)", WINDOWS) if "windows" in what else ("", "")
+            connection.execute(SUMS.format(more=more[0], windows=more[1]))
     else:
         from oddhop.odd.cycle import find_cycles
 
@@ -246,7 +246,7 @@ def speed_child(what: str, folder: str, count: int) -> None:
     print(f"{seconds:.1f} s {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
 
 
-def show_speed(counts: list[int], ways: tuple[str, ...] = ("flows", "duckdb", "flows", "duckdb", "cycles")) -> None:
+def show_speed(counts: list[int], ways: tuple[str, ...] = ("flows", "duckdb", "duckdb with windows", "cycles")) -> None:
     for count in counts:
         with tempfile.TemporaryDirectory() as home:
             rng = np.random.default_rng(0)
