@@ -170,6 +170,18 @@ def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Flo
 
 
 @compiled
+def first_not_below(values: Ints, low: int, high: int, wanted: int) -> int:
+    """Give the first place of a sorted range, from ``low`` to before ``high``, whose value is at least ``wanted``."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def products(left: Ints, right: Ints, a: Floats, b: Floats) -> Floats:
     """Give, for every edge, the product of the row of ``a`` at one end and that of ``b`` at the other."""
     out = np.empty(left.size)

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
+from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.graph import Graph
 from oddhop.odd.communities import edge_residuals, unfolded
 
@@ -281,15 +282,7 @@ def _in_common(indptr: Ints, indices: Ints, left: Floats, u: int, v: int) -> flo
         step = 1
         while place + step < end and indices[place + step] < wanted:
             step *= 2
-        low = place + step // 2
-        high = min(place + step, end)
-        while low < high:
-            middle = (low + high) // 2
-            if indices[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        place = low
+        place = first_not_below(indices, place + step // 2, min(place + step, end), wanted)
         if place >= end:
             break
         if indices[place] == wanted:

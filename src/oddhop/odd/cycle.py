@@ -21,6 +21,7 @@ from scipy.stats import nbinom
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import PERMUTED_TIMES, generator
+from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.events import DAY, NO_TIME, Events
 from oddhop.odd.p_values import FLOOR
 
@@ -55,6 +56,7 @@ class Cycles:
 
     Attributes
     ----------
+    sent : what every node sent, in which they were searched.
     log_p : of every node; 0 for those on no cycle.
     counts : how many events begin a cycle through a node.
     first : the earliest event that does, by its place in :class:`Sent`; -1 where there is none.
@@ -63,6 +65,7 @@ class Cycles:
     truncated : how many events have more successors, or longer searches, than were followed.
     """
 
+    sent: Sent
     log_p: Floats
     counts: Ints
     first: Ints
@@ -99,7 +102,7 @@ def find_cycles(events: Events | None, nodes: int) -> Cycles | None:
     if counts.any():  # a row at a time: hardly any node is on a cycle by chance
         table = sp.vstack([sp.csr_array(_count_permuted(sent, turn)[None]) for turn in range(PERMUTATIONS)], "csr")
     expected = np.asarray(table.sum(axis=0)) / PERMUTATIONS
-    return Cycles(_log_p(counts, expected, PERMUTATIONS), counts, first, expected, table, truncated)
+    return Cycles(sent, _log_p(counts, expected, PERMUTATIONS), counts, first, expected, table, truncated)
 
 
 def sent_events(events: Events) -> Sent:
@@ -197,7 +200,7 @@ def _search(
     until, component = times[start] + WITHIN, components[source]
     path[0], steps[0] = source, start
     path[1] = partners[start]
-    cursor[1] = _not_before(times, indptr[path[1]], indptr[path[1] + 1], times[start])
+    cursor[1] = first_not_below(times, indptr[path[1]], indptr[path[1] + 1], times[start])
     depth, looked_at, cut = 1, 0, False
     while depth > 0:
         k = cursor[depth]
@@ -225,17 +228,5 @@ def _search(
         followed[depth] += 1
         depth += 1
         path[depth], followed[depth] = to, 0
-        cursor[depth] = _not_before(times, indptr[to], indptr[to + 1], times[k])
+        cursor[depth] = first_not_below(times, indptr[to], indptr[to + 1], times[k])
     return 0, cut
-
-
-@compiled
-def _not_before(times: Ints, low: int, high: int, moment: int) -> int:
-    """Give the first event of a sorted range that is not before a moment."""
-    while low < high:
-        middle = (low + high) // 2
-        if times[middle] < moment:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -138,8 +138,7 @@ def _flows(context: Context, number: int) -> NodeFlows | None:
         return None
     if cycles is None or not cycles.counts[number]:
         return node_flows(events, number)
-    sent = context.held.sent
-    assert sent is not None  # noqa: S101 - where there are cycles there is what was sent
+    sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
     targets, times = sent.partners[steps], sent.times[steps]

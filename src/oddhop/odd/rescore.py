@@ -18,7 +18,7 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_attributes
 from oddhop.odd.clique import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
 from oddhop.odd.combine import Evidence
-from oddhop.odd.cycle import Cycles, Sent, find_cycles, sent_events
+from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.stranger import Ratio, edge_ratios, odds_of_no_reason, standing, turned
 from oddhop.odd.views import Panel, evidence_of
@@ -40,7 +40,7 @@ class FixedNetwork:
     ties : what communities and looks leave of the edges.
     usual_knots : of nodes by their degree, see :func:`oddhop.odd.clique.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
-    cycles, sent : those of the events, and what was sent, or None.
+    cycles : those of the events, or None.
     """
 
     graph: Graph
@@ -51,7 +51,6 @@ class FixedNetwork:
     usual_knots: tuple[Floats, Floats]
     usual: Floats
     cycles: Cycles | None
-    sent: Sent | None
 
     def neighbours(self, node: int) -> Ints:
         """Give the neighbours of a node."""
@@ -122,8 +121,7 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     tied = usual_knots(knots_of(graph, ties), graph.degrees)
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count)
-    sent = None if cycles is None or graph.events is None else sent_events(graph.events)
-    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]), cycles, sent)
+    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]), cycles)
 
 
 def _alone(attributes: Any, flow_count: int = 0) -> Graph:

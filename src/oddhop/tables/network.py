@@ -19,11 +19,10 @@ from oddhop.base.parallel import Progress, silent
 from oddhop.base.settings import checked
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
-from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
 from oddhop.tables.encode.encoding import check_flows
-from oddhop.tables.flows import check_names, flow_columns, flow_values
+from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
 from oddhop.tables.settings import ReadSettings
@@ -244,7 +243,10 @@ def read_network(
     check_flows(flows, encoding)
     known = None if encoding is None else encoding.events
     tables = read_tables(edges, nodes, read, known=known, temp_folder=temp_folder, progress=progress)
-    columns = tables.columns if tables.events is None else with_flows(tables.columns, tables.events)
+    columns = tables.columns
+    if tables.events is not None:
+        check_names(columns.column_names, [one.name for one in flow_columns(tables.events.columns)])
+        columns = with_flow_columns(columns, tables.events.columns, flow_values(tables.events))
     differences: tuple[Difference, ...] = ()
     attributes: Any
     if encoding is None:
@@ -266,26 +268,6 @@ def read_network(
     originals = columns.select(encoding.quoted(tables.columns.column_names, read.keep_columns))
     kept = read.keep_columns
     return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals, kept)
-
-
-def with_flows(columns: pa.Table, events: Events) -> pa.Table:
-    """Append the flow columns to those of the node table.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.network import with_flows
-    >>> from oddhop.tables.read import read_tables
-    >>> tables = read_tables(pa.table({"from": ["a"], "to": ["b"]}), pa.table({"id": ["a", "b"], "age": [3, 4]}))
-    >>> with_flows(tables.columns, tables.events).column_names[:3]
-    ['age', 'events out', 'partners out']
-    """
-    made = flow_columns(events.columns)
-    check_names(columns.column_names, [one.name for one in made])
-    values = flow_values(events)
-    for k, one in enumerate(made):
-        columns = columns.append_column(one.name, pa.array(np.ascontiguousarray(values[:, k])))
-    return columns
 
 
 def open_network(folder: str | os.PathLike[str]) -> Network:

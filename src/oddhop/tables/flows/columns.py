@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from oddhop.base.arrays import Floats
 from oddhop.errors import TableError
@@ -54,6 +55,23 @@ def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
     ['events', 'partners', 'largest partner share', 'events per partner']
     """
     return tuple(_listed(events))
+
+
+def with_flow_columns(table: pa.Table, events: EventColumns, values: Floats) -> pa.Table:
+    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from oddhop.graph.events import EventColumns
+    >>> from oddhop.tables.flows import with_flow_columns
+    >>> with_flow_columns(pa.table({"age": [30]}), EventColumns(directed=False), np.ones((1, 4))).column_names[:2]
+    ['age', 'events']
+    """
+    for k, one in enumerate(flow_columns(events)):
+        table = table.append_column(one.name, pa.array(np.ascontiguousarray(values[:, k])))
+    return table
 
 
 def check_names(own: Sequence[str], made: Sequence[str]) -> None:

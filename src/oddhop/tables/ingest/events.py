@@ -17,7 +17,7 @@ from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.disk import EVENTS, HEADER, ArrayEntry
 from oddhop.graph.events import EventColumns, Events
 from oddhop.tables.encode.columns import Column
-from oddhop.tables.flows import flow_columns, flow_values
+from oddhop.tables.flows import flow_columns, flow_values, with_flow_columns
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.read.database import reading
 from oddhop.tables.read.events import event_batches
@@ -44,10 +44,7 @@ class FlowFile:
 
     def beside(self, table: pa.Table, start: int, rows: int) -> pa.Table:
         """Append the columns of some nodes to a table of theirs."""
-        for k, name in enumerate(self.names):
-            own = np.ascontiguousarray(self.values[start : start + rows, k])
-            table = table.append_column(name, pa.array(own))
-        return table
+        return with_flow_columns(table, self.columns, self.values[start : start + rows])
 
 
 def write_events(
