@@ -53,7 +53,7 @@ def event_columns_from(document: Mapping[str, Any]) -> EventColumns:
     levels = tuple(tuple(some) for some in document["levels"])
     names = [*amounts, *kinds, *(one for some in levels for one in some), *([] if time is None else [time])]
     if type(directed) is not bool or not all(type(name) is str for name in names):
-        raise ValueError("the columns of events have names that are none")
+        raise ValueError("the names of event columns must be text, and directed must be true or false")
     return EventColumns(directed, time, amounts, kinds, levels)
 
 

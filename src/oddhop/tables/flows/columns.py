@@ -79,7 +79,7 @@ def check_names(own: Sequence[str], made: Sequence[str]) -> None:
     taken = [name for name in made if name in own]
     if taken:
         raise TableError(
-            f"the node table has a column {taken[0]!r}, and so is one called that is made of the edges",
+            f"the node table has a column {taken[0]!r}, which is also the name of a flow column",
             "rename it, or leave the events out: flows=False",
             command="rename it, or leave the events out: --no-flows",
         )

@@ -104,9 +104,9 @@ def find_edge_roles(
             if name in named or 1 < len(levels) <= MOST_KINDS:
                 kinds.append((k, levels[:MOST_KINDS]))
                 continue
-            reason = f"more than {MOST_KINDS} different values" if levels[1:] else "no two different values"
+            reason = f"more than {MOST_KINDS} different values" if levels[1:] else "fewer than two different values"
         else:
-            reason = "a second time" if k in times else f"its type is {kind}"
+            reason = "another column is the time" if k in times else f"its type is {kind}"
         unread.append((name, reason))
     if asked.amount is not None:
         amounts.sort(key=lambda k: list(asked.amount or ()).index(names[k]))  # the first is the one that is passed on

@@ -51,7 +51,7 @@ class Roles:
             read = [f"{what} {name!r}" for what, names in columns for name in names]
             said.append(f"{events.event_count:,} events" + (f" with {', '.join(read)}" if read else ""))
         said += [
-            f"{count:,} events have no value in {name!r}, or one that is not finite or not among the kinds known"
+            f"{count:,} events have no usable value in {name!r}: missing, not finite, or an unknown kind"
             for name, count in self.missing
         ]
         return (*said, *(f"not read of the edge table: {name!r} ({why})" for name, why in self.unread))
