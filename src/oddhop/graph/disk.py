@@ -24,6 +24,7 @@ from oddhop.base.checkpoints import MANIFEST
 from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes
 from oddhop.graph.events import ARRAYS, Events, event_columns_from
+from oddhop.graph.kinds import NodeKinds, kinds_from
 
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128
@@ -86,11 +87,17 @@ class Manifest(BaseModel):
     repairs: dict[Literal["loops", "duplicates", "one_way", "weights", "edge_columns", "other_fields"], Count]
     events: dict[str, Any] | None = None
     flow_count: Count = 0
+    kinds: dict[str, Any] | None = None
     roles: dict[str, Any]
     counts: dict[str, Any]
     differences: list[dict[str, Any]]
     tables: dict[str, str]
     settings: dict[str, Any]
+
+    @property
+    def node_kinds(self) -> NodeKinds | None:
+        """Which nodes and attributes belong to which kind; None where there is one kind."""
+        return None if self.kinds is None else kinds_from(self.kinds)
 
     @model_validator(mode="after")
     def _consistent(self) -> Manifest:
@@ -111,6 +118,9 @@ class Manifest(BaseModel):
                 EVENTS["amounts"]: (*entries, len(columns.amounts)),
                 EVENTS["kinds"]: (*entries, len(columns.kinds)),
             }
+        kinds = self.node_kinds
+        if kinds is not None and (kinds.bounds[-1] != self.nodes or len(kinds.columns) != width):
+            raise ValueError(f"the kinds should be those of {self.nodes} nodes and {width} attributes")
         if self.flow_count > width:
             raise ValueError(f"{self.flow_count} of {width} attributes cannot be flows")
         if shapes != expected:
@@ -295,6 +305,9 @@ def fingerprint(path: str | os.PathLike[str]) -> str:
     if events is not None:
         whole.update(f"{events.columns} {stored.manifest.flow_count}".encode())
         names += EVENTS.values()
+    kinds = stored.manifest.node_kinds
+    if kinds is not None:
+        whole.update(f"{kinds.bounds} {kinds.columns} {kinds.judged}".encode())
     for name in names:
         entry = stored.manifest.arrays[name]
         whole.update(f"{np.dtype(entry.dtype).str}{entry.shape}".encode())

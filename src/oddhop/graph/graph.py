@@ -28,6 +28,7 @@ from oddhop.graph.checks import (
 )
 from oddhop.graph.disk import open_stored
 from oddhop.graph.events import Events
+from oddhop.graph.kinds import NodeKinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,7 @@ class Graph:
     repairs : counts of what had to be repaired in the input.
     events : the rows of the edge table one by one, with direction, times and amounts, or None.
     flow_count : how many of the attributes, the last ones, were made of events.
+    kinds : which nodes and attributes belong to which kind, or None where there is one kind.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Graph:
     repairs: Repairs = field(default_factory=Repairs)
     events: Events | None = None
     flow_count: int = 0
+    kinds: NodeKinds | None = None
 
     @classmethod
     def from_arrays(
@@ -201,6 +204,7 @@ class Graph:
             repairs=Repairs(**stored.manifest.repairs),
             events=stored.events(),
             flow_count=stored.manifest.flow_count,
+            kinds=stored.manifest.node_kinds,
         )
         if graph.events is not None:
             graph.events.check(graph.node_count, str(stored.folder))
@@ -231,6 +235,11 @@ class Graph:
     def degrees(self) -> Ints:
         """The number of neighbours of every node."""
         return np.diff(self.indptr)
+
+    @property
+    def judged(self) -> slice:
+        """The nodes that are judged: those of one kind, or all."""
+        return slice(0, self.node_count) if self.kinds is None else self.kinds.nodes(self.kinds.judged)
 
     @property
     def entry_nodes(self) -> Ints:
@@ -296,6 +305,8 @@ class Graph:
         if self.events is not None:
             digest.update(f"{self.events.columns} {self.flow_count}".encode())
             parts += [array for _, array in self.events.arrays()]
+        if self.kinds is not None:  # what a kind is called changes no score
+            digest.update(f"{self.kinds.bounds} {self.kinds.columns} {self.kinds.judged}".encode())
         for part in parts:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).view(np.uint8).data)
@@ -315,6 +326,33 @@ class Graph:
         indptr, indices = keep_edges(self.indptr, self.indices, self.upper, keep)
         return replace(self, indptr=frozen(indptr), indices=frozen(indices))
 
+    def of_kind(self, kind: int) -> Graph:
+        """Give the nodes of one kind with the attributes of that kind, without edges.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from oddhop import Graph
+        >>> from oddhop.graph.kinds import NodeKinds
+        >>> graph = Graph.from_arrays([[0, 1], [2, 2]], [[1.0, 0.0], [2.0, 0.0], [0.0, 7.0]])
+        >>> graph = replace(graph, kinds=NodeKinds(("account", "device"), (0, 2, 3), (0, 1), judged=0))
+        >>> graph.of_kind(1).attributes.tolist()
+        [[7.0]]
+        """
+        if self.kinds is None:
+            return self
+        columns = self.kinds.columns_of(kind)
+        own = self.attributes[self.kinds.nodes(kind)][:, columns]
+        if is_sparse(own):
+            own.sort_indices()
+        nodes = int(own.shape[0])
+        return Graph(
+            indptr=frozen(np.zeros(nodes + 1, dtype=np.int64)),
+            indices=frozen(np.zeros(0, dtype=self.indices.dtype)),
+            attributes=frozen_attributes(own),
+            flow_count=int(np.count_nonzero(columns >= self.attribute_count - self.flow_count)),
+        )
+
     def with_attributes(self, attributes: Floats, names: Sequence[str] | None = None) -> Graph:
         """Give the same wiring with other attributes."""
         return replace(
@@ -322,6 +360,7 @@ class Graph:
             attributes=frozen_attributes(attributes),
             attribute_names=checked_names(names, int(attributes.shape[1])),
             flow_count=0,
+            kinds=None,
         )
 
     def __repr__(self) -> str:
