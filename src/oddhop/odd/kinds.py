@@ -1,0 +1,164 @@
+"""Several kinds of nodes: the edges of the judged ones by the kind at their other end, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from oddhop.base.arrays import Floats, frozen
+from oddhop.errors import GraphError
+from oddhop.graph.graph import Graph
+from oddhop.odd.blocks import Blocks, learn_blocks
+from oddhop.odd.butterfly import Common, common_neighbours, hubs_of, largest_surprises
+from oddhop.odd.clique import LARGEST, largest_ties, unexplained
+from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, told_by
+from oddhop.odd.stranger import odds_of_no_reason
+
+
+@dataclass(frozen=True, eq=False)
+class OtherKind:
+    """What was learned of the edges between judged nodes and another kind.
+
+    Attributes
+    ----------
+    kind : its name.
+    blocks : how its attributes become coordinates.
+    share : of the edges of the judged nodes.
+    relation : how attributes go together, own and borrowed; the stranger is found by it.
+    looks : the same for own attributes alone. They may explain why two are joined: with borrowed ones the members of a
+        group would explain each other.
+    """
+
+    kind: str
+    blocks: Blocks
+    share: float
+    relation: Relation
+    looks: Relation
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The edges between judged nodes and another kind, and what communities leave of each."""
+
+    pairs: Pairs
+    residuals: Floats
+
+    def common(self, no_reason: Floats | None) -> Common:
+        """Give the edges as common neighbours are counted over them."""
+        left = self.residuals if no_reason is None else self.residuals * no_reason
+        matrix = self.pairs.matrix
+        return common_neighbours(sp.csr_array((left, matrix.indices, matrix.indptr), shape=matrix.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of the judged nodes: among themselves as a network, and to every other kind.
+
+    ``residuals`` is what communities leave of those among themselves, in the order of the rows.
+    """
+
+    own: Graph
+    residuals: Floats
+    joined: tuple[Joined, ...] = ()
+
+    @property
+    def shares(self) -> Floats:
+        """The share of the edges that go to each of the other kinds."""
+        counts = np.array([one.pairs.count for one in self.joined], dtype=np.float64)
+        return np.asarray(counts / max(counts.sum() + self.own.edge_count, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What the edges to one other kind say: f of each, and the chance that looks are not why two are joined."""
+
+    relation: Relation
+    told: Told
+    no_reason: Floats | None
+
+
+def other_kinds(graph: Graph) -> dict[str, int]:
+    """Give the kinds that are not judged, name and number."""
+    kinds = graph.kinds
+    return {} if kinds is None else {name: k for k, name in enumerate(kinds.names) if k != kinds.judged}
+
+
+def learn_other_blocks(graph: Graph) -> dict[str, Blocks]:
+    """Learn how the attributes of the other kinds become coordinates."""
+    return {name: learn_blocks(graph.of_kind(k)) for name, k in other_kinds(graph).items()}
+
+
+def other_coordinates(graph: Graph, blocks: Mapping[str, Blocks]) -> dict[str, Floats]:
+    """Give the coordinates of the other kinds by what was learned; kinds that are not known are refused."""
+    others = other_kinds(graph)
+    if others.keys() != blocks.keys():
+        raise GraphError(
+            f"the model was fitted on nodes joined to {sorted(blocks) or 'no other kind'}, got {sorted(others)}",
+            "give the same kinds of nodes, and judge the same one",
+        )
+    return {name: blocks[name].coordinates(graph.of_kind(k)) for name, k in sorted(others.items(), key=lambda o: o[1])}
+
+
+def split_edges(graph: Graph, residuals: Floats, near: Floats, far: Mapping[str, Floats]) -> Edges:
+    """Split the edges of the judged nodes by the kind at their other end; ``near`` and ``far`` are coordinates."""
+    kinds = graph.kinds
+    if kinds is None:
+        return Edges(graph, residuals)
+    judged = kinds.nodes(kinds.judged)
+    every = sp.csr_array((residuals, graph.indices, graph.indptr), shape=2 * (graph.node_count,))[judged]
+    among = every[:, judged]
+    own = Graph(
+        frozen(among.indptr.astype(np.int64)),
+        frozen(among.indices.astype(graph.indices.dtype)),
+        np.empty((among.shape[0], 0)),
+    )
+    joined = []
+    for name, coordinates in far.items():
+        part = every[:, kinds.nodes(kinds.names.index(name))]
+        ones = sp.csr_array((np.ones(part.nnz), part.indices, part.indptr), shape=part.shape)
+        joined.append(Joined(Pairs(name, ones, near, coordinates), part.data))
+    return Edges(own, among.data, tuple(joined))
+
+
+def learn_others(edges: Edges, blocks: Mapping[str, Blocks], workers: int) -> tuple[list[OtherKind], list[Said]]:
+    """Learn what the edges to every other kind say."""
+    learned, said = [], []
+    for one, share in zip(edges.joined, edges.shares.tolist(), strict=True):
+        relation, told = learn_relation(one.pairs, workers=workers)
+        looks, by_looks = learn_relation(one.pairs.without_borrowing(), workers=workers)
+        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, looks))
+        said.append(Said(relation, told, _no_reason(looks, by_looks)))
+    return learned, said
+
+
+def said_by(edges: Edges, others: Sequence[OtherKind], workers: int) -> list[Said]:
+    """Give what the edges to every other kind say by what was learned before."""
+    known = {other.kind: other for other in others}
+    said = []
+    for one in edges.joined:
+        other = known[one.pairs.kind]
+        by_looks = told_by(one.pairs.without_borrowing(), other.looks, workers=workers)
+        told = told_by(one.pairs, other.relation, workers=workers)
+        said.append(Said(other.relation, told, _no_reason(other.looks, by_looks)))
+    return said
+
+
+def _no_reason(looks: Relation, told: Told) -> Floats | None:
+    return None if looks.silent else odds_of_no_reason(told.f)
+
+
+def joint_knots(edges: Edges, no_reason: Floats, others: Sequence[Floats | None], workers: int) -> Floats:
+    """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest."""
+    found = [largest_ties(edges.own, unexplained(edges.own, residuals=edges.residuals, no_reason=no_reason))]
+    for one, reason in zip(edges.joined, others, strict=True):
+        found.append(largest_surprises(one.common(reason), workers=workers))
+    return np.asarray(np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
+
+
+def hub_counts(edges: Edges) -> dict[str, int]:
+    """Count the nodes of every other kind that are left out of common neighbours, for they have too many."""
+    counts = {one.pairs.kind: hubs_of(one.pairs.degrees[1], edges.own.node_count) for one in edges.joined}
+    return {kind: int(hubs.sum()) for kind, hubs in counts.items() if hubs.any()}
