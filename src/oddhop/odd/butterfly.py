@@ -1,11 +1,12 @@
 """Groups between kinds: judged nodes that are joined to the same nodes of another kind, more than chance explains.
 
 Between two kinds there are no triangles. Two judged nodes i and j with two common neighbours are a butterfly. With
-r(i, b) what communities and looks leave of an edge, the unexplained common neighbours of i and j are
+r(i, b) what communities leave of an edge, the unexplained common neighbours of i and j are
 
-    t = sum over b of  w_b r(i, b) r(j, b),    w_b = -log(d_b / n)
+    t = sum over b of  w_b r(i, b) r(j, b)  less the largest of these,    w_b = -log(d_b / n)
 
-with d_b the judged neighbours of b among n judged nodes: a rare common neighbour tells more. They are compared with
+with d_b the judged neighbours of b among n judged nodes: a rare common neighbour tells more. One common neighbour is
+left out, for it takes two to make a butterfly: all customers of a shop share the shop. They are compared with
 what chance would give, c = s_i s_j (sum of w q^2) / (sum of q)^2, with s and q the sums of r at either end, by the
 formula of :mod:`oddhop.odd.clique`: (t - c) / sqrt(c + 1). A node keeps its twelve largest.
 
@@ -120,11 +121,14 @@ def largest_surprises(common: Common, *, workers: int = 1) -> Floats:
 def partners(common: Common, node: int) -> tuple[Ints, Floats]:
     """Give the judged nodes that share a neighbour with one, and the surprise of each."""
     near, far = common.near, common.far
-    t = np.zeros(near.shape[0])
+    t, first = np.zeros((2, near.shape[0]))
     for e in range(near.indptr[node], near.indptr[node + 1]):
         b = near.indices[e]
         row = slice(far.indptr[b], far.indptr[b + 1])
-        t[far.indices[row]] += common.weights[b] * near.data[e] * far.data[row]
+        part = common.weights[b] * near.data[e] * far.data[row]
+        t[far.indices[row]] += part
+        first[far.indices[row]] = np.maximum(first[far.indices[row]], part)
+    t -= first
     t[node] = 0.0
     found = np.flatnonzero(t)
     expected = common.sums[node] * common.sums[found] * common.chance
@@ -146,7 +150,7 @@ def _largest(
     stop: int,
 ) -> Floats:
     largest = np.zeros((stop - start, LARGEST))
-    t, met = np.zeros(sums.size), np.empty(sums.size, np.int64)
+    t, first, met = np.zeros(sums.size), np.zeros(sums.size), np.empty(sums.size, np.int64)
     for i in range(start, stop):
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
@@ -159,12 +163,15 @@ def _largest(
                 if t[j] == 0.0:
                     met[count] = j
                     count += 1
-                t[j] += heavy * far_data[k]
+                part = heavy * far_data[k]
+                t[j] += part
+                first[j] = max(first[j], part)
                 if t[j] == 0.0:  # an edge that is explained in full
                     count -= 1
         for m in range(count):
             j = met[m]
-            found, t[j] = t[j], 0.0
+            found = t[j] - first[j]
+            t[j], first[j] = 0.0, 0.0
             if j == i:
                 continue
             expected = sums[i] * sums[j] * chance

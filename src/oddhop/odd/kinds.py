@@ -14,8 +14,8 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.butterfly import Common, common_neighbours, hubs_of, largest_surprises
 from oddhop.odd.clique import LARGEST, largest_ties, unexplained
+from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, told_by
-from oddhop.odd.stranger import odds_of_no_reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +27,15 @@ class OtherKind:
     kind : its name.
     blocks : how its attributes become coordinates.
     share : of the edges of the judged nodes.
-    relation : how attributes go together, own and borrowed; the stranger is found by it.
-    looks : the same for own attributes alone. They may explain why two are joined: with borrowed ones the members of a
-        group would explain each other.
+    relation : how attributes go together; the stranger is found by it.
+    rate : how the mean f varies; None where the relation is silent.
     """
 
     kind: str
     blocks: Blocks
     share: float
     relation: Relation
-    looks: Relation
+    rate: Rate | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +45,11 @@ class Joined:
     pairs: Pairs
     residuals: Floats
 
-    def common(self, no_reason: Floats | None) -> Common:
-        """Give the edges as common neighbours are counted over them."""
-        left = self.residuals if no_reason is None else self.residuals * no_reason
+    @property
+    def common(self) -> Common:
+        """The edges as common neighbours are counted over them."""
         matrix = self.pairs.matrix
-        return common_neighbours(sp.csr_array((left, matrix.indices, matrix.indptr), shape=matrix.shape))
+        return common_neighbours(sp.csr_array((self.residuals, matrix.indices, matrix.indptr), shape=matrix.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +68,6 @@ class Edges:
         """The share of the edges that go to each of the other kinds."""
         counts = np.array([one.pairs.count for one in self.joined], dtype=np.float64)
         return np.asarray(counts / max(counts.sum() + self.own.edge_count, 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class Said:
-    """What the edges to one other kind say: f of each, and the chance that looks are not why two are joined."""
-
-    relation: Relation
-    told: Told
-    no_reason: Floats | None
 
 
 def other_kinds(graph: Graph) -> dict[str, int]:
@@ -123,38 +113,39 @@ def split_edges(graph: Graph, residuals: Floats, near: Floats, far: Mapping[str,
     return Edges(own, among.data, tuple(joined))
 
 
-def learn_others(edges: Edges, blocks: Mapping[str, Blocks], workers: int) -> tuple[list[OtherKind], list[Said]]:
-    """Learn what the edges to every other kind say."""
-    learned, said = [], []
+def learn_others(edges: Edges, blocks: Mapping[str, Blocks], workers: int) -> tuple[list[OtherKind], list[Floats]]:
+    """Learn what the edges to every other kind say; return it, and what they say of every judged node, in nats."""
+    learned, nats = [], []
     for one, share in zip(edges.joined, edges.shares.tolist(), strict=True):
         relation, told = learn_relation(one.pairs, workers=workers)
-        looks, by_looks = learn_relation(one.pairs.without_borrowing(), workers=workers)
-        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, looks))
-        said.append(Said(relation, told, _no_reason(looks, by_looks)))
-    return learned, said
+        rate = None if relation.silent else learn_rate(told.f, relation.near)
+        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, rate))
+        nats.append(_nats(rate, told))
+    return learned, nats
 
 
-def said_by(edges: Edges, others: Sequence[OtherKind], workers: int) -> list[Said]:
-    """Give what the edges to every other kind say by what was learned before."""
+def nats_by(edges: Edges, others: Sequence[OtherKind], workers: int) -> list[Floats]:
+    """Give what the edges to every other kind say of every judged node by what was learned before, in nats."""
     known = {other.kind: other for other in others}
-    said = []
-    for one in edges.joined:
-        other = known[one.pairs.kind]
-        by_looks = told_by(one.pairs.without_borrowing(), other.looks, workers=workers)
-        told = told_by(one.pairs, other.relation, workers=workers)
-        said.append(Said(other.relation, told, _no_reason(other.looks, by_looks)))
-    return said
+    return [
+        _nats(known[one.pairs.kind].rate, told_by(one.pairs, known[one.pairs.kind].relation, workers=workers))
+        for one in edges.joined
+    ]
 
 
-def _no_reason(looks: Relation, told: Told) -> Floats | None:
-    return None if looks.silent else odds_of_no_reason(told.f)
+def _nats(rate: Rate | None, told: Told) -> Floats:
+    degrees = told.pairs.degrees[0]
+    return np.zeros(degrees.size) if rate is None else rate.nats(told.means(), degrees)
 
 
-def joint_knots(edges: Edges, no_reason: Floats, others: Sequence[Floats | None], workers: int) -> Floats:
-    """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest."""
+def joint_knots(edges: Edges, no_reason: Floats, workers: int) -> Floats:
+    """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest.
+
+    Looks explain edges within the kind. Between kinds they explain nothing: that an account suits a device is no reason
+    for others to share it.
+    """
     found = [largest_ties(edges.own, unexplained(edges.own, residuals=edges.residuals, no_reason=no_reason))]
-    for one, reason in zip(edges.joined, others, strict=True):
-        found.append(largest_surprises(one.common(reason), workers=workers))
+    found += [largest_surprises(one.common, workers=workers) for one in edges.joined]
     return np.asarray(np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
 
 

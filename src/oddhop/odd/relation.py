@@ -10,6 +10,9 @@ kind. The end b of an edge (a, b) has two sets of coordinates:
 
 The same holds for a. Edges whose end has neither are left out.
 
+Some edges join ends that have nothing to do with each other. Their share e is estimated, and f becomes
+-log((1 - e) exp(-f) + e), which no edge can drive above -log e.
+
 A coordinate is kept if it goes together with the coordinates around it beyond chance. The view is silent unless what
 was learned from one half of the nodes tells something about edges among the other half: few hubs carry most edges, and
 to split the edges would not see that.
@@ -38,6 +41,7 @@ from oddhop.odd.stranger import (
 )
 
 EDGES_AT_ONCE = 16_384
+START, STEPS, BOUNDS, MOST_NATS = 0.1, 20, (1e-4, 0.9), 50.0  # of the share of unrelated edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ class Relation:
         are borrowed; ``near`` has what z is made with.
     near_columns, far_columns : the own coordinates that are used, by number.
     near_usual, far_usual : their means over the edges, which stand for the node that is left out.
-    borrowed : whether coordinates are borrowed.
+    unrelated : the share of edges whose ends have nothing to do with each other.
     """
 
     kind: str
@@ -61,7 +65,7 @@ class Relation:
     far_columns: Ints
     near_usual: Floats
     far_usual: Floats
-    borrowed: bool
+    unrelated: float = 0.0
 
     @property
     def silent(self) -> bool:
@@ -78,14 +82,12 @@ class Pairs:
     kind : the name of the other kind.
     matrix : (judged nodes, others), 1 for an edge. Edges are numbered by its rows.
     near, far : own coordinates of the judged nodes, and of the others.
-    borrowed : whether coordinates are borrowed.
     """
 
     kind: str
     matrix: sp.csr_array
     near: Floats
     far: Floats
-    borrowed: bool = True
 
     @property
     def count(self) -> int:
@@ -108,10 +110,6 @@ class Pairs:
         with single_threaded():
             return self.matrix @ self.far, self.matrix.T @ self.near
 
-    def without_borrowing(self) -> Pairs:
-        """Give the same edges, their ends with their own coordinates alone."""
-        return replace(self, borrowed=False)
-
     def with_columns(self, near: Ints, far: Ints) -> Pairs:
         """Give the same edges with some of the coordinates, by number."""
         return replace(self, near=self.near[:, near], far=self.far[:, far])
@@ -126,9 +124,7 @@ class Pairs:
         """Give the edges of which both ends have coordinates, own or borrowed."""
         near, far = self.degrees
         wide = [bool(one.shape[1]) for one in (self.near, self.far)]
-        others = 1 if self.borrowed else np.iinfo(np.int64).max
-        told = (wide[0] | (wide[1] & (near > others)))[self.rows]
-        told &= (wide[1] | (wide[0] & (far > others)))[self.matrix.indices]
+        told = (wide[0] | (wide[1] & (near > 1)))[self.rows] & (wide[1] | (wide[0] & (far > 1)))[self.matrix.indices]
         return self if told.all() else self.kept(told)
 
     def usual(self) -> tuple[Floats, Floats]:
@@ -142,8 +138,6 @@ class Pairs:
         stop = min(stop, self.count)
         a, b = self.rows[start:stop], self.matrix.indices[start:stop]
         own_near, own_far = self.near[a], self.far[b]
-        if not self.borrowed:
-            return own_near, own_far
         lent_near = (self.sums[0][a] - own_far + usual[1]) / self.degrees[0][a][:, None]
         lent_far = (self.sums[1][b] - own_near + usual[0]) / self.degrees[1][b][:, None]
         return np.hstack([own_near, lent_near]), np.hstack([own_far, lent_far])
@@ -178,12 +172,21 @@ def learn_relation(pairs: Pairs, *, workers: int = 1) -> tuple[Relation, Told]:
         nothing = np.zeros_like(relation.near.correlation)
         near, far = (replace(side, correlation=nothing) for side in (relation.near, relation.far))
         relation = replace(relation, near=near, far=far)
-    f = _ratios(chosen, relation, workers)
-    told = Told(chosen, f)
     if not relation.silent:
-        near = with_variances(relation.near, f, chosen.degrees[0], told.sums(f), told.sums(f**2))
+        relation = replace(relation, unrelated=_share_of_unrelated(_ratios(chosen, relation, workers)))
+    told = Told(chosen, _ratios(chosen, relation, workers))
+    if not relation.silent:
+        near = with_variances(relation.near, told.f, chosen.degrees[0], told.sums(told.f), told.sums(told.f**2))
         relation = replace(relation, near=near)
     return relation, told
+
+
+def _share_of_unrelated(f: Floats) -> float:
+    """Estimate the share of edges whose ends have nothing to do with each other, by expectation and maximisation."""
+    share, ratio = START, np.exp(np.clip(-f, -MOST_NATS, MOST_NATS))
+    for _ in range(STEPS):
+        share = float(np.clip((share / (share + (1 - share) * ratio)).mean(), *BOUNDS))
+    return share
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +202,9 @@ class Told:
         own = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
         return np.asarray(own @ np.ones(matrix.shape[1]))
 
-    def part(self, relation: Relation) -> tuple[Kinship, Floats, Ints]:
-        """Give what :func:`oddhop.odd.stranger.joined_strangeness` takes."""
-        return relation.near, self.sums(self.f), self.pairs.degrees[0]
+    def means(self) -> Floats:
+        """Give the mean f over the edges of every judged node."""
+        return np.asarray(self.sums(self.f) / np.maximum(self.pairs.degrees[0], 1))
 
 
 def told_by(pairs: Pairs, relation: Relation, *, workers: int = 1) -> Told:
@@ -215,16 +218,14 @@ def telling_columns(pairs: Pairs) -> tuple[Ints, Ints]:
     near, far = (side - side.mean(axis=0) for side in (pairs.near, pairs.far))
     matrix, back = pairs.matrix, pairs.matrix.T.tocsr()
     with single_threaded():
-        around_near, around_far = matrix @ far, back @ near
-        if pairs.borrowed:
-            near_count, far_count = (np.maximum(one, 1)[:, None] for one in pairs.degrees)
-            # What the other neighbours of the neighbours are like: the node itself is taken out.
-            lent_near = matrix @ (around_far / far_count) - near * (matrix @ (1 / far_count))
-            lent_far = back @ (around_near / near_count) - far * (back @ (1 / near_count))
-            around_near, around_far = np.hstack([around_near, lent_near]), np.hstack([around_far, lent_far])
+        theirs, ours = matrix @ far, back @ near
+        near_count, far_count = (np.maximum(one, 1)[:, None] for one in pairs.degrees)
+        # What the other neighbours of the neighbours are like: the node itself is taken out.
+        lent_near = matrix @ (ours / far_count) - near * (matrix @ (1 / far_count))
+        lent_far = back @ (theirs / near_count) - far * (back @ (1 / near_count))
     tells = (
-        beyond_chance(near, around_near, itself=far.shape[1]),
-        beyond_chance(far, around_far, itself=near.shape[1]),
+        beyond_chance(near, np.hstack([theirs, lent_near]), itself=far.shape[1]),
+        beyond_chance(far, np.hstack([ours, lent_far]), itself=near.shape[1]),
     )
     return np.flatnonzero(tells[0]), np.flatnonzero(tells[1])
 
@@ -265,7 +266,7 @@ def _correlated(pairs: Pairs, columns: tuple[Ints, Ints], workers: int) -> Relat
     rho = corrected(rho, (np.sqrt(cross.shape[0]) + np.sqrt(cross.shape[1])) ** 2 / edges)
     near = Kinship(centres[0], whitens[0], near_turn, rho)
     far = Kinship(centres[1], whitens[1], far_turn.T, rho)
-    return Relation(pairs.kind, near, far, *columns, *usual, pairs.borrowed)
+    return Relation(pairs.kind, near, far, *columns, *usual)
 
 
 def _held_out_nats(pairs: Pairs, columns: tuple[Ints, Ints], workers: int) -> float:
@@ -284,12 +285,8 @@ def _ratios(pairs: Pairs, relation: Relation, workers: int) -> Floats:
     ratio = Ratio.of(relation.near)
 
     def block(start: int) -> Floats:
-        return ratio(*turned_ends(pairs, relation, start, start + EDGES_AT_ONCE))
+        near, far = pairs.coordinates(start, start + EDGES_AT_ONCE, (relation.near_usual, relation.far_usual))
+        f, share = ratio(turned(near, relation.near), turned(far, relation.far)), relation.unrelated
+        return f if not share else -np.logaddexp(np.log1p(-share) - f, np.log(share))
 
     return np.concatenate(list(map_blocks(block, range(0, pairs.count, EDGES_AT_ONCE), workers=workers)))
-
-
-def turned_ends(pairs: Pairs, relation: Relation, start: int, stop: int) -> tuple[Floats, Floats]:
-    """Give the turned coordinates of both ends of some edges."""
-    near, far = pairs.coordinates(start, stop, (relation.near_usual, relation.far_usual))
-    return turned(near, relation.near), turned(far, relation.far)

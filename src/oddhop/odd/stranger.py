@@ -21,7 +21,6 @@ the median deviation, which strangers hardly move). At low degree z is like a t 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -219,31 +218,16 @@ def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int =
 
 def strangeness(graph: Graph, f: Floats, kinship: Kinship) -> Floats:
     """Give z of every node from f of every edge; 0 for nodes without neighbours, or where the view is silent."""
-    return joined_strangeness(graph.node_count, [within_kind(graph, f, kinship)])
-
-
-def within_kind(graph: Graph, f: Floats, kinship: Kinship) -> tuple[Kinship, Floats, Ints]:
-    """Give kinship, the sums of f at every node, and the degrees: what :func:`joined_strangeness` takes."""
     if kinship.silent:
-        return kinship, np.zeros(graph.node_count), graph.degrees
-    return kinship, _over_neighbours(graph.indptr, graph.indices, graph.upper, f)[0], graph.degrees
+        return np.zeros(graph.node_count)
+    means, degrees = mean_ratios(graph, f), np.maximum(graph.degrees, 1)
+    return np.where(graph.degrees > 0, standing(kinship, means, degrees), 0.0)
 
 
-def joined_strangeness(nodes: int, parts: Sequence[tuple[Kinship, Floats, Ints]]) -> Floats:
-    """Give z of every node from several sorts of edges: kinship, the sums of f at every node, and how many edges.
-
-    It is the mean f over all its edges, less what is usual among edges of each sort, over what that varies by.
-    """
-    parts = [part for part in parts if not part[0].silent]
-    if not parts:
-        return np.zeros(nodes)
-    degrees = np.maximum(sum(count for _, _, count in parts), 1)
-    above, variance = np.zeros(nodes), np.zeros(nodes)
-    for kinship, sums, own in parts:
-        share, count = own / degrees, np.maximum(own, 1)
-        above += share * (sums / count - kinship.middle)
-        variance += share**2 * (kinship.between + kinship.within / count)
-    return np.where(variance > 0, above / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+def mean_ratios(graph: Graph, f: Floats) -> Floats:
+    """Give the mean f over the edges of every node."""
+    sums, _ = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
+    return np.asarray(sums / np.maximum(graph.degrees, 1))
 
 
 def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:

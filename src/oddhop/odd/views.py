@@ -21,25 +21,24 @@ from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.kinds import (
     Edges,
     OtherKind,
-    Said,
     joint_knots,
     learn_other_blocks,
     learn_others,
+    nats_by,
     other_coordinates,
-    said_by,
     split_edges,
 )
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
+from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.stranger import (
     Kinship,
     edge_ratios,
-    joined_strangeness,
     learn_kinship,
+    mean_ratios,
     odds_of_no_reason,
     strangeness,
     turned,
-    within_kind,
 )
 
 LEFT_OUT = 0.2
@@ -59,6 +58,7 @@ class Panel:
     knot : the same for knots as they are, whatever the degree.
     flows : how flows follow attributes; None without events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
+    rate : how the mean f varies over edges among the judged nodes; None where there is one kind.
     """
 
     blocks: Blocks
@@ -70,6 +70,7 @@ class Panel:
     knot: Bulk
     flows: FlowModel | None = None
     others: tuple[OtherKind, ...] = ()
+    rate: Rate | None = None
 
     @property
     def information(self) -> float:
@@ -194,7 +195,9 @@ def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures
     others = {one.kind: one.blocks for one in panel.others}
     _, seen = see(graph, panel.blocks, panel.flows, others, workers=workers)
     f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    return view_figures(seen, panel.kinship, f, said_by(seen.edges, panel.others, workers), workers=workers), seen
+    if not panel.others:
+        return view_figures(seen, panel.kinship, f), seen
+    return joint_figures(seen, f, panel.rate, nats_by(seen.edges, panel.others, workers), workers), seen
 
 
 def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
@@ -210,25 +213,28 @@ def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: in
 
 def _learn(seen: Seen, blocks: Blocks, others: Mapping[str, Blocks], workers: int) -> tuple[Panel, Evidence]:
     kinship, f = learn_kinship(seen.edges.own, seen.coordinates, workers=workers)
-    learned, said = learn_others(seen.edges, others, workers)
-    figures = view_figures(seen, kinship, f, said, workers=workers)
+    learned, nats = learn_others(seen.edges, others, workers)
+    rate = learn_rate(f, kinship) if learned and not kinship.silent else None
+    figures = joint_figures(seen, f, rate, nats, workers) if learned else view_figures(seen, kinship, f)
     judged = seen.degrees > 0
     stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, others=tuple(learned))
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, None, tuple(learned), rate)
     return panel, evidence_of(figures, seen.cycle_log_p, panel)
 
 
-def view_figures(seen: Seen, kinship: Kinship, f: Floats, said: Sequence[Said] = (), *, workers: int = 1) -> Figures:
+def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
     """Return the figures of the views from f of every edge, and the knots as they are."""
-    edges, no_reason = seen.edges, odds_of_no_reason(f)
-    if not said:
-        tied = knots(edges.own, residuals=edges.residuals, no_reason=no_reason)
-        strange = strangeness(edges.own, f, kinship)
-    else:
-        tied = joint_knots(edges, no_reason, [one.no_reason for one in said], workers)
-        strange = joined_strangeness(
-            edges.own.node_count, [within_kind(edges.own, f, kinship), *(one.told.part(one.relation) for one in said)]
-        )
+    graph = seen.graph
+    tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f))
+    return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), seen.flow, tied
+
+
+def joint_figures(seen: Seen, f: Floats, rate: Rate | None, nats: Sequence[Floats], workers: int) -> Figures:
+    """Return the same where the judged nodes are joined to other kinds; ``nats`` is what those edges say."""
+    own = seen.edges.own
+    within = [] if rate is None else [rate.nats(mean_ratios(own, f), own.degrees)]
+    tied = joint_knots(seen.edges, odds_of_no_reason(f), workers)
+    strange = joint_strangeness(own.node_count, [*within, *nats])
     return strange, seen.outlyingness, beyond_degree(tied, seen.degrees), seen.flow, tied
 
 
