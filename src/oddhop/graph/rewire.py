@@ -42,7 +42,7 @@ def rewired(graph: Graph, groups: Ints, seed: int, turn: int) -> Graph:
         flips = rng.random(left.size) < 0.5
         _exchange(left, right, groups, starts, stops, draws, flips, table, graph.node_count)
     indptr, indices, _ = symmetric_csr(left, right, graph.node_count)
-    return Graph(frozen(indptr), frozen(indices), graph.attributes, repairs=graph.repairs)
+    return Graph(frozen(indptr), frozen(indices), graph.attributes, repairs=graph.repairs, kinds=graph.kinds)
 
 
 @compiled

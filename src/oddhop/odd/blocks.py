@@ -98,6 +98,11 @@ class Blocks:
             )
 
 
+def judged_attributes(graph: Graph) -> Graph:
+    """Give the judged nodes with the attributes of their kind: the network itself where there is one kind."""
+    return graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
+
+
 def flow_attributes(graph: Graph) -> Floats:
     """Give the attributes that were made of events."""
     own = graph.attributes[:, graph.attribute_count - graph.flow_count :]

@@ -150,7 +150,7 @@ def _largest(
     stop: int,
 ) -> Floats:
     largest = np.zeros((stop - start, LARGEST))
-    t, first, met = np.zeros(sums.size), np.zeros(sums.size), np.empty(sums.size, np.int64)
+    met, t = np.empty(sums.size, np.int64), np.zeros((sums.size, 2))  # the sum, and its largest part
     for i in range(start, stop):
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
@@ -159,27 +159,28 @@ def _largest(
             if heavy <= 0.0:
                 continue
             for k in range(far_indptr[b], far_indptr[b + 1]):
-                j = far_indices[k]
-                if t[j] == 0.0:
-                    met[count] = j
-                    count += 1
                 part = heavy * far_data[k]
-                t[j] += part
-                first[j] = max(first[j], part)
-                if t[j] == 0.0:  # an edge that is explained in full
-                    count -= 1
+                if part > 0.0:
+                    j = far_indices[k]
+                    if t[j, 0] == 0.0:
+                        met[count] = j
+                        count += 1
+                    t[j, 0] += part
+                    if part > t[j, 1]:
+                        t[j, 1] = part
+        own = largest[i - start]
         for m in range(count):
             j = met[m]
-            found = t[j] - first[j]
-            t[j], first[j] = 0.0, 0.0
-            if j == i:
-                continue
+            found = t[j, 0] - t[j, 1]
+            t[j, 0], t[j, 1] = 0.0, 0.0
             expected = sums[i] * sums[j] * chance
+            if j == i or found - expected <= own[0]:  # the root is not below 1
+                continue
             surprise = (found - expected) / np.sqrt(expected + 1.0)
             place = 0
-            while place < LARGEST and surprise > largest[i - start, place]:
+            while place < LARGEST and surprise > own[place]:
                 if place > 0:
-                    largest[i - start, place - 1] = largest[i - start, place]
-                largest[i - start, place] = surprise
+                    own[place - 1] = own[place]
+                own[place] = surprise
                 place += 1
     return largest

@@ -17,6 +17,7 @@ head of the ranking.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,17 +28,19 @@ from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
-from oddhop.odd.blocks import flow_attributes
-from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched
+from oddhop.odd.blocks import flow_attributes, judged_attributes
+from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched, unfolded
 from oddhop.odd.outlier import lengths
+from oddhop.odd.relation import told_by
 from oddhop.odd.stranger import edge_ratios, turned
-from oddhop.odd.views import Panel, Seen, evidence_of, view_figures
+from oddhop.odd.views import Panel, Seen, evidence_of, joint_figures, view_figures
 
 SIMULATIONS = 20
 MOST_COMMUNITIES = 32
 BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
 SMOOTHINGS, ATTEMPTS, POWER_STEPS = 8, 3, 2
 LIKE_DEGREE = 50
+LIKE_EDGES = 500  # to either side, by the outlyingness of their judged nodes
 FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
 KEPT = 2  # simulated scores for every node: more would tell where half of a network stands out
 
@@ -91,12 +94,12 @@ def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, pr
     >>> simulate_chance(panel, seen, seed=0).standing_out(evidence.score, 0.1)
     0
     """
-    judged = seen.graph.degrees > 0
+    judged = seen.degrees > 0
     kept = np.zeros(0)
     with single_threaded():  # at other thread counts a product has other bits
-        like = _likeness(panel, seen, seed)
+        draw = _one_kind(panel, seen, seed, workers) if not panel.others else _several_kinds(panel, seen, seed, workers)
         for turn in range(SIMULATIONS):
-            scores = _simulated_scores(panel, seen, like, seed, turn, workers)[judged]
+            scores = draw(turn)[judged]
             kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
             progress("simulations", turn + 1, SIMULATIONS)
     return Chance(kept, SIMULATIONS)
@@ -137,10 +140,16 @@ def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
     share = own.var(axis=0) / np.maximum(faces.var(axis=0), 1e-30)
     alike, own_alike = edge_correlation(graph, faces), edge_correlation(graph, own)
     beyond = np.sqrt((own**2).sum(axis=1))
-    flows: Floats = np.empty((graph.node_count, 0))
-    if panel.flows is not None and graph.flow_count:
-        flows = panel.flows.components(flow_attributes(graph), seen.coordinates)
+    flows = _flow_components(panel, seen)
     return Likeness(communities, np.sort(faces, axis=0), means, beyond, share, alike, own_alike, flows)
+
+
+def _flow_components(panel: Panel, seen: Seen) -> Floats:
+    """Give what attributes do not predict of the flows of the judged nodes."""
+    own = judged_attributes(seen.graph)
+    if panel.flows is None or not own.flow_count:
+        return np.empty((own.node_count, 0))
+    return panel.flows.components(flow_attributes(own), seen.coordinates)
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
@@ -150,6 +159,76 @@ def edge_correlation(graph: Graph, x: Floats) -> Floats:
     around = graph.adjacency() @ centred
     variance = share @ centred**2
     return np.asarray((centred * around).sum(axis=0) / max(graph.degrees.sum(), 1) / np.maximum(variance, 1e-30))
+
+
+def _one_kind(panel: Panel, seen: Seen, seed: int, workers: int) -> Callable[[int], Floats]:
+    like = _likeness(panel, seen, seed)
+    return lambda turn: _simulated_scores(panel, seen, like, seed, turn, workers)
+
+
+def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callable[[int], Floats]:
+    """Simulate networks of several kinds: wiring as with one kind, and f of every edge from that of others.
+
+    Communities are those of the whole network, split by kind. A node keeps its outlyingness, and every one of its edges
+    takes f from an edge of the same sort whose judged node is about as outlying.
+    """
+    graph, edges = seen.graph, seen.edges
+    assert graph.kinds is not None  # noqa: S101 - there are other kinds
+    communities, kinds = find_communities(graph, seed), graph.kinds.of(np.arange(graph.node_count))
+    groups = np.unique(communities * len(graph.kinds.names) + kinds, return_inverse=True)[1]
+    own_f = edge_ratios(edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    known = {one.kind: one for one in panel.others}
+    rates, means = [], []
+    if panel.rate is not None:
+        ends = unfolded(edges.own, own_f), edges.own.entry_nodes
+        rates, means = [panel.rate], [_Drawn.of(*ends, seen.outlyingness)]
+    for one in edges.joined:
+        rate = known[one.pairs.kind].rate
+        if rate is not None:
+            told = told_by(one.pairs, known[one.pairs.kind].relation, workers=workers)
+            rates, means = [*rates, rate], [*means, _Drawn.of(told.f, told.pairs.rows, seen.outlyingness)]
+    flows = _flow_components(panel, seen)
+
+    def draw(turn: int) -> Floats:
+        rng = generator(seed, SIMULATED, turn)
+        simulated = seen.rewired(rewired(graph, groups, seed, turn), steps=POWER_STEPS, workers=workers)
+        nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
+        # Among themselves nodes are joined by looks as often as they are.
+        shuffled = own_f[rng.permutation(own_f.size)]
+        simulated = replace(simulated, flow=_simulated_flow(flows, seen.degrees, rng))
+        figures = joint_figures(simulated, shuffled, None, nats, workers)
+        log_p = seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
+        return evidence_of(figures, log_p, panel).score
+
+    return draw
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Edges of one sort in the order of the outlyingness of their judged nodes.
+
+    Attributes
+    ----------
+    f : of every edge.
+    nodes : the judged node of every edge.
+    count : how many judged nodes there are.
+    """
+
+    f: Floats
+    nodes: Ints
+    count: int
+
+    @classmethod
+    def of(cls, f: Floats, nodes: Ints, outlying: Floats) -> _Drawn:
+        order = np.argsort(outlying[nodes], kind="stable")
+        return cls(f[order], nodes[order], outlying.size)
+
+    def means(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
+        """Give the mean f of every node where each of its edges takes f from one nearby, and how many edges it has."""
+        near = np.arange(self.f.size) + rng.integers(-LIKE_EDGES, LIKE_EDGES + 1, self.f.size)
+        drawn = self.f[np.clip(near, 0, max(self.f.size - 1, 0))]
+        degrees = np.bincount(self.nodes, minlength=self.count)
+        return np.bincount(self.nodes, drawn, minlength=self.count) / np.maximum(degrees, 1), degrees
 
 
 def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn: int, workers: int) -> Floats:

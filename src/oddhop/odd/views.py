@@ -12,7 +12,7 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, flow_attributes, learn_blocks
+from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes, learn_blocks
 from oddhop.odd.clique import beyond_degree, knots
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
@@ -142,7 +142,7 @@ def see(
     """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given."""
     spectrum = leading(graph)
     residuals = edge_residuals(graph, spectrum, workers=workers)
-    own = graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
+    own = judged_attributes(graph)
     coordinates = blocks.coordinates(own)
     flow: Floats = np.zeros(own.node_count)
     if own.flow_count:
@@ -170,7 +170,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     >>> evidence.score.shape
     (50,)
     """
-    blocks = learn_blocks(graph if graph.kinds is None else graph.of_kind(graph.kinds.judged))
+    blocks = learn_blocks(judged_attributes(graph))
     others = learn_other_blocks(graph)
     flows, seen = see(graph, blocks, others=others, workers=workers)
     panel, evidence = _learn(seen, blocks, others, workers)
@@ -186,7 +186,7 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Se
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
     expected = 0 if panel.flows is None else panel.flows.centre.size
-    found = (graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)).flow_count
+    found = judged_attributes(graph).flow_count
     if found != expected:
         raise GraphError(
             f"the model was fitted with {expected} flow columns, got {found}",
