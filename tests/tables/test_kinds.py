@@ -316,3 +316,47 @@ def test_ingest_gives_the_same_bits(tmp_path: Path, shared: bool, monkeypatch: p
     assert isinstance(on_disk.graph.events, Events)
     ingest(tmp_path / "edges.csv", named, tmp_path / "again", ReadSettings(**settings), encoding=in_memory.encoding)
     same_bits(open_network(tmp_path / "again"), in_memory)
+
+
+def written(folder: Path, edges: pa.Table, accounts: pa.Table, devices: pa.Table) -> dict[str, str]:
+    for name, table in (("edges", edges), ("accounts", accounts), ("devices", devices)):
+        pa_csv.write_csv(table, folder / f"{name}.csv")
+    return {"account": str(folder / "accounts.csv"), "device": str(folder / "devices.csv")}
+
+
+@pytest.mark.parametrize("step", ["write_pairs", "write_events", "write_nodes"])
+def test_a_killed_ingest_goes_on(tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = written(tmp_path, *made())
+    settings = ReadSettings(judge="account", source_kind="account")
+    edges = tmp_path / "edges.csv"
+    with monkeypatch.context() as patch:
+        patch.setattr(f"oddhop.tables.ingest.steps.{step}", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            ingest(edges, nodes, tmp_path / "graph", settings)
+    ingest(edges, nodes, tmp_path / "graph", settings)
+    same_bits(open_network(tmp_path / "graph"), read(str(tmp_path / "edges.csv"), nodes))
+
+
+def _killed(*arguments: Any, **options: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_an_end_whose_kind_is_missing_lacks_an_end(tmp_path: Path, several: bool) -> None:
+    edges, accounts, devices = made()
+    told = [None if k % 10 == 1 else one for k, one in enumerate(edges["to_kind"].to_pylist())]
+    edges = edges.set_column(2, "to_kind", pa.array(told))
+    if not several:
+        edges = edges.filter(pa.compute.fill_null(pa.compute.equal(edges["to_kind"], "account"), True))
+    nodes = written(tmp_path, edges, accounts, devices)
+    if not several:
+        del nodes["device"]
+    settings = {"judge": "account", "source_kind": "account", "target_kind": "to_kind"}
+    network = read_network(str(tmp_path / "edges.csv"), nodes, **settings)
+    assert (network.graph.kinds is not None) == several
+    counts = network.counts
+    assert counts.null_ends == ROWS // 10
+    kept = counts.edge_rows - counts.null_ends - counts.unknown_edges - counts.loops
+    assert network.graph.events.event_count == kept
+    ingest(tmp_path / "edges.csv", nodes, tmp_path / "graph", ReadSettings(**settings))
+    same_bits(open_network(tmp_path / "graph"), network)

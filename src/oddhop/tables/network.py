@@ -133,7 +133,11 @@ class Network:
             raise GraphError(f"the results have a column {taken[0]!r} of their own", "do not keep it, or rename it")
         places, kind = pa.array(self.numbers(result["id"])), self.kind_of(self.graph.judged.start)
         for name in self.kept:
-            result = result.append_column(name, self.originals.column(_full(kind, name)).take(places))
+            full = _full(kind, name)
+            # Of a table that kinds share, a column without a value for those that are judged is none of theirs.
+            known = full in self.originals.column_names
+            values = self.originals.column(full).take(places) if known else pa.nulls(result.num_rows, pa.string())
+            result = result.append_column(name, values)
         return result
 
     def name(self, node: int) -> int | str:

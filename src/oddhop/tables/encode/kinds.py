@@ -17,8 +17,7 @@ from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, KindNames, padded
 from oddhop.tables.encode.learn import Rules, check_any, checked_kinds, learn_column
 from oddhop.tables.flows import FlowColumn, flow_columns
-from oddhop.tables.read.kinds import KindsRead, KnownKinds
-from oddhop.tables.read.people import Known
+from oddhop.tables.kinds import KindsRead, Known, KnownKinds
 
 
 def learn_kinds(

@@ -27,13 +27,13 @@ from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.ingest.events import FlowFile
 from oddhop.tables.ingest.growing_files import growing_table, write_dense, write_sparse
+from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, joined_ends
-from oddhop.tables.read.kinds import KindsRead
 from oddhop.tables.read.numbering import Ends
-from oddhop.tables.read.people import Known, People, make_people
+from oddhop.tables.read.people import People, make_people
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 

@@ -41,15 +41,15 @@ from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, writ
 from oddhop.tables.ingest.events import FLOWS, FlowFile, open_flows, write_events
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sorted_rows
+from oddhop.tables.kinds import Known, kinds_read_from
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import edge_roles_from
 from oddhop.tables.read.events import columns_of, find_direction, missing_values
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.tables.read.kinds import EndKind, kinds_read_from
+from oddhop.tables.read.kinds import EndKind
 from oddhop.tables.read.numbering import Ends
-from oddhop.tables.read.people import Known
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__

@@ -10,11 +10,12 @@ import duckdb
 
 from oddhop.errors import TableError
 from oddhop.graph.events import Events
+from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import Direction
 from oddhop.tables.read.ids import IdColumn, id_column
-from oddhop.tables.read.kinds import EndKind, KindsRead, NodeSource, confirmed, find_end_kinds
+from oddhop.tables.read.kinds import EndKind, NodeSource, confirmed, find_end_kinds
 from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.roles import find_ends, find_id, said
 from oddhop.tables.read.sources import Form

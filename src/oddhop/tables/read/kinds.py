@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import duckdb
 
 from oddhop.errors import TableError
+from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import literals
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.roles import ENDINGS, plain
@@ -91,111 +91,6 @@ def _number(column: int, names: Sequence[str]) -> str:
     return f"CAST(list_position({literals(names)}, CAST(c{column} AS VARCHAR)) - 1 AS INTEGER)"
 
 
-@dataclass(frozen=True)
-class KnownKinds:
-    """The kinds that a model was fitted with: their names in order, who was judged, and the columns by full name.
-
-    Without names the model knows one kind.
-    """
-
-    names: tuple[str, ...] = ()
-    judged: str | None = None
-    columns: frozenset[str] = frozenset()
-
-    def check(self, found: Sequence[str]) -> None:
-        """Refuse other kinds than those of the model."""
-        if set(found) == set(self.names) or (not self.names and len(found) == 1):
-            return
-        has = ", ".join(map(repr, self.names)) or "one kind of node"
-        raise TableError(
-            f"the model was fitted with {has}, and the tables have {', '.join(map(repr, found))}",
-            "name the same kinds: nodes={'account': ..., 'device': ...}, source_kind= and target_kind= as then",
-            command="name the same kinds: --nodes KIND=PATH, --source-kind and --target-kind as then",
-        )
-
-
-@dataclass(frozen=True)
-class KindsRead:
-    """The kinds of nodes in ``people``, a table, in the order of the nodes.
-
-    Attributes
-    ----------
-    names : of the kinds; one that nobody named is empty.
-    bounds : the node at which each begins, and the number of nodes.
-    judged : the number of the kind that is judged.
-    columns : the kind, the name and the number in ``people`` of every column, kind by kind.
-    alone : the kinds that edges alone name.
-    """
-
-    names: tuple[str, ...]
-    bounds: tuple[int, ...]
-    judged: int
-    columns: tuple[tuple[int, str, int], ...]
-    alone: tuple[str, ...] = ()
-
-    @property
-    def several(self) -> bool:
-        """Whether there is more than one kind."""
-        return len(self.names) > 1
-
-    @property
-    def full_names(self) -> tuple[str, ...]:
-        """The names of the columns, with the kind before them where there are several."""
-        return tuple(self.full_name(kind, name) for kind, name, _ in self.columns)
-
-    def full_name(self, kind: int, name: str) -> str:
-        """Give the name of a column of a kind, as the encoding and the report have it."""
-        return f"{self.names[kind]}.{name}" if self.several else name
-
-    @property
-    def sql(self) -> dict[str, str]:
-        """How every column is read from ``people``, by its full name; other kinds have nothing there."""
-        places = [k for _, _, k in self.columns]
-        return {
-            name: f"CASE WHEN kind = {kind} THEN c{k} END" if places.count(k) > 1 else f"c{k}"
-            for name, (kind, _, k) in zip(self.full_names, self.columns, strict=True)
-        }
-
-    def kept(self, names: Collection[str]) -> tuple[str, ...]:
-        """Give the full names of the columns of any kind that have one of these names."""
-        return tuple(self.full_name(kind, name) for kind, name, _ in self.columns if name in names)
-
-    def rows(self, start: int = 0, stop: int | None = None) -> dict[str, slice]:
-        """Give where the nodes of each kind are among those from ``start`` to ``stop``.
-
-        Examples
-        --------
-        >>> from oddhop.tables.read.kinds import KindsRead
-        >>> KindsRead(("account", "device"), (0, 3, 5), 0, ()).rows(2, 4)
-        {'account': slice(0, 1, None), 'device': slice(1, 2, None)}
-        """
-        stop = self.bounds[-1] if stop is None else stop
-        ends = [min(max(bound, start), stop) - start for bound in self.bounds]
-        return {name: slice(a, b) for name, a, b in zip(self.names, ends[:-1], ends[1:], strict=True)}
-
-    @property
-    def told(self) -> str:
-        """Say which kinds there are, how many of each, and who is judged; nothing of one kind."""
-        if not self.several:
-            return ""
-        parts = []
-        for k, name in enumerate(self.names):
-            more = ", ".join(["judged"] * (k == self.judged) + ["named by edges alone"] * (name in self.alone))
-            parts.append(_counted(self, k) + (f" ({more})" if more else ""))
-        return f"{len(self.names)} kinds of nodes: {', '.join(parts)}"
-
-
-def kinds_read_from(document: Mapping[str, Any]) -> KindsRead:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    lists = {name: tuple(document[name]) for name in ("names", "bounds", "alone")}
-    columns = tuple((kind, name, k) for kind, name, k in document["columns"])
-    return KindsRead(lists["names"], lists["bounds"], document["judged"], columns, lists["alone"])
-
-
-def _counted(kinds: KindsRead, k: int) -> str:
-    return f"{kinds.bounds[k + 1] - kinds.bounds[k]:,} {kinds.names[k]}"
-
-
 def find_judged(kinds: KindsRead, asked: str | None, known: KnownKinds | None) -> int:
     """Give the number of the kind that the list is about."""
     if known is not None and known.judged is not None:
@@ -209,7 +104,7 @@ def find_judged(kinds: KindsRead, asked: str | None, known: KnownKinds | None) -
             return 0
         raise TableError(
             f"there are {len(kinds.names)} kinds of nodes and it is open which of them is judged: "
-            f"{', '.join(_counted(kinds, k) for k in range(len(kinds.names)))}",
+            f"{', '.join(kinds.counted(k) for k in range(len(kinds.names)))}",
             f"say whom the list is about, such as judge={kinds.names[0]!r}",
             command=f"say whom the list is about, such as --judge {kinds.names[0]!r}",
         )

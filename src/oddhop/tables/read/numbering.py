@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from oddhop.errors import TableError
+from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.ids import IdColumn, agreed, end_key, id_column
-from oddhop.tables.read.kinds import EndKind, KindsRead, KnownKinds, NodeSource, find_judged
+from oddhop.tables.read.kinds import EndKind, NodeSource, find_judged
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,12 @@ class Ends:
 
     def keys(self, node_id: IdColumn) -> tuple[str, str]:
         """Write the keys of the nodes that they name."""
-        first, second = (end_key(end, node_id) for end in self.ids)
+        keys = [end_key(end, node_id) for end in self.ids]
+        # An end whose kind is missing names no node, even where one kind alone has that id.
+        first, second = (
+            key if kind.column is None else f"CASE WHEN c{kind.column} IS NOT NULL THEN {key} END"
+            for key, kind in zip(keys, self.kinds, strict=True)
+        )
         return first, second
 
     def kinds_sql(self, names: Sequence[str]) -> tuple[str | None, str | None]:
@@ -87,9 +93,13 @@ def number_nodes(
     connection.execute(f"CREATE TEMP {'TABLE' if repeats else 'VIEW'} single AS {union}")
     if repeats:
         _refuse_clash(connection, sources, node_id, names)
-    single = fetch_row(connection, "SELECT count(*) FROM single")[0]
-    everyone = f"SELECT * FROM single{_unknown(ends, node_id, names, len(tables), keep_unknown)}"  # noqa: S608
-    kinds, order = _ordered(connection, everyone, sources, names, alone, known)
+    unknown = _unknown(ends, node_id, names, len(tables), keep_unknown)
+    if unknown is not None:
+        connection.execute(f"CREATE TEMP TABLE named AS {unknown}")
+    parts = ["single"] + ["named"] * (unknown is not None)
+    everyone = " UNION ALL BY NAME ".join(f"SELECT * FROM {one}" for one in parts)  # noqa: S608 - our own names
+    sizes = [fetch_row(connection, f"SELECT count(*) FROM {one}")[0] for one in parts]  # noqa: S608
+    kinds, order = _ordered(connection, everyone, sum(sizes), sources, names, alone, known)
     place = "key" if len(names) == 1 else "kind, key"
     rank = "kind" if len(names) == 1 else f"CAST(list_position({order}, kind) - 1 AS INTEGER) AS kind"
     connection.execute(
@@ -98,8 +108,9 @@ def number_nodes(
         f"FROM (SELECT {rank}, * EXCLUDE (kind) FROM ({everyone}))"
     )
     connection.execute(f"DROP {'TABLE' if repeats else 'VIEW'} single")
+    connection.execute("DROP TABLE IF EXISTS named")
     kinds = replace(kinds, judged=find_judged(kinds, judge, known))
-    return node_id, kinds, NodeCounts(rows, rows - with_id, with_id - single, kinds.bounds[-1] - single)
+    return node_id, kinds, NodeCounts(rows, rows - with_id, with_id - sizes[0], sum(sizes[1:]))
 
 
 def _alone_ids(connection: duckdb.DuckDBPyConnection, ends: Ends, names: Sequence[str], tables: int) -> list[IdColumn]:
@@ -171,10 +182,10 @@ def _refuse_clash(
         )
 
 
-def _unknown(ends: Ends, node_id: IdColumn, names: Sequence[str], tables: int, keep_unknown: bool) -> str:
-    """Write the nodes that edges alone name, to be appended to those of the tables."""
+def _unknown(ends: Ends, node_id: IdColumn, names: Sequence[str], tables: int, keep_unknown: bool) -> str | None:
+    """Write the query for the nodes that edges alone name; None where there can be none."""
     if tables == len(names) and not keep_unknown:
-        return ""
+        return None
     parts = []
     for key, kind in zip(ends.keys(node_id), ends.kinds_sql(names), strict=True):
         # Where there are several kinds and an edge does not say which, nobody knows what the node is.
@@ -182,10 +193,10 @@ def _unknown(ends: Ends, node_id: IdColumn, names: Sequence[str], tables: int, k
         if number is not None:
             parts.append(f"SELECT {number} AS kind, {key} AS key FROM edges{ends.where}")  # noqa: S608
     if not parts:
-        return ""
+        return None
     which = "" if keep_unknown else f" AND kind >= {tables}"
     return (
-        f" UNION ALL BY NAME SELECT kind, id, key FROM (SELECT DISTINCT kind, TRY_CAST(key AS {node_id.kind}) AS id, "  # noqa: S608
+        f"SELECT kind, id, key FROM (SELECT DISTINCT kind, TRY_CAST(key AS {node_id.kind}) AS id, "  # noqa: S608
         f"key FROM ({' UNION ALL '.join(parts)}) AS ends WHERE kind IS NOT NULL{which} AND NOT EXISTS "
         "(SELECT 1 FROM single WHERE single.kind = ends.kind AND single.key = ends.key)) WHERE id IS NOT NULL"
     )
@@ -194,6 +205,7 @@ def _unknown(ends: Ends, node_id: IdColumn, names: Sequence[str], tables: int, k
 def _ordered(
     connection: duckdb.DuckDBPyConnection,
     everyone: str,
+    count: int,
     sources: Sequence[NodeSource],
     names: Sequence[str],
     alone: tuple[str, ...],
@@ -203,20 +215,23 @@ def _ordered(
 
     The largest comes first.
     """
+    if len(names) == 1:
+        columns = tuple((0, name, k) for name, k in _columns_of(connection, sources, names, 0, frozenset()))
+        return KindsRead(tuple(names), (0, count), 0, columns), [0]
     sums = connection.execute(f"SELECT kind, count(*), sum(hash(key)) FROM ({everyone}) GROUP BY kind").fetchall()  # noqa: S608
     sizes = {kind: size for kind, size, _ in sums}
     ties = {kind: told for kind, _, told in sums}
-    columns = {
+    own = {
         kind: _columns_of(connection, sources, names, kind, known.columns if known is not None else frozenset())
         for kind in sizes
     }
-    order = sorted(sizes, key=lambda k: (-sizes[k], ties[k], sorted(name for name, _ in columns[k]), names[k]))
+    order = sorted(sizes, key=lambda k: (-sizes[k], ties[k], sorted(name for name, _ in own[k]), names[k]))
     if known is not None and known.names:
         order = [list(names).index(name) for name in known.names]
     bounds = [0]
     for kind in order:
         bounds.append(bounds[-1] + sizes[kind])
-    listed = tuple((place, name, k) for place, kind in enumerate(order) for name, k in columns[kind])
+    listed = tuple((place, name, k) for place, kind in enumerate(order) for name, k in own[kind])
     return KindsRead(tuple(names[k] for k in order), tuple(bounds), 0, listed, alone), order
 
 

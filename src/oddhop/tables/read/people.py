@@ -10,22 +10,14 @@ from typing import Any
 import duckdb
 
 from oddhop.errors import TableError
-from oddhop.graph.events import EventColumns
+from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import NO_ATTRIBUTES, TableColumns
-from oddhop.tables.read.kinds import KindsRead, KnownKinds, kinds_of_edges, kinds_of_tables
+from oddhop.tables.read.kinds import kinds_of_edges, kinds_of_tables
 from oddhop.tables.read.numbering import Ends, NodeCounts, number_nodes, refuse_ambiguous
 from oddhop.tables.read.sources import Form, opened
 from oddhop.tables.settings import ReadSettings
-
-
-@dataclass(frozen=True)
-class Known:
-    """What a model was fitted with: the columns of events, and the kinds of nodes. Those are read and no others."""
-
-    events: EventColumns | None
-    kinds: KnownKinds
 
 
 def as_known(settings: ReadSettings, known: Known | None) -> ReadSettings:

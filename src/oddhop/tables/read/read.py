@@ -17,11 +17,11 @@ from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
 from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
+from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.events import columns_of, fetch_events, find_direction, missing_values
 from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.tables.read.kinds import KindsRead
-from oddhop.tables.read.people import Known, as_known, make_people, opened_nodes
+from oddhop.tables.read.people import as_known, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
 
