@@ -79,14 +79,14 @@ class Counts:
     Attributes
     ----------
     edge_rows, node_rows : the rows read.
-    null_ends : edge rows that lack an end; left out.
+    null_ends : edge rows that lack an end, or the kind of one; left out.
     unknown_edges : edge rows to a node that the node table does not name; left out.
     loops : edge rows from a node to itself; left out.
     duplicate_edges : edge rows between two nodes that another row joins in the same direction. Where events are
         read, each is one more event; otherwise they are left out.
     outside_window : edge rows before ``since``, not before ``until``, or without a time; left out.
     unknown_nodes : nodes that only edges name; kept, without a profile.
-    null_ids : node rows without an id; left out.
+    null_ids : node rows without an id, or without a kind where a column has it; left out.
     repeated_ids : node rows that repeat another, value for value; left out.
     lone_nodes : nodes without an edge; kept.
     ignored_columns : the columns of the edge table that were not read.
