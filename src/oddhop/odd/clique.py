@@ -78,15 +78,18 @@ def knots(
 
 
 def knots_of(graph: Graph, ties: Ties) -> Floats:
-    """Give the knot of every node from what is left of the edges.
+    """Give the knot of every node from what is left of the edges."""
+    return np.asarray(largest_ties(graph, ties).sum(axis=1) / LARGEST)
+
+
+def largest_ties(graph: Graph, ties: Ties) -> Floats:
+    """Give the twelve largest surprises among the edges of every node, (nodes, 12), from small to large.
 
     Every triangle is found once, from the end that comes first by degree: a hub costs its neighbours little.
     """
     weights = ties.left[graph.indices > graph.entry_nodes]
     common = _common_neighbours(graph.indptr, graph.indices, graph.upper, weights)
-    return np.asarray(
-        _knots(graph.indptr, graph.indices, graph.upper, weights, common, ties.sums, ties.chance).sum(axis=1) / LARGEST
-    )
+    return np.asarray(_knots(graph.indptr, graph.indices, graph.upper, weights, common, ties.sums, ties.chance))
 
 
 def unexplained(

@@ -30,7 +30,7 @@ from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_p
 from oddhop.odd.null import simulate_chance
 from oddhop.odd.phrases import GUIDE, controls, cut_short, related, standing_out
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.views import LEFT_OUT, Seen, figures_of, judge, learn_panel, thinned_score
+from oddhop.odd.views import LEFT_OUT, Panel, Seen, figures_of, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
@@ -114,7 +114,7 @@ class Odd(GraphDetector):
     @property
     def information_(self) -> float:
         """The nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent."""
-        return self.model_.learned.panel.kinship.information
+        return self.model_.learned.panel.information
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
@@ -122,7 +122,7 @@ class Odd(GraphDetector):
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
         residuals = folded(graph, seen.residuals)
-        judgement = _judgement(seen, evidence, settings, run.seed, run.workers, run.progress)
+        judgement = _judgement(panel, seen, evidence, settings, run.seed, run.workers, run.progress)
         chance = None
         if cost.simulates(Size.of(graph), settings):
             chance = simulate_chance(panel, seen, seed=run.seed, workers=run.workers, progress=run.progress)
@@ -138,7 +138,7 @@ class Odd(GraphDetector):
         panel = model.learned.panel
         evidence, seen = judge(panel, graph, workers=workers)
         check_finite(evidence.score)
-        return _judgement(seen, evidence, model.settings, model.seed, workers, progress)
+        return _judgement(panel, seen, evidence, model.settings, model.seed, workers, progress)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
@@ -190,19 +190,19 @@ class Odd(GraphDetector):
 
 
 def _judged_score(graph: Graph, evidence: Evidence) -> Floats:
-    return np.where(graph.degrees > 0, evidence.score, 0.0)
+    return np.where(graph.degrees[graph.judged] > 0, evidence.score, 0.0)
 
 
 def _judgement(
-    seen: Seen, evidence: Evidence, settings: OddSettings, seed: int, workers: int, progress: Progress
+    panel: Panel, seen: Seen, evidence: Evidence, settings: OddSettings, seed: int, workers: int, progress: Progress
 ) -> Judgement:
     """Rank the nodes, and say how sure each rank is by judging the network with edges left out."""
     thinned = []
     if seen.graph.edge_count:
         for turn in range(settings.n_resamples):
-            thinned.append(thinned_score(seen, seed, turn, workers=workers))
+            thinned.append(thinned_score(panel, seen, seed, turn, workers=workers))
             progress("views", turn + 2, settings.n_resamples + 1)
-    judged = seen.graph.degrees > 0
+    judged = seen.degrees > 0
     score = _judged_score(seen.graph, evidence)
     replicates = np.stack(thinned) if thinned else np.stack([score, score])
     top = budget(settings, int(judged.sum()))

@@ -166,7 +166,7 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
     )
     simulated = own.rewired(graph, steps=POWER_STEPS, workers=workers)
     figures = view_figures(simulated, panel.kinship, f)
-    return evidence_of(figures, simulated.cycle_log_p, panel.bulks, panel.kinship).score
+    return evidence_of(figures, simulated.cycle_log_p, panel).score
 
 
 def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> Floats:

@@ -154,7 +154,7 @@ def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats,
     clique = beyond_degree(knot, degrees, held.usual_knots)
     figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot)
     cycle_log_p = np.full(count, held.cycle_log_p(node))
-    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel.bulks, kinship))
+    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel))
 
 
 def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:

@@ -57,10 +57,10 @@ class Kinship:
     whiten: Floats
     turn: Floats
     correlation: Floats
-    information: float
-    middle: float
-    between: float
-    within: float
+    information: float = 0.0
+    middle: float = 0.0
+    between: float = 0.0
+    within: float = 1.0
 
     @property
     def silent(self) -> bool:
@@ -81,6 +81,9 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tup
     >>> learn_kinship(twins, x)[0].correlation.round(1).tolist()
     [1.0]
     """
+    if not graph.edge_count:  # judged nodes may be joined to other kinds alone
+        width = coordinates.shape[1]
+        return Kinship(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0)), np.zeros(0)
     telling = telling_coordinates(graph, coordinates)
     raw = _correlated(graph, coordinates, telling, workers)
     if not raw.silent and _held_out_nats(graph, coordinates, telling, workers) <= 0.0:
@@ -88,10 +91,14 @@ def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tup
     f = edge_ratios(graph, turned(coordinates, raw), raw, workers=workers)
     if raw.silent:
         return raw, f
-    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
-    middle, between, within = _variances(graph.degrees, sums, squares)
-    information = max(-float(f.sum()) / graph.edge_count, 0.0)
-    return replace(raw, information=information, middle=middle, between=between, within=within), f
+    return with_variances(raw, f, graph.degrees, *_over_neighbours(graph.indptr, graph.indices, graph.upper, f)), f
+
+
+def with_variances(kinship: Kinship, f: Floats, degrees: Ints, sums: Floats, squares: Floats) -> Kinship:
+    """Add what an edge tells, and what z is made with; ``sums`` and ``squares`` are those of f at every node."""
+    middle, between, within = _variances(degrees, sums, squares)
+    information = max(-float(f.sum()) / f.size, 0.0)
+    return replace(kinship, information=information, middle=middle, between=between, within=within)
 
 
 def _held_out_nats(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> float:
@@ -118,11 +125,10 @@ def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int)
     with single_threaded():
         centre = share @ coordinates
         centred = coordinates[:, telling] - centre[telling]
-        values, vectors = np.linalg.eigh((centred * share[:, None]).T @ centred)
-        kept = values > max(values.max(initial=0.0), 1e-30) * 1e-6
+        inner = whitening((centred * share[:, None]).T @ centred)
         # In the order of a file, for a product has other last bits in another.
-        whiten = np.zeros((telling.size, np.count_nonzero(kept)))
-        whiten[telling] = vectors[:, kept] / np.sqrt(values[kept])
+        whiten = np.zeros((telling.size, inner.shape[1]))
+        whiten[telling] = inner
         white = np.clip((coordinates - centre) @ whiten, -FARTHEST, FARTHEST)
     width = white.shape[1]
 
@@ -135,9 +141,20 @@ def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int)
         together += part
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * graph.edge_count))
-    noise = 2 * width / graph.edge_count
+    return Kinship(centre, whiten, turn, corrected(rho, 2 * width / graph.edge_count))
+
+
+def whitening(moments: Floats) -> Floats:
+    """Give what turns coordinates with these second moments into uncorrelated ones of variance 1."""
+    values, vectors = np.linalg.eigh(moments)
+    kept = values > max(values.max(initial=0.0), 1e-30) * 1e-6
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def corrected(rho: Floats, noise: float) -> Floats:
+    """Take the noise off squared correlations, and keep them below 1."""
     rho = np.sign(rho) * np.sqrt(np.maximum(np.minimum(rho**2, 1.0) - noise, 0.0))
-    return Kinship(centre, whiten, turn, np.clip(rho, -STRONGEST, STRONGEST), 0.0, 0.0, 0.0, 1.0)
+    return np.clip(rho, -STRONGEST, STRONGEST)
 
 
 def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
@@ -159,17 +176,25 @@ def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
     >>> telling_coordinates(Graph.from_arrays(np.arange(400).reshape(200, 2).T, x), x).tolist()
     [True, False]
     """
-    nodes, width = coordinates.shape
     centred = coordinates - coordinates.mean(axis=0)
-    around = graph.adjacency() @ centred
-    around -= around.mean(axis=0)
+    return beyond_chance(centred, graph.adjacency() @ centred, itself=0)
+
+
+def beyond_chance(centred: Floats, around: Floats, *, itself: int) -> Bools:
+    """Tell which columns go together with any of the sums over neighbours, more than if they were dealt out anew.
+
+    ``itself`` is where the sums of the same columns begin among ``around``.
+    """
+    nodes, width = centred.shape
+    around = around - around.mean(axis=0)
     spread = np.sqrt(np.outer((centred**2).sum(axis=0), (around**2).sum(axis=0)) / max(nodes - 1, 1))
     with single_threaded():
         sums = centred.T @ around
     # With itself every edge counts twice.
-    spread[np.diag_indices(width)] *= np.sqrt(2)
-    beyond = np.abs(sums) > -ndtri(BY_CHANCE / (2 * max(width, 1) ** 2)) * np.maximum(spread, 1e-12)
-    return np.asarray(beyond.any(axis=1))
+    same = np.arange(min(width, max(around.shape[1] - itself, 0)))
+    spread[same, itself + same] *= np.sqrt(2)
+    limit = -ndtri(BY_CHANCE / (2 * max(width * around.shape[1], 1)))
+    return np.asarray((np.abs(sums) > limit * np.maximum(spread, 1e-12)).any(axis=1))
 
 
 def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
@@ -195,9 +220,14 @@ def strangeness(graph: Graph, f: Floats, kinship: Kinship) -> Floats:
     """Give z of every node from f of every edge; 0 for nodes without neighbours, or where the view is silent."""
     if kinship.silent:
         return np.zeros(graph.node_count)
+    means, degrees = mean_ratios(graph, f), np.maximum(graph.degrees, 1)
+    return np.where(graph.degrees > 0, standing(kinship, means, degrees), 0.0)
+
+
+def mean_ratios(graph: Graph, f: Floats) -> Floats:
+    """Give the mean f over the edges of every node."""
     sums, _ = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
-    degrees = np.maximum(graph.degrees, 1)
-    return np.where(graph.degrees > 0, standing(kinship, sums / degrees, degrees), 0.0)
+    return np.asarray(sums / np.maximum(graph.degrees, 1))
 
 
 def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:

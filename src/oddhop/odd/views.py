@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.randomness import LEFT_OUT_EDGES, generator
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
@@ -16,9 +18,28 @@ from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
+from oddhop.odd.kinds import (
+    Edges,
+    OtherKind,
+    joint_knots,
+    learn_other_blocks,
+    learn_others,
+    nats_by,
+    other_coordinates,
+    split_edges,
+)
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
-from oddhop.odd.stranger import Kinship, edge_ratios, learn_kinship, odds_of_no_reason, strangeness, turned
+from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
+from oddhop.odd.stranger import (
+    Kinship,
+    edge_ratios,
+    learn_kinship,
+    mean_ratios,
+    odds_of_no_reason,
+    strangeness,
+    turned,
+)
 
 LEFT_OUT = 0.2
 Figures = tuple[Floats, Floats, Floats, Floats, Floats]
@@ -36,6 +57,8 @@ class Panel:
     stranger, outlier, clique, flow : what the bulk of each view foretells.
     knot : the same for knots as they are, whatever the degree.
     flows : how flows follow attributes; None without events.
+    others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
+    rate : how the mean f varies over edges among the judged nodes; None where there is one kind.
     """
 
     blocks: Blocks
@@ -46,6 +69,15 @@ class Panel:
     flow: Bulk
     knot: Bulk
     flows: FlowModel | None = None
+    others: tuple[OtherKind, ...] = ()
+    rate: Rate | None = None
+
+    @property
+    def information(self) -> float:
+        """The nats that an edge of a judged node tells about the attributes of its ends."""
+        return (1 - sum(one.share for one in self.others)) * self.kinship.information + sum(
+            one.share * one.relation.near.information for one in self.others
+        )
 
     @property
     def bulks(self) -> Bulks:
@@ -63,11 +95,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Seen:
-    """A network as the views need it: the wiring, and both forms of the attributes.
+    """A network as the views need it: the wiring, and both forms of the attributes of the judged nodes.
 
-    ``flow`` is the figure of that view, 0 without events. ``cycles`` are those of the events, None where they have no
-    time or direction, and ``cycle_log_p`` what they say. ``residuals`` is what communities leave of the edges, and
-    ``spectrum`` has the eigenvectors that it was made of.
+    ``far`` has the coordinates of the nodes of other kinds. ``flow`` is the figure of that view, 0 without events.
+    ``cycles`` are those of the events, None where they have no time or direction, and ``cycle_log_p`` what they say.
+    ``residuals`` is what communities leave of the edges, and ``spectrum`` has the eigenvectors that it was made of.
     """
 
     graph: Graph
@@ -78,6 +110,17 @@ class Seen:
     cycle_log_p: Floats
     spectrum: Spectrum
     residuals: Floats
+    far: Mapping[str, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the judged nodes, by the kind at their other end."""
+        return split_edges(self.graph, self.residuals, self.coordinates, self.far)
+
+    @property
+    def degrees(self) -> Ints:
+        """The degrees of the judged nodes."""
+        return self.graph.degrees[self.graph.judged]
 
     def rewired(self, graph: Graph, *, steps: int = 1, workers: int = 1) -> Seen:
         """Give it with other edges, whose eigenvectors are approximated from its own."""
@@ -89,21 +132,28 @@ class Seen:
 
 
 def see(
-    graph: Graph, blocks: Blocks, flows: FlowModel | None = None, *, workers: int = 1
+    graph: Graph,
+    blocks: Blocks,
+    flows: FlowModel | None = None,
+    others: Mapping[str, Blocks] | None = None,
+    *,
+    workers: int = 1,
 ) -> tuple[FlowModel | None, Seen]:
     """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given."""
     spectrum = leading(graph)
     residuals = edge_residuals(graph, spectrum, workers=workers)
-    coordinates = blocks.coordinates(graph)
-    flow: Floats = np.zeros(graph.node_count)
-    if graph.flow_count:
-        own = flow_attributes(graph)
-        flows = learn_flows(own, coordinates) if flows is None else flows
-        flow = flows.figure(own, coordinates)
+    own = graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
+    coordinates = blocks.coordinates(own)
+    flow: Floats = np.zeros(own.node_count)
+    if own.flow_count:
+        made = flow_attributes(own)
+        flows = learn_flows(made, coordinates) if flows is None else flows
+        flow = flows.figure(made, coordinates)
     cycles = find_cycles(graph.events, graph.node_count)
-    cycle_log_p = np.zeros(graph.node_count) if cycles is None else cycles.log_p
-    outlying = outlyingness(blocks.prepared(graph))
-    return flows, Seen(graph, coordinates, outlying, flow, cycles, cycle_log_p, spectrum, residuals)
+    cycle_log_p = np.zeros(own.node_count) if cycles is None else cycles.log_p[graph.judged]
+    outlying = outlyingness(blocks.prepared(own))
+    far = other_coordinates(graph, others or {})
+    return flows, Seen(graph, coordinates, outlying, flow, cycles, cycle_log_p, spectrum, residuals, far)
 
 
 def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
@@ -120,47 +170,56 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     >>> evidence.score.shape
     (50,)
     """
-    blocks = learn_blocks(graph)
-    flows, seen = see(graph, blocks, workers=workers)
-    kinship, bulks, evidence = _learn(seen, workers)
-    return Panel(blocks, kinship, *bulks, flows), evidence, seen
+    blocks = learn_blocks(graph if graph.kinds is None else graph.of_kind(graph.kinds.judged))
+    others = learn_other_blocks(graph)
+    flows, seen = see(graph, blocks, others=others, workers=workers)
+    panel, evidence = _learn(seen, blocks, others, workers)
+    return replace(panel, flows=flows), evidence, seen
 
 
 def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
     """Judge a network by what a panel learned; communities are the network's own."""
     figures, seen = figures_of(panel, graph, workers=workers)
-    return evidence_of(figures, seen.cycle_log_p, panel.bulks, panel.kinship), seen
+    return evidence_of(figures, seen.cycle_log_p, panel), seen
 
 
 def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
     expected = 0 if panel.flows is None else panel.flows.centre.size
-    if graph.flow_count != expected:
+    found = (graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)).flow_count
+    if found != expected:
         raise GraphError(
-            f"the model was fitted with {expected} flow columns, got {graph.flow_count}",
+            f"the model was fitted with {expected} flow columns, got {found}",
             "read the tables by read_network with the encoding of the model",
         )
-    _, seen = see(graph, panel.blocks, panel.flows, workers=workers)
-    f = edge_ratios(graph, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    return view_figures(seen, panel.kinship, f), seen
+    others = {one.kind: one.blocks for one in panel.others}
+    _, seen = see(graph, panel.blocks, panel.flows, others, workers=workers)
+    f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    if not panel.others:
+        return view_figures(seen, panel.kinship, f), seen
+    return joint_figures(seen, f, panel.rate, nats_by(seen.edges, panel.others, workers), workers), seen
 
 
-def thinned_score(seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
+def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
     graph = seen.graph
     keep: Bools = generator(seed, LEFT_OUT_EDGES, turn).random(graph.edge_count) >= LEFT_OUT
     if not keep.any():
         keep[0] = True
-    return _learn(seen.rewired(graph.with_edges(keep), workers=workers), workers)[2].score
+    others = {one.kind: one.blocks for one in panel.others}
+    fewer = seen.rewired(graph.with_edges(keep), workers=workers)
+    return _learn(fewer, panel.blocks, others, workers)[1].score
 
 
-def _learn(seen: Seen, workers: int) -> tuple[Kinship, Bulks, Evidence]:
-    kinship, f = learn_kinship(seen.graph, seen.coordinates, workers=workers)
-    figures = view_figures(seen, kinship, f)
-    judged = seen.graph.degrees > 0
+def _learn(seen: Seen, blocks: Blocks, others: Mapping[str, Blocks], workers: int) -> tuple[Panel, Evidence]:
+    kinship, f = learn_kinship(seen.edges.own, seen.coordinates, workers=workers)
+    learned, nats = learn_others(seen.edges, others, workers)
+    rate = learn_rate(f, kinship) if learned and not kinship.silent else None
+    figures = joint_figures(seen, f, rate, nats, workers) if learned else view_figures(seen, kinship, f)
+    judged = seen.degrees > 0
     stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
-    bulks = (stranger, outlier, clique, flow, knot)
-    return kinship, bulks, evidence_of(figures, seen.cycle_log_p, bulks, kinship)
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, None, tuple(learned), rate)
+    return panel, evidence_of(figures, seen.cycle_log_p, panel)
 
 
 def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
@@ -170,7 +229,16 @@ def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
     return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), seen.flow, tied
 
 
-def evidence_of(figures: Figures, cycle_log_p: Floats, bulks: Bulks, kinship: Kinship) -> Evidence:
+def joint_figures(seen: Seen, f: Floats, rate: Rate | None, nats: Sequence[Floats], workers: int) -> Figures:
+    """Return the same where the judged nodes are joined to other kinds; ``nats`` is what those edges say."""
+    own = seen.edges.own
+    within = [] if rate is None else [rate.nats(mean_ratios(own, f), own.degrees)]
+    tied = joint_knots(seen.edges, odds_of_no_reason(f), workers)
+    strange = joint_strangeness(own.node_count, [*within, *nats])
+    return strange, seen.outlyingness, beyond_degree(tied, seen.degrees), seen.flow, tied
+
+
+def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:
     """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
-    *views, knot = (bulk.log_p(view) for bulk, view in zip(bulks, figures, strict=True))
-    return join(np.stack([*views, cycle_log_p]), bulks[-1].log_q(knot), kinship.information)
+    *views, knot = (bulk.log_p(view) for bulk, view in zip(panel.bulks, figures, strict=True))
+    return join(np.stack([*views, cycle_log_p]), panel.knot.log_q(knot), panel.information)

@@ -1,0 +1,73 @@
+"""How improbable the mean f of a node is, for edges of any sort: a rate of large deviations.
+
+Within one kind of node the mean f is brought to a z-value. Between kinds f is far from normal: a few edges in a hundred
+join ends that have nothing to do with each other, and one of these is no surprise. So the mean m of d edges is compared
+with what d edges drawn at random would have. With K(s) the logarithm of the mean of exp(s f) over all edges,
+
+    log P(mean >= m)  <=  -d I(m),    I(m) = maximum over s of  s m - K(s)    (Chernoff).
+
+Ordinary nodes differ by more than chance, so d is taken for d / (1 + d between / within), as it is in z. These figures
+are nats, whatever the sort of the edges, so those of a node add up. For a normal f the sum is z^2 / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.odd.stranger import Kinship
+
+TILTS, STEEPEST, BINS = 160, 300.0, 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """The mean f of edges drawn at random.
+
+    Attributes
+    ----------
+    tilts, cumulants : values of s, and K(s).
+    spread : between / within, what ordinary nodes differ by.
+    """
+
+    tilts: Floats
+    cumulants: Floats
+    spread: float
+
+    def nats(self, means: Floats, degrees: Ints) -> Floats:
+        """Give d I(m) of nodes by their mean f and their number of edges; 0 for those without."""
+        rate = np.zeros(means.size)
+        for tilt, cumulant in zip(self.tilts.tolist(), self.cumulants.tolist(), strict=True):
+            np.maximum(rate, tilt * means - cumulant, out=rate)
+        return np.asarray(rate * degrees / (1.0 + degrees * self.spread))
+
+
+def learn_rate(f: Floats, kinship: Kinship) -> Rate:
+    """Learn how the mean f of edges drawn at random varies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.rate import learn_rate
+    >>> from oddhop.odd.stranger import Kinship
+    >>> nothing = np.zeros(0)
+    >>> f = np.random.default_rng(0).normal(size=100_000)
+    >>> rate = learn_rate(f, Kinship(nothing, nothing, nothing, nothing))
+    >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
+    [0.0, 2.0, 4.5]
+    """
+    counts, edges = np.histogram(f, bins=BINS)
+    values, share = (edges[1:] + edges[:-1]) / 2, counts / max(f.size, 1)
+    top = float(values[-1])
+    reach = max(top - float(np.median(f)), 1e-12)
+    tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach
+    cumulants = [np.log((share * np.exp(tilt * (values - top))).sum()) + tilt * top for tilt in tilts.tolist()]
+    return Rate(tilts, np.array(cumulants), kinship.between / kinship.within)
+
+
+def joint_strangeness(nodes: int, nats: Iterable[Floats]) -> Floats:
+    """Add up what edges of several sorts say of every node, as a z-value."""
+    return np.asarray(np.sqrt(2 * sum(nats, start=np.zeros(nodes))))
