@@ -45,7 +45,7 @@ def detect(
         oddhop detect edges.csv --nodes nodes.csv --out run --top 20
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered, in_bytes
+    from oddhop.cli.settings import gathered, in_bytes, named_nodes
     from oddhop.cli.summary import say_where, show_top
 
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
@@ -56,7 +56,7 @@ def detect(
     with console.working():
         run = runs.detect(
             edges,
-            nodes,
+            named_nodes(nodes),
             out=out,
             detector=detector,
             settings=chosen,

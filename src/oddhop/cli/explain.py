@@ -32,11 +32,12 @@ def explain(
     """
     from dataclasses import asdict
 
+    from oddhop.cli.settings import named_nodes
     from oddhop.runs import reopen
 
     console = Console(log_format)
     with console.working():
-        opened = reopen(run, edges=edges, nodes=nodes, database=database, log=console)
+        opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
         why = opened.detector.explain(node, opened.network, result=opened.result, progress=console.progress)
     if as_json:
         echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))

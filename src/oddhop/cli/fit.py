@@ -39,7 +39,7 @@ def fit(
         oddhop fit edges.csv --nodes nodes.csv --model model.oddhop
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered, in_bytes
+    from oddhop.cli.settings import gathered, in_bytes, named_nodes
 
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
@@ -48,7 +48,7 @@ def fit(
     with console.working():
         runs.fit(
             edges,
-            nodes,
+            named_nodes(nodes),
             model=model,
             detector=detector,
             settings=chosen,
@@ -84,7 +84,7 @@ def score(
         oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered
+    from oddhop.cli.settings import gathered, named_nodes
     from oddhop.cli.summary import say_where, show_top
 
     chosen = gathered(None, [], read=read)
@@ -94,7 +94,7 @@ def score(
         run = runs.score(
             model,
             edges,
-            nodes,
+            named_nodes(nodes),
             out=out,
             settings=chosen,
             database=database,

@@ -53,7 +53,7 @@ def ingest(
 
         oddhop ingest edges.csv --nodes nodes.csv --out graph
     """
-    from oddhop.cli.settings import gathered, in_bytes
+    from oddhop.cli.settings import gathered, in_bytes, named_nodes
     from oddhop.errors import TableError
     from oddhop.runs.read import tell_network
     from oddhop.tables.ingest import ingest as make
@@ -61,14 +61,15 @@ def ingest(
     from oddhop.tables.network import open_network
     from oddhop.tables.read.joins import NO_ATTRIBUTES
 
-    if nodes is None:
+    tables = named_nodes(nodes)
+    if tables is None:
         raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
     chosen = gathered(settings, assignments or [], read=read)
     console = Console(log_format)
     with console.working():
         stored = make(
             edges,
-            nodes,
+            tables,
             out,
             chosen.read,
             chosen.encode,

@@ -34,7 +34,9 @@ def inject(
     out: Annotated[
         Path, typer.Option("--out", help="A .mat file, or with --nodes a folder for tables.", show_default=False)
     ],
-    nodes: o.Nodes = None,
+    nodes: Annotated[
+        str | None, typer.Option("--nodes", help="The node table.", show_default=False, rich_help_panel=o.INPUT)
+    ] = None,
     scheme: Annotated[Scheme, typer.Option("--scheme", help="Which way to put them in.")] = Scheme.dominant,
     cliques: Annotated[int, typer.Option("--cliques", help="How many groups are wired together.")] = 10,
     clique_size: Annotated[int, typer.Option("--clique-size", help="Nodes in each.")] = 15,

@@ -41,9 +41,13 @@ Edges = Annotated[
     ),
 ]
 Nodes = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        "--nodes", help="The node table, named like the edge table.", show_default=False, rich_help_panel=INPUT
+        "--nodes",
+        help="The node table, named like the edge table. Where there are several kinds of nodes, KIND=TABLE, once a "
+        "kind.",
+        show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 Database = Annotated[
@@ -132,7 +136,10 @@ Cases = Annotated[
 ]
 RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
 EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]
-NodesNow = Annotated[str | None, typer.Option("--nodes", help="Where the node table is now.", show_default="as then")]
+NodesNow = Annotated[
+    list[str] | None,
+    typer.Option("--nodes", help="Where the node table is now, or KIND=TABLE once a kind.", show_default="as then"),
+]
 EngineName = Annotated[
     Engine,
     typer.Option(
@@ -178,6 +185,17 @@ def _reading(
     source: Annotated[str | None, _option("--source", "The column that an edge comes from.")] = None,
     target: Annotated[str | None, _option("--target", "The column that it goes to.")] = None,
     id: Annotated[str | None, _option("--id", "The column of the node ids.")] = None,  # noqa: A002 - the option's name
+    judge: Annotated[
+        str | None, _option("--judge", "The kind of node that the list is about, where there are several.", False)
+    ] = None,
+    node_kind: Annotated[
+        str | None, _option("--node-kind", "The column of the kinds, where one node table holds several.", False)
+    ] = None,
+    source_kind: Annotated[
+        str | None,
+        _option("--source-kind", "The column with the kind of node that an edge comes from, or the kind of all."),
+    ] = None,
+    target_kind: Annotated[str | None, _option("--target-kind", "The same of the node that it goes to.")] = None,
     amount: Annotated[
         list[str] | None, _option("--amount", "A column of the edge table with amounts; may be said several times.")
     ] = None,
@@ -207,6 +225,10 @@ def _reading(
         "source": source,
         "target": target,
         "id": id,
+        "judge": judge,
+        "node_kind": node_kind,
+        "source_kind": source_kind,
+        "target_kind": target_kind,
         "amount": None if amount is None else tuple(amount),
         "time": time,
         "edge_kind": None if edge_kind is None else tuple(edge_kind),

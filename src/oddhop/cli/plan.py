@@ -31,7 +31,7 @@ def plan(
         oddhop plan edges.csv --nodes nodes.csv
     """
     from oddhop.base.parallel import available_workers
-    from oddhop.cli.settings import gathered, in_bytes
+    from oddhop.cli.settings import gathered, in_bytes, named_nodes
     from oddhop.detector.cost import Size, available_memory, check_memory
     from oddhop.detector.registry import detector_named
     from oddhop.runs.read import read_for_run
@@ -40,7 +40,7 @@ def plan(
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():
-        network = read_for_run(console, chosen, edges, nodes, database)
+        network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
     mine = chosen.of(detector)
     cost = detector_named(detector)(**mine.model_dump()).cost(Size.of(network.graph, from_tables=True))
     typer.echo("A run would take about")

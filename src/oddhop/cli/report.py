@@ -22,9 +22,11 @@ def report(
 
         oddhop report run --cases 1000
     """
+    from oddhop.cli.settings import named_nodes
     from oddhop.runs.reopen import report_again
 
     console = Console(log_format)
     with console.working():
-        path = report_again(run, cases=cases, edges=edges, nodes=nodes, database=database, log=console)
+        where = named_nodes(nodes)
+        path = report_again(run, cases=cases, edges=edges, nodes=where, database=database, log=console)
     console.say("done", f"the report is in {path}", file=str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 from oddhop.detector.registry import settings_named
 from oddhop.errors import SettingsError
+from oddhop.runs.read import is_query
 from oddhop.runs.settings import RunSettings, checked_run_settings
 
+KIND = re.compile(r"[\w -]*\w[\w -]*")
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -44,6 +47,38 @@ def gathered(
             if value is not None:
                 _put(values, f"{section}.{name}", value)
     return checked_run_settings(values)
+
+
+def named_nodes(given: Sequence[str] | None) -> str | dict[str, str] | None:
+    """Give the node table, or those that --nodes names by kind as KIND=TABLE.
+
+    Examples
+    --------
+    >>> from oddhop.cli.settings import named_nodes
+    >>> named_nodes(["account=accounts.csv", "device=devices.csv"])
+    {'account': 'accounts.csv', 'device': 'devices.csv'}
+    >>> named_nodes(["nodes.csv"])
+    'nodes.csv'
+    """
+    if not given:
+        return None
+    tables: dict[str, str] = {}
+    for one in given:
+        kind, equals, table = one.partition("=")
+        if not equals or not KIND.fullmatch(kind) or is_query(one) or Path(one).exists():
+            if len(given) == 1:
+                return one
+            raise SettingsError(
+                f"--nodes is given {len(given)} times, and {one!r} does not say of which kind its nodes are",
+                "say --nodes KIND=TABLE for each, such as --nodes account=accounts.csv",
+            )
+        if kind.strip() in tables:
+            raise SettingsError(
+                f"--nodes names two tables of the kind {kind.strip()!r}",
+                f"name both by a pattern, such as --nodes '{kind.strip()}=parts-*.csv'",
+            )
+        tables[kind.strip()] = table
+    return tables
 
 
 def in_bytes(size: str | None) -> int | None:
@@ -87,7 +122,8 @@ def _value(text: str) -> Any:
 
 
 def _put(values: dict[str, Any], name: str, value: Any) -> None:
-    *sections, last = name.split(".")
+    # What is a column may have a dot of its own, as in encode.kinds.account.age.
+    *sections, last = name.split(".", 2 if name.startswith("encode.kinds.") else -1)
     for section in sections:
         inner = values.setdefault(section, {})
         if not isinstance(inner, dict):

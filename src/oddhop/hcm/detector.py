@@ -27,6 +27,7 @@ from oddhop.hcm import cost
 from oddhop.hcm.chains import run_chains
 from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
+from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.partitioned.fit import fit_partitions
@@ -163,6 +164,7 @@ class HCM(GraphDetector):
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[HCMLearned, Judgement]:
         settings: HCMSettings = run.settings
+        check_one_kind(graph.kinds)
         run.progress("preparing", 0, 1)
         preparation = learn_preparation(
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
@@ -247,6 +249,7 @@ class HCM(GraphDetector):
     def _posterior_scores(self, graph: Graph, progress: Progress) -> Scores:
         model = self.model_
         settings, learned = model.settings, model.learned
+        check_one_kind(graph.kinds)
         inputs = Inputs.of(learned.preparation.apply(graph, settings.dtype), settings.dtype)
         return score_nodes(
             learned.posterior,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -129,7 +130,7 @@ def detect(
             "detector": detector,
             "settings": settings.model_dump(mode="json"),
             "seed": fitter.seed_,
-            "tables": {"edges": _named(edges), "nodes": _named(nodes)},
+            "tables": {"edges": _named(edges), "nodes": _named_nodes(nodes)},
             "data": data,
             "results": figures,
         }
@@ -141,6 +142,14 @@ def detect(
 def _named(table: Any) -> str | None:
     """Return what a table is called, so that the run can be opened again; a frame is called nothing."""
     return str(table) if isinstance(table, str | Path) else None
+
+
+def _named_nodes(nodes: Any) -> str | dict[str, str] | None:
+    """Return the same of one node table, or of one for every kind of node."""
+    if not isinstance(nodes, Mapping):
+        return _named(nodes)
+    named = {kind: name for kind, one in nodes.items() if (name := _named(one)) is not None}
+    return named if len(named) == len(nodes) else None
 
 
 def _fit_on_cluster(

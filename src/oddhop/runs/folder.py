@@ -105,9 +105,15 @@ def _makes_sense(manifest: Any) -> bool:
         all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
         and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
         and all(isinstance(sha256, str) and len(name) < 60 and OURS.fullmatch(name) for name, sha256 in names.items())
-        and all(one is None or isinstance(one, str) for one in manifest.get("tables", {}).values())
+        and all(_names_tables(one) for one in manifest.get("tables", {}).values())
         and isinstance(manifest["settings"], dict)
     )
+
+
+def _names_tables(table: Any) -> bool:
+    """Tell whether this is what a table was called, or those of every kind of node."""
+    every = table.values() if isinstance(table, dict) else [table]
+    return all(one is None or isinstance(one, str) for one in every)
 
 
 def sealed_again(folder: Path, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -39,7 +40,7 @@ def read_for_run(
         read, encode = settings.read, settings.encode
         network = read_network(
             table_named(edges, database),
-            None if nodes is None else table_named(nodes, database),
+            tables_named(nodes, database),
             **read.model_dump(),
             **encode.model_dump(),
             encoding=encoding,
@@ -92,7 +93,7 @@ def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding |
         )
     network = open_network(folder)
     known = network.encoding
-    if encoding is not None and (known is None or encoding.columns != known.columns):
+    if encoding is not None and (known is None or (encoding.columns, encoding.nodes) != (known.columns, known.nodes)):
         raise EncodingError(
             f"the attributes of {folder} were encoded otherwise than those of the model",
             "ingest the tables again with --like MODEL",
@@ -102,14 +103,25 @@ def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding |
 
 def table_named(name: Any, database: str | None) -> Any:
     """Return a query for the database, or what names files or is a frame as it is."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or not is_query(name):
         return name
-    is_query = name.split(maxsplit=1)[0].lower() in QUERIES if name.split() else False
-    if is_query and database is None:
+    if database is None:
         raise SettingsError(
             f"{name!r} is a query, and no database was named", "say --database postgresql://... or set ODDHOP_DATABASE"
         )
-    return Query(database, name) if is_query and database is not None else name
+    return Query(database, name)
+
+
+def tables_named(nodes: Any, database: str | None) -> Any:
+    """Return the same of the node table, or of one for every kind of node."""
+    if isinstance(nodes, Mapping):
+        return {kind: table_named(table, database) for kind, table in nodes.items()}
+    return None if nodes is None else table_named(nodes, database)
+
+
+def is_query(name: str) -> bool:
+    """Tell whether a text is a query, by its first word."""
+    return bool(name.split()) and name.split(maxsplit=1)[0].lower() in QUERIES
 
 
 def left_out(counts: Counts, *, events: bool) -> list[str]:

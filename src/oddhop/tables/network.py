@@ -20,12 +20,13 @@ from oddhop.base.settings import checked
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
 from oddhop.graph.graph import Graph
-from oddhop.tables.encode import Difference, Encoding, learn_and_apply
+from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.encoding import check_flows
-from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
+from oddhop.tables.encode.kinds import known_of, node_kinds
+from oddhop.tables.encoded import encode_tables
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
-from oddhop.tables.settings import ReadSettings
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,19 @@ class Network:
         """Return a graph as a network; its nodes are called by their ids, or else by their numbers."""
         return cls(graph, pa.array(np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids))
 
+    @property
+    def judged_ids(self) -> pa.Array:
+        """The ids of the nodes that are judged: all, or those of one kind."""
+        judged = self.graph.judged
+        return self.ids.slice(judged.start, judged.stop - judged.start)
+
+    def kind_of(self, node: int) -> str | None:
+        """Return the kind of a node by its number; None where there is one kind."""
+        kinds = self.graph.kinds
+        return None if kinds is None else kinds.names[int(kinds.of(np.array([node]))[0])]
+
     def numbers(self, ids: Any) -> Ints:
-        """Return the numbers of the nodes that have these ids (an Arrow column, an array or a list).
+        """Return the numbers of the judged nodes that have these ids (an Arrow column, an array or a list).
 
         Examples
         --------
@@ -76,7 +88,7 @@ class Network:
         if isinstance(ids, pa.ChunkedArray):
             ids = ids.combine_chunks()
         asked = ids if isinstance(ids, pa.Array) else pa.array(ids if isinstance(ids, np.ndarray) else list(ids))
-        known = self.ids
+        known = self.judged_ids
         try:
             places = pc.index_in(asked.cast(known.type), value_set=known)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -86,9 +98,11 @@ class Network:
                 places = pa.nulls(len(asked), pa.int32())
         if places.null_count:
             first = asked.filter(places.is_null())[0].as_py()
-            like = known[0].as_py()
-            raise GraphError(f"no node is called {first!r}", f"give ids as the node table has them, such as {like!r}")
-        return np.asarray(places.to_numpy(), dtype=np.int64)
+            like, kinds = known[0].as_py(), self.graph.kinds
+            who = "node" if kinds is None else f"{kinds.names[kinds.judged]}"
+            raise GraphError(f"no {who} is called {first!r}", f"give ids as the node table has them, such as {like!r}")
+        numbers: Ints = np.asarray(places.to_numpy(), dtype=np.int64) + self.graph.judged.start
+        return numbers
 
     def profile(self, node: int) -> str:
         """Return the values of the kept columns of a node, in words.
@@ -101,9 +115,13 @@ class Network:
         >>> read_network(pa.table({"from": ["a"], "to": ["b"]}), people, keep_columns=("age", "town")).profile(1)
         'age 25'
         """
-        if self.originals is None:
+        kind, originals = self.kind_of(node), self.originals
+        if originals is None:
             return ""
-        values = ((name, self.originals.column(name)[int(node)].as_py()) for name in self.kept)
+        found = [(name, _full(kind, name)) for name in self.kept]
+        values = [
+            (name, originals.column(full)[int(node)].as_py()) for name, full in found if full in originals.column_names
+        ]
         return ", ".join(f"{name} {value}" for name, value in values if value is not None)
 
     def with_kept(self, result: pa.Table) -> pa.Table:
@@ -113,15 +131,25 @@ class Network:
         taken = [name for name in self.kept if name in result.column_names]
         if taken:
             raise GraphError(f"the results have a column {taken[0]!r} of their own", "do not keep it, or rename it")
-        places = pa.array(self.numbers(result["id"]))
+        places, kind = pa.array(self.numbers(result["id"])), self.kind_of(self.graph.judged.start)
         for name in self.kept:
-            result = result.append_column(name, self.originals.column(name).take(places))
+            full = _full(kind, name)
+            # Of a table that kinds share, a column without a value for those that are judged is none of theirs.
+            known = full in self.originals.column_names
+            values = self.originals.column(full).take(places) if known else pa.nulls(result.num_rows, pa.string())
+            result = result.append_column(name, values)
         return result
 
     def name(self, node: int) -> int | str:
-        """Return the id of a node by its number, as an integer or as text."""
-        name = self.ids[int(node)].as_py()
-        return name if isinstance(name, int | str) else str(name)
+        """Return the id of a node by its number, as an integer or as text; the kind before it if it is not judged."""
+        found = self.ids[int(node)].as_py()
+        name = found if isinstance(found, int | str) else str(found)
+        judged = self.graph.judged
+        return name if judged.start <= node < judged.stop else f"{self.kind_of(node)} {name}"
+
+
+def _full(kind: str | None, name: str) -> str:
+    return name if kind is None else f"{kind}.{name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +198,10 @@ def read_network(
     source: str | None = None,
     target: str | None = None,
     id: str | None = None,  # noqa: A002 - what a node table calls it
+    judge: str | None = None,
+    node_kind: str | None = None,
+    source_kind: str | None = None,
+    target_kind: str | None = None,
     amount: Sequence[str] | None = None,
     time: str | None = None,
     edge_kind: Sequence[str] | None = None,
@@ -189,14 +221,19 @@ def read_network(
     temp_folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> Network:
-    """Read a table of edges and a table of nodes, and turn the columns of the nodes into attributes.
+    """Read a table of edges and a table of nodes, or one a kind, and turn the columns of nodes into attributes.
 
     Parameters
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or Arrow frame, or a
-        :class:`oddhop.tables.read.Query`.
+        :class:`oddhop.tables.read.Query`. Several kinds of nodes are a mapping of such by kind.
     source, target, id : the columns that hold the ends of an edge and the id of a node. Left out, these and the
         following are guessed from names and types; ``roles`` of the network says what was taken.
+    judge : the kind of node that is judged, where there are several; the others are context. An id is unique within
+        its kind alone.
+    node_kind : the column of the kinds, where one node table holds several.
+    source_kind, target_kind : a column of the edge table that holds the kind of an end, or the kind of all of them.
+        Left out, columns such as ``source_kind`` and ``to_type`` are taken, or else the id is looked up in all kinds.
     amount, edge_kind : the columns of the edge table that hold numbers and categories; () for none.
     time : the column of the edge table that holds dates or times.
     directed : whether an edge goes from its source to its target.
@@ -220,6 +257,11 @@ def read_network(
     >>> network = read_network(ties, people)
     >>> network.graph, network.ids.to_pylist()
     (Graph(3 nodes, 3 edges, 3 attributes), ['al', 'bo', 'cy'])
+    >>> logins = pa.table({"from": ["al", "bo", "cy"], "to": ["x1", "x1", "x2"]})
+    >>> phones = pa.table({"id": ["x1", "x2"], "price": [300, 900]})
+    >>> network = read_network(logins, {"person": people, "phone": phones}, judge="person")
+    >>> network.graph.kinds.names, network.name(0), network.name(3)
+    (('person', 'phone'), 'al', 'phone x1')
     """
     read = checked(
         ReadSettings,
@@ -227,6 +269,10 @@ def read_network(
             "source": source,
             "target": target,
             "id": id,
+            "judge": judge,
+            "node_kind": node_kind,
+            "source_kind": source_kind,
+            "target_kind": target_kind,
             "amount": None if amount is None else tuple(amount),
             "time": time,
             "edge_kind": None if edge_kind is None else tuple(edge_kind),
@@ -241,33 +287,21 @@ def read_network(
         },
     )
     check_flows(flows, encoding)
-    known = None if encoding is None else encoding.events
-    tables = read_tables(edges, nodes, read, known=known, temp_folder=temp_folder, progress=progress)
-    columns = tables.columns
-    if tables.events is not None:
-        check_names(columns.column_names, [one.name for one in flow_columns(tables.events.columns)])
-        columns = with_flow_columns(columns, tables.events.columns, flow_values(tables.events))
-    differences: tuple[Difference, ...] = ()
-    attributes: Any
-    if encoding is None:
-        encoding, attributes = learn_and_apply(
-            columns,
-            kinds=kinds or {},
-            max_levels=max_levels,
-            rare=rare,
-            text_columns=text_columns,
-            events=None if tables.events is None else tables.events.columns,
-            progress=progress,
-        )
-    else:
-        differences = encoding.differences(columns)
-        attributes = encoding.apply(columns)[0]
-    progress("encoding", len(encoding.report), len(encoding.report))
-    graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=encoding.names)
-    graph = replace(graph, events=tables.events, flow_count=encoding.flow_count)
-    originals = columns.select(encoding.quoted(tables.columns.column_names, read.keep_columns))
-    kept = read.keep_columns
-    return Network(graph, tables.ids, encoding, tables.roles, tables.counts, differences, originals, kept)
+    asked = {"kinds": dict(kinds or {}), "max_levels": max_levels, "rare": rare, "text_columns": text_columns}
+    encode = checked(EncodeSettings, asked)
+    tables = read_tables(edges, nodes, read, known=known_of(encoding), temp_folder=temp_folder, progress=progress)
+    made = encode_tables(tables, encode, encoding, progress)
+    progress("encoding", len(made.encoding.report), len(made.encoding.report))
+    graph = Graph.from_arrays(tables.edge_index, made.attributes, attribute_names=made.encoding.names)
+    graph = replace(
+        graph,
+        events=tables.events,
+        flow_count=made.encoding.flow_count,
+        kinds=node_kinds(made.encoding, tables.kinds),
+    )
+    quoted = made.encoding.quoted(tables.columns.column_names, tables.kinds.kept(read.keep_columns))
+    originals, known = tables.columns.select(quoted), (tables.roles, tables.counts, made.differences)
+    return Network(graph, tables.ids, made.encoding, *known, originals, read.keep_columns)
 
 
 def open_network(folder: str | os.PathLike[str]) -> Network:

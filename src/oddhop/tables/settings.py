@@ -18,6 +18,10 @@ class ReadSettings(Settings):
     source: str | None = None
     target: str | None = None
     id: str | None = None
+    judge: str | None = None
+    node_kind: str | None = None
+    source_kind: str | None = None
+    target_kind: str | None = None
     amount: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     time: str | None = None
     edge_kind: Annotated[tuple[str, ...], Field(strict=False)] | None = None

@@ -17,6 +17,7 @@ from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.graph.disk import open_stored
 from oddhop.hcm.cost import check_partitioned_memory
 from oddhop.hcm.diagnostics import Diagnostics
+from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.model import Shape
 from oddhop.hcm.model_file import HCMLearned
 from oddhop.hcm.partitioned.pairs import sample_pairs
@@ -66,6 +67,7 @@ def fit_partitions(
     settings = settings.model_copy(update={"training": "sampled"})
     stored = open_stored(graph)
     manifest = stored.manifest
+    check_one_kind(manifest.node_kinds)
     if manifest.edges == 0:
         raise NothingToLearnError(f"{graph} has no edges", "give at least one: nodes are judged by their edges")
     check_partitioned_memory(Size(manifest.nodes, manifest.edges, len(manifest.attribute_names)), settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ from oddhop.tables.encode.encoders import (
 SCHEMA = 1
 SPARSE_ABOVE = 100
 Count = Annotated[int, Field(strict=True, ge=0)]
+Rows: TypeAlias = Mapping[str, slice]  # which rows of a table are of which kind
 
 
 @dataclass(frozen=True)
@@ -69,18 +70,38 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class KindNames:
+    """The kinds of nodes in their order, and which was judged."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    names: tuple[Text, ...]
+    judged: Text
+
+
+@dataclass(frozen=True)
 class Encoding:
     """How the columns of a table become attributes; made by :func:`learn_encoding`.
 
-    ``events`` says which columns of the edge table the flow columns were made of; they come last.
+    Attributes
+    ----------
+    columns, report : the columns that give attributes, and what became of each.
+    events : which columns of the edge table the flow columns were made of; they come last.
+    kinds : the kind of node that has each of ``columns``; none where there is one kind.
+    nodes : all kinds, and which was judged, or None.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     columns: tuple[Encoder, ...]
     report: tuple[ColumnReport, ...]
     events: EventColumns | None = None
+    kinds: tuple[Text, ...] = ()
+    nodes: KindNames | None = None
 
     def __post_init__(self) -> None:
+        if (len(self.kinds) != len(self.columns)) if self.nodes else self.kinds:
+            raise ValueError("every column of an encoding of several kinds has a kind, and no other has one")
+        if self.nodes is not None and not {*self.kinds, self.nodes.judged} <= {*self.nodes.names}:
+            raise ValueError("an encoding of several kinds names them all")
         names = [one.name for one in self.columns]
         if not names or len(set(names)) != len(names):
             raise ValueError("an encoding has at least one column, and each once")
@@ -115,10 +136,23 @@ class Encoding:
         binary = [one for one in self.columns if isinstance(one, CategoryColumn | TextColumn)]
         return sum(len(one.names) for one in binary) > SPARSE_ABOVE
 
-    def apply(self, table: pa.Table) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
-        """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored."""
-        self._check(table)
-        return self.joined([one.encode(_readable(table, one)) for one in self.columns]), self.names
+    def apply(self, table: pa.Table, rows: Rows | None = None) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
+        """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored.
+
+        Where there are several kinds, ``rows`` says which rows of the table are of which; others have 0 in a column.
+        """
+        self._check(table, rows)
+        blocks = []
+        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
+            block = one.encode(_readable(table, one, where))
+            blocks.append(block if rows is None else padded(block, where, table.num_rows))
+        return self.joined(blocks), self.names
+
+    def _rows(self, table: pa.Table, rows: Rows | None) -> list[slice]:
+        """Give the rows that every column is about."""
+        if rows is None:
+            return [slice(0, table.num_rows)] * len(self.columns)
+        return [rows[kind] for kind in self.kinds]
 
     def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
         """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
@@ -134,12 +168,12 @@ class Encoding:
             start += block.shape[1]
         return out
 
-    def differences(self, table: pa.Table) -> tuple[Difference, ...]:
+    def differences(self, table: pa.Table, rows: Rows | None = None) -> tuple[Difference, ...]:
         """Tell what :meth:`apply` mends or leaves out in a table, column by column; nothing where all is as learned."""
-        self._check(table)
+        self._check(table, rows)
         found = []
-        for one in self.columns:
-            column = _readable(table, one)
+        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
+            column = _readable(table, one, where)
             gaps = int(missing_of(column).sum())
             if isinstance(one, CategoryColumn):
                 places, missing = one.places(column)
@@ -152,12 +186,17 @@ class Encoding:
                 found.append(Difference(one.name, "missing, where none was: filled in without a mark", gaps))
         known = {entry.column for entry in self.report}
         extra = [name for name in table.column_names if name not in known]
-        found += [Difference(name, "a column not seen before: ignored", table.num_rows) for name in extra]
+        for name in extra:
+            of = [where.stop - where.start for kind, where in (rows or {}).items() if name.startswith(f"{kind}.")]
+            found.append(Difference(name, "a column not seen before: ignored", of[0] if of else table.num_rows))
         return tuple(one for one in found if one.count)
 
     def to_json(self) -> dict[str, Any]:
         """Give all of it as lists, dictionaries, texts and numbers, for a model file."""
-        return {"schema": SCHEMA, **_ADAPTER.dump_python(self, mode="json")}
+        document = {"schema": SCHEMA, **_ADAPTER.dump_python(self, mode="json")}
+        if self.nodes is None:  # then it is what it was before there were several kinds
+            del document["kinds"], document["nodes"]
+        return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Encoding:
@@ -179,7 +218,7 @@ class Encoding:
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelFileError(f"the encoding is not a JSON document: {error}", "learn it again") from None
 
-    def _check(self, table: pa.Table) -> None:
+    def _check(self, table: pa.Table, rows: Rows | None) -> None:
         check_table(table)
         lacking = [one.name for one in self.columns if one.name not in table.column_names]
         if lacking:
@@ -187,8 +226,8 @@ class Encoding:
                 f"the table lacks {listed(lacking)}, which the encoding needs, and has {listed(table.column_names)}",
                 "add them, empty where nothing is known",
             )
-        for one in self.columns:
-            column = table.column(one.name)
+        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
+            column = table.column(one.name).slice(where.start, where.stop - where.start)
             kind = "number" if one.kind == "flow" else one.kind
             if kind not in readable_as(read_as(column, kind)):
                 raise EncodingError(
@@ -200,8 +239,31 @@ class Encoding:
 _ADAPTER: TypeAdapter[Encoding] = TypeAdapter(Encoding)
 
 
-def _readable(table: pa.Table, one: Encoder) -> Any:
-    return table.column(one.name) if isinstance(one, FlowNumber) else read_as(table.column(one.name), one.kind)
+def _readable(table: pa.Table, one: Encoder, rows: slice) -> Any:
+    column = table.column(one.name).slice(rows.start, rows.stop - rows.start)
+    return column if isinstance(one, FlowNumber) else read_as(column, one.kind)
+
+
+def padded(block: Any, rows: slice, count: int) -> Any:
+    """Give the attributes of some rows as those of a table of ``count``, all others 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.tables.encode.encoding import padded
+    >>> padded(np.ones((2, 1), np.float32), slice(1, 3), 4).ravel().tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+    if rows.stop - rows.start == count:
+        return block
+    if sp.issparse(block):
+        indptr = np.full(count + 1, block.indptr[-1], dtype=block.indptr.dtype)
+        indptr[: rows.start] = 0
+        indptr[rows.start : rows.stop + 1] = block.indptr
+        return sp.csr_array((block.data, block.indices, indptr), shape=(count, block.shape[1]))
+    out = np.zeros((count, block.shape[1]), dtype=np.float32)
+    out[rows] = block
+    return out
 
 
 def check_table(table: pa.Table) -> None:

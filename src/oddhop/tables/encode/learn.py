@@ -87,7 +87,7 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
-    rules = _Rules(max_levels, rare, text_columns, events)
+    rules = Rules(max_levels, rare, text_columns, events)
     return _learned(*_checked_table(table), kinds or {}, rules, progress, _forget)
 
 
@@ -112,7 +112,7 @@ def learn_and_apply(
     True
     """
     blocks: list[Any] = []
-    rules = _Rules(max_levels, rare, text_columns, events)
+    rules = Rules(max_levels, rare, text_columns, events)
     encoding = _learned(*_checked_table(table), kinds or {}, rules, progress, blocks.append)
     return encoding, encoding.joined(blocks)
 
@@ -140,7 +140,7 @@ def learn_by_column(
     >>> learn_by_column(table.column_names, table.column) == learn_encoding(table)
     True
     """
-    rules = _Rules(max_levels, rare, text_columns, events)
+    rules = Rules(max_levels, rare, text_columns, events)
     return _learned(names, column_of, kinds or {}, rules, progress, _forget)
 
 
@@ -159,45 +159,68 @@ def _learned(
     names: Sequence[str],
     column_of: Callable[[str], Column],
     kinds: Mapping[str, str],
-    rules: _Rules,
+    rules: Rules,
     progress: Progress,
     keep: Callable[[Any], None],
 ) -> Encoding:
-    forced = _checked_kinds(kinds, names)
+    forced = checked_kinds(kinds, names)
     flows = {} if rules.events is None else {one.name: one for one in flow_columns(rules.events)}
     learned: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
     for k, name in enumerate(names):
         progress("encoding", k, len(names))
-        if name in flows and forced.get(name, IGNORE) != IGNORE:
-            raise EncodingError(f"{name!r} is made of events and cannot be {forced[name]}", "ignore it, or leave it be")
-        if name in flows and name not in forced:
-            encoder, block, entry = _learn_flow(flows[name], column_of(name))
-        else:
-            encoder, block, entry = _learn(name, column_of(name), forced.get(name), rules)
+        encoder, block, entry = learn_column(name, column_of(name), forced.get(name), flows.get(name), rules, seen)
         if encoder is not None:
-            fingerprint = _fingerprint(block)
-            if fingerprint in seen:
-                entry = _dropped(entry, f"the same as {seen[fingerprint]!r}")
-            else:
-                seen[fingerprint] = name
-                learned.append(encoder)
-                keep(block)
+            learned.append(encoder)
+            keep(block)
         report.append(entry)
-    if not learned:
-        reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
-        more = f" and {len(report) - 10} more" if len(report) > 10 else ""
-        raise EncodingError(
-            f"no column can be used: {', '.join(reasons) or 'there is none'}{more}",
-            "add a column that varies, such as a number or a category, or say what one is: kinds={'name': 'category'}",
-            command="add a column that varies, or say what one is: --set encode.kinds.NAME=category",
-        )
+    check_any(learned, report)
     return Encoding(tuple(learned), tuple(report), rules.events)
 
 
+def learn_column(
+    name: str,
+    column: Column,
+    forced: str | None,
+    flow: FlowColumn | None,
+    rules: Rules,
+    seen: dict[bytes, str],
+) -> tuple[Any, Any, ColumnReport]:
+    """Give the encoder of a column and its attributes, or None, and what to report.
+
+    ``forced`` says what the column is, ``flow`` that it was made of events, and ``seen`` has the columns before it,
+    by what they hold.
+    """
+    if flow is not None and forced not in (None, IGNORE):
+        raise EncodingError(f"{name!r} is made of events and cannot be {forced}", "ignore it, or leave it be")
+    if flow is not None and forced is None:
+        encoder, block, entry = _learn_flow(flow, column)
+    else:
+        encoder, block, entry = _learn(name, column, forced, rules)
+    if encoder is None:
+        return None, None, entry
+    first = seen.setdefault(_fingerprint(block), name)
+    return (encoder, block, entry) if first == name else (None, None, _dropped(entry, f"the same as {first!r}"))
+
+
+def check_any(learned: Sequence[Any], report: Sequence[ColumnReport]) -> None:
+    """Refuse a table of which no column can be used."""
+    if learned:
+        return
+    reasons = [f"{entry.column!r} ({entry.done})" for entry in report[:10]]
+    more = f" and {len(report) - 10} more" if len(report) > 10 else ""
+    raise EncodingError(
+        f"no column can be used: {', '.join(reasons) or 'there is none'}{more}",
+        "add a column that varies, such as a number or a category, or say what one is: kinds={'name': 'category'}",
+        command="add a column that varies, or say what one is: --set encode.kinds.NAME=category",
+    )
+
+
 @dataclass(frozen=True)
-class _Rules:
+class Rules:
+    """The settings of :func:`learn_encoding`, checked."""
+
     max_levels: int
     rare: float
     text_columns: int
@@ -212,7 +235,8 @@ class _Rules:
             raise SettingsError(f"rare must be a share from 0 to below 1, got {self.rare!r}")
 
 
-def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+def checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Refuse a column or a kind that there is not."""
     for name, kind in kinds.items():
         for what, got, allowed in (("column", name, list(names)), ("kind", kind, [*KINDS, IGNORE])):
             if got not in allowed:
@@ -222,7 +246,7 @@ def _checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, 
     return dict(kinds)
 
 
-def _learn(name: str, column: Column, forced: str | None, rules: _Rules) -> tuple[Any, Any, ColumnReport]:
+def _learn(name: str, column: Column, forced: str | None, rules: Rules) -> tuple[Any, Any, ColumnReport]:
     """Give the encoder of a column and its attributes, or None, and what to report."""
     given = column
     if forced is None or forced not in readable_as(column):
@@ -270,7 +294,7 @@ def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnRepor
     return encoder, block, replace(entry, done=f"from events: {flow.meaning}{filled}", attributes=1)
 
 
-def _natural_kind(column: Column, readable: Sequence[Kind], rules: _Rules) -> Kind:
+def _natural_kind(column: Column, readable: Sequence[Kind], rules: Rules) -> Kind:
     if readable[0] != "category":
         return readable[0]
     distinct = distinct_values(column)
@@ -310,7 +334,7 @@ def _whole(column: Column) -> bool:
     return bool(values.size >= FEWEST_IN_A_ROW and (values == np.floor(values)).all())
 
 
-def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: _Rules) -> tuple[Encoder, ColumnReport]:
+def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: Rules) -> tuple[Encoder, ColumnReport]:
     name, mark = entry.column, entry.missing > 0
     marked = f"; {entry.missing} missing, marked" if mark else ""
     if kind == "category":

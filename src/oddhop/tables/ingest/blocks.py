@@ -27,10 +27,13 @@ from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.ingest.events import FlowFile
 from oddhop.tables.ingest.growing_files import growing_table, write_dense, write_sparse
+from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import EdgeRoles
-from oddhop.tables.read.ids import IdColumn, end_key
-from oddhop.tables.read.joins import TableColumns, keys_of_ends, number_nodes
+from oddhop.tables.read.ids import IdColumn
+from oddhop.tables.read.joins import TableColumns, joined_ends
+from oddhop.tables.read.numbering import Ends
+from oddhop.tables.read.people import People, make_people
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 
@@ -42,47 +45,52 @@ PLACING = "placing edges"
 
 @dataclass(frozen=True)
 class NodeTable:
-    """The table ``people`` of a database: one row a node, numbered by the order of the ids."""
+    """The table ``people`` of a database: one row a node, numbered by kind and by the order of the ids."""
 
     connection: duckdb.DuckDBPyConnection
-    chosen: TableColumns
-    nodes: int
+    kinds: KindsRead
+    label: str
 
-    def blocks(self, columns: Sequence[int], *, with_ids: bool = False) -> Iterator[pa.Table]:
-        """Give some columns, by their names, in the order of the nodes; the ids come first, without a name."""
-        picked = ", ".join(["id"] * with_ids + [f"c{k}" for k in columns])
-        names = [""] * with_ids + [self.chosen.node_names[k] for k in columns]
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return self.kinds.bounds[-1]
+
+    def blocks(self, columns: Sequence[str], *, with_ids: bool = False) -> Iterator[pa.Table]:
+        """Give some columns, by their full names, in the order of the nodes; the ids come first, without a name."""
+        sql = self.kinds.sql
+        picked = ", ".join(["id"] * with_ids + [sql[name] for name in columns])
+        names = [""] * with_ids + list(columns)
         for start in range(0, self.nodes, ROWS_AT_ONCE):
             block = (
                 f"SELECT {picked} FROM people WHERE position >= {start} AND position < {start + ROWS_AT_ONCE} "  # noqa: S608
                 "ORDER BY position"
             )
-            with reading(self.chosen.node_form.label):
+            with reading(self.label):
                 table = fetch_table(self.connection, block).rename_columns(names)
             yield table
 
     def column(self, name: str) -> Column:
         """Give one column whole."""
-        return pa.concat_tables(self.blocks([self.chosen.node_names.index(name)])).column(0)
+        return pa.concat_tables(self.blocks([name])).column(0)
 
 
 def keep_nodes(
-    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, inside: str | None, *, keep_unknown: bool
-) -> tuple[IdColumn, tuple[int, int, int, int]]:
-    """Make ``people``, which outlives the connection; give its ids, and the counts of :func:`number_nodes`.
-
-    With ``keep_unknown`` what ``edges`` names besides is a node, too; ``inside`` is a condition on its rows.
-    """
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, read: ReadSettings, known: Known | None
+) -> People:
+    """Make ``people``, which outlives the connection, of the node tables and ``edges``."""
     connection.execute("DROP TABLE IF EXISTS people")
-    names = {k: chosen.node_names[k] for k in (chosen.id, *chosen.others)}
-    is_view = _bring(
-        connection, chosen.node_form, "nodes", names, {chosen.id}, where_it_lies=not chosen.node_form.textual
-    )
-    node_id = chosen.node_role(connection)
-    more = keys_of_ends(chosen.end_roles(connection), node_id, inside) if keep_unknown else None
-    counts = number_nodes(connection, node_id, chosen.others, chosen.node_names, kept=True, named_by_edges=more)
-    connection.execute(f"DROP {'VIEW' if is_view else 'TABLE'} nodes")
-    return node_id, counts
+    views = {
+        one.table: _bring(
+            connection, one.form, one.table, one.picks, set(one.labels), where_it_lies=not one.form.textual
+        )
+        for one in chosen.nodes
+    }
+    with reading(chosen.node_label):
+        people = make_people(connection, chosen, read, known, kept=True)
+    for table, is_view in views.items():
+        connection.execute(f"DROP {'VIEW' if is_view else 'TABLE'} {table}")
+    return people
 
 
 def _bring(
@@ -118,9 +126,10 @@ def write_nodes(
 
     ``learned`` says that the encoding was learned from this very table, which then differs nowhere.
     """
-    chosen, needed = people.chosen, {one.name for one in encoding.columns} | set(kept)
-    columns = [k for k in chosen.others if not learned or chosen.node_names[k] in needed]
-    quoted = encoding.quoted([chosen.node_names[k] for k in chosen.others], kept)
+    kinds = people.kinds
+    quoted = encoding.quoted(kinds.full_names, kinds.kept(kept))
+    needed = {one.name for one in encoding.columns} | set(quoted)
+    columns = [name for name in kinds.full_names if not learned or name in needed]
     differences: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
         ids = stack.enter_context(growing_table(folder / IDS))
@@ -133,11 +142,13 @@ def write_nodes(
                 ids(block.select([""]).rename_columns(["id"]))
                 if originals is not None:
                     originals(table.select(quoted))
+                start = k * ROWS_AT_ONCE
                 if flows is not None:
-                    table = flows.beside(table, k * ROWS_AT_ONCE, block.num_rows)
-                for one in () if learned else encoding.differences(table):
+                    table = flows.beside(table, start, block.num_rows)
+                rows = kinds.rows(start, start + block.num_rows) if kinds.several else None
+                for one in () if learned else encoding.differences(table, rows):
                     differences[one.column, one.what] += one.count
-                yield checked_attributes(encoding.apply(table)[0])
+                yield checked_attributes(encoding.apply(table, rows)[0])
 
         write = write_sparse if encoding.sparse else write_dense
         entries = write(folder, attributes(), len(encoding.names))
@@ -154,15 +165,15 @@ def bring_edges(
             connection.execute(f"DROP {kind} IF EXISTS edges")
     picks = chosen.edge_picks(read)
     _bring(connection, chosen.edge_form, "edges", picks, set(picks), where_it_lies=where_they_lie)
-    return chosen.end_roles(connection)
+    return chosen.end_ids(connection)
 
 
 def write_pairs(
-    connection: duckdb.DuckDBPyConnection,
-    chosen: TableColumns,
+    people: NodeTable,
+    ends: Ends,
     node_id: IdColumn,
-    nodes: int,
     roles: EdgeRoles,
+    label: str,
     file: Path,
     progress: Progress = silent,
 ) -> dict[str, int]:
@@ -170,9 +181,10 @@ def write_pairs(
 
     Where there are columns of events, ``placed`` keeps every row with them.
     """
-    query = _placing(connection, chosen.end_roles(connection), node_id, nodes, roles)
+    connection, nodes = people.connection, people.nodes
+    query = _placing(people, ends, node_id, roles)
     connection.execute("DROP TABLE IF EXISTS placed")
-    with reading(chosen.edge_form.label):
+    with reading(label):
         connection.execute(f"CREATE TABLE placed AS {query}")
     tally = np.zeros(4, dtype=np.int64)
     with atomic_file(file) as out:
@@ -193,29 +205,22 @@ def _placed(connection: duckdb.DuckDBPyConnection, progress: Progress) -> Iterat
         progress(PLACING, rows, rows)
 
 
-def _placing(
-    connection: duckdb.DuckDBPyConnection,
-    ends: Sequence[IdColumn],
-    node_id: IdColumn,
-    nodes: int,
-    roles: EdgeRoles,
-) -> str:
+def _placing(people: NodeTable, ends: Ends, node_id: IdColumn, roles: EdgeRoles) -> str:
     """Write the query that gives both ends of every edge row by number; below 0 are those that have none."""
-    keys = [end_key(end, node_id) for end in ends]
-    missing = " OR ".join(f"{end.sql} IS NULL" for end in ends)
-    values = "".join(f", {sql} AS {name}" for name, sql in roles.named.items())
-    where = "" if roles.inside is None else f" WHERE {roles.inside}"
-    edges = f"(SELECT {keys[0]} AS key_s, {keys[1]} AS key_t, {missing} AS missing{values} FROM edges{where})"  # noqa: S608
-    low, high = fetch_row(connection, "SELECT min(key), max(key) FROM people")
-    if node_id.kind in NARROW and high - low + 1 == nodes:
+    low, high = fetch_row(people.connection, "SELECT min(key), max(key) FROM people")
+    if node_id.kind in NARROW and high - low + 1 == people.nodes and not people.kinds.several:
         # Ids without a gap need no join: the number of a node is its distance from the first.
-        joined = edges
+        first, second = ends.keys(node_id)
+        values = "".join(f", {sql} AS {name}" for name, sql in roles.named.items())
+        joined = (
+            f"(SELECT {first} AS key_s, {second} AS key_t, {ends.missing} AS missing{values} FROM edges{ends.where})"  # noqa: S608
+        )
         s, t = (
             f"CASE WHEN {key} BETWEEN {low} AND {high} THEN CAST({key} AS BIGINT) - ({low}) END"
             for key in ("key_s", "key_t")
         )
     else:
-        joined = f"{edges} LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
+        joined = joined_ends(ends, node_id, people.kinds.names, roles.named)
         s, t = "a.position", "b.position"
     names = "".join(f", {name}" for name in roles.named)
     return (

@@ -17,6 +17,7 @@ from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.disk import EVENTS, HEADER, ArrayEntry
 from oddhop.graph.events import EventColumns, Events
 from oddhop.tables.encode.columns import Column
+from oddhop.tables.encode.kinds import with_kind_flows
 from oddhop.tables.flows import flow_columns, flow_values, with_flow_columns
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.read.database import reading
@@ -32,19 +33,24 @@ class FlowFile:
 
     columns: EventColumns
     values: Floats
+    kinds: tuple[str, ...] = ()
 
     @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return [one.name for one in flow_columns(self.columns)]
+    def names(self) -> dict[str, int]:
+        """The columns by name, with the kind before it where there are several."""
+        bare = [one.name for one in flow_columns(self.columns)]
+        return {f"{kind}.{name}" if kind else name: k for kind in self.kinds or ("",) for k, name in enumerate(bare)}
 
     def column(self, name: str) -> Column:
         """Give one column whole."""
-        return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names.index(name)]))])
+        return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names[name]]))])
 
     def beside(self, table: pa.Table, start: int, rows: int) -> pa.Table:
         """Append the columns of some nodes to a table of theirs."""
-        return with_flow_columns(table, self.columns, self.values[start : start + rows])
+        values = self.values[start : start + rows]
+        if self.kinds:
+            return with_kind_flows(table, self.kinds, self.columns, values)
+        return with_flow_columns(table, self.columns, values)
 
 
 def write_events(
@@ -94,6 +100,6 @@ def _mapped(file: Path) -> Any:
     return np.asarray(array)
 
 
-def open_flows(columns: EventColumns | None, folder: Path) -> FlowFile | None:
-    """Open the flow columns that :func:`write_events` wrote."""
-    return None if columns is None else FlowFile(columns, _mapped(folder / FLOWS))
+def open_flows(columns: EventColumns | None, folder: Path, kinds: tuple[str, ...] = ()) -> FlowFile | None:
+    """Open the flow columns that :func:`write_events` wrote; ``kinds`` are those of the nodes, if there are several."""
+    return None if columns is None else FlowFile(columns, _mapped(folder / FLOWS), kinds)

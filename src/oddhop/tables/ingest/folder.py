@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -19,8 +19,10 @@ from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsErr
 from oddhop.graph.disk import UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.encoding import check_flows
+from oddhop.tables.encode.kinds import known_of
 from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
-from oddhop.tables.read.sources import Form, opened
+from oddhop.tables.read.people import as_known, opened_nodes
+from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
@@ -31,7 +33,7 @@ LEAST = 256 << 20
 
 def ingest(
     edges: str | os.PathLike[str],
-    nodes: str | os.PathLike[str],
+    nodes: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     folder: str | os.PathLike[str],
     read: ReadSettings | None = None,
     encode: EncodeSettings | None = None,
@@ -45,7 +47,7 @@ def ingest(
 
     Parameters
     ----------
-    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON.
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON; ``nodes`` may be a mapping by kind.
     folder : where it is made; a run that was killed goes on there.
     read, encode : as for tables in memory.
     encoding : an encoding to use again, in place of learning one.
@@ -69,7 +71,10 @@ def ingest(
     read, encode = read or ReadSettings(), encode or EncodeSettings()
     if type(partition_entries) is not int or partition_entries < 1:
         raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
-    with _files(edges, "the edge table") as edge_form, _files(nodes, "the node table") as node_form:
+    by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
+    for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
+        _check_files(table, what)
+    with opened(edges, "the edge table") as edge_form, opened_nodes(nodes, read.node_kind) as node_forms:
         settings = {
             "read": read.model_dump(mode="json", exclude={"memory_limit"}),
             "encode": encode.model_dump(),
@@ -80,10 +85,11 @@ def ingest(
         if encoding is not None and encoding.events is None:
             read = read.model_copy(update={"flows": False})
         job = Job(
-            tables={"edges": os.fspath(edges), "nodes": os.fspath(nodes)},
+            tables={"edges": os.fspath(edges)}
+            | {f"nodes {kind}".strip(): os.fspath(table) for kind, table in by_kind.items()},
             edge_form=edge_form,
-            node_form=node_form,
-            read=read,
+            node_forms=node_forms,
+            read=as_known(read, known_of(encoding)),
             encode=encode,
             encoding=encoding,
             settings=settings,
@@ -112,15 +118,12 @@ def _digest(encoding: Encoding) -> str:
     return hashlib.sha256(json.dumps(encoding.to_json(), sort_keys=True).encode()).hexdigest()
 
 
-@contextmanager
-def _files(named: str | os.PathLike[str], what: str) -> Iterator[Form]:
-    """Find the files of a table; anything else could not be read again after a kill."""
+def _check_files(named: Any, what: str) -> None:
+    """Refuse what is no file: it could not be read again after a kill."""
     if not isinstance(named, str | os.PathLike):
         raise TableError(
             f"{what} must be files to be ingested, got {type(named).__name__}", "write it to Parquet first"
         )
-    with opened(named, what) as form:
-        yield form
 
 
 def _complete(target: Path, job: Job) -> Stored:

@@ -10,7 +10,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +34,22 @@ from oddhop.graph.disk import (
 from oddhop.graph.events import EventColumns, event_columns_from
 from oddhop.tables.encode import Encoding, learn_by_column
 from oddhop.tables.encode.columns import Column
-from oddhop.tables.flows import check_names
+from oddhop.tables.encode.kinds import known_of, learn_kinds, node_kinds
+from oddhop.tables.encode.learn import Rules
+from oddhop.tables.flows import check_names, flow_columns
 from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.tables.ingest.events import FLOWS, FlowFile, open_flows, write_events
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sorted_rows
+from oddhop.tables.kinds import Known, kinds_read_from
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.edge_roles import edge_roles_from, find_edge_roles
+from oddhop.tables.read.edge_roles import edge_roles_from
 from oddhop.tables.read.events import columns_of, find_direction, missing_values
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.tables.read.kinds import EndKind
+from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__
@@ -58,7 +63,7 @@ class Job:
 
     tables: dict[str, str]
     edge_form: Form
-    node_form: Form
+    node_forms: dict[str, Form]
     read: ReadSettings
     encode: EncodeSettings
     encoding: Encoding | None
@@ -67,14 +72,24 @@ class Job:
     progress: Progress
 
     @property
-    def known(self) -> EventColumns | None:
+    def known(self) -> Known | None:
+        """What the encoding that is used again says about the tables."""
+        return known_of(self.encoding)
+
+    @property
+    def known_events(self) -> EventColumns | None:
         """The columns of events of the encoding that is used again."""
         return None if self.encoding is None else self.encoding.events
 
     @property
+    def files(self) -> list[str]:
+        """The files of all tables."""
+        return [name for form in (self.edge_form, *self.node_forms.values()) for name in form.files]
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What must not differ where a run goes on."""
-        files = [Path(name) for form in (self.edge_form, self.node_form) for name in form.files]
+        files = [Path(name) for name in self.files]
         stamps = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
         return {"tables": self.tables, "files": stamps, "settings": self.settings, "oddhop": __version__}
 
@@ -126,7 +141,7 @@ def make(job: Job, run: RunFolder) -> None:
     if job.read.strict:
         _refuse(job, work, counts, rows["first_lone"], events=events["columns"] is not None)
     if not (work / "attributes.json").exists():
-        _read_attributes(job, work, nodes["nodes"])
+        _read_attributes(job, work)
     attributes = _step(work, "attributes", dict)
     arrays = attributes["arrays"] | rows["arrays"] | events["arrays"]
     files = [f"{name}.npy" for name in arrays]
@@ -146,6 +161,7 @@ def make(job: Job, run: RunFolder) -> None:
         repairs=asdict(Repairs(one_way=rows["repairs"]["one_way"])),
         events=events["columns"],
         flow_count=attributes["flow_count"],
+        kinds=attributes["kinds"],
         roles=events["roles"],
         counts=json.loads(json.dumps(asdict(counts))),
         differences=attributes["differences"],
@@ -164,11 +180,16 @@ def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnec
     if not (work / "nodes.json").exists():  # a database that a kill left half made, with nothing in it that counts
         for left_over in work.glob(f"{DATABASE}*"):
             left_over.unlink()
-    files = [*job.edge_form.files, *job.node_form.files]
-    read = job.read
-    with database(files, job.memory_limit, spill, work / DATABASE) as connection:
-        asked = read.source, read.target, read.id, read.keep_columns
-        yield connection, find_columns(connection, job.edge_form, job.node_form, *asked)
+    with database(job.files, job.memory_limit, spill, work / DATABASE) as connection:
+        chosen = find_columns(connection, job.edge_form, job.node_forms, job.read)
+        if (work / "nodes.json").exists():
+            chosen = replace(chosen, end_kinds=_recorded_ends(_step(work, "nodes", dict)))
+        yield connection, chosen
+
+
+def _recorded_ends(nodes: dict[str, Any]) -> tuple[EndKind, EndKind]:
+    source, target = (EndKind(**one) for one in nodes["end_kinds"])
+    return source, target
 
 
 def _read_wiring(job: Job, work: Path) -> None:
@@ -179,8 +200,9 @@ def _read_wiring(job: Job, work: Path) -> None:
             bring_edges(connection, chosen, job.read, where_they_lie=True)
         nodes = _step(work, "nodes", lambda: _number(job, connection, chosen))
         job.progress("numbering nodes", 1, 1)
-        people = NodeTable(connection, chosen, nodes["nodes"])
-        _step(work, "pairs", lambda: _place(job, people, nodes, work))
+        chosen = replace(chosen, end_kinds=_recorded_ends(nodes))
+        people = NodeTable(connection, kinds_read_from(nodes["kinds"]), chosen.node_label)
+        _step(work, "pairs", lambda: _place(job, people, chosen, nodes, work))
 
 
 def _read_events(job: Job, work: Path, nodes: int, counts: Counts) -> None:
@@ -193,17 +215,18 @@ def _read_events(job: Job, work: Path, nodes: int, counts: Counts) -> None:
 def _write_events(
     job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, nodes: int, counts: Counts, work: Path
 ) -> dict[str, Any]:
-    roles = edge_roles_from(_step(work, "nodes", dict)["edges"])
-    asked = job.read.directed if job.known is None else job.known.directed
+    recorded = _step(work, "nodes", dict)
+    roles, kinds = edge_roles_from(recorded["edges"]), kinds_read_from(recorded["kinds"])
+    asked = job.read.directed if job.known_events is None else job.known_events.directed
     direction = None
     if job.read.flows:
         with reading("the edges"):
-            direction = find_direction(connection, roles, asked, chosen.end_names)
+            direction = find_direction(connection, roles, asked, chosen.end_names, kinds.bounds)
     kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
     columns, entries = None, {}
     missing: tuple[tuple[str, int], ...] = ()
     if direction is not None:
-        columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known)
+        columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known_events)
     chosen.check_profile(columns is not None)
     if columns is not None and direction is not None:
         entries = write_events(connection, columns, direction.both_ways, nodes, work, job.progress)
@@ -211,17 +234,18 @@ def _write_events(
             missing = missing_values(connection, roles)
     return {
         "columns": None if columns is None else asdict(columns),
-        "roles": asdict(chosen.roles(roles, direction, missing)),
+        "roles": asdict(chosen.roles(kinds, roles, direction, missing)),
         "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
     }
 
 
-def _read_attributes(job: Job, work: Path, nodes: int) -> None:
+def _read_attributes(job: Job, work: Path) -> None:
     """Learn the encoding and encode."""
-    columns = _step(work, "events", dict)["columns"]
-    flows = open_flows(None if columns is None else event_columns_from(columns), work)
+    columns, kinds = _step(work, "events", dict)["columns"], kinds_read_from(_step(work, "nodes", dict)["kinds"])
+    several = kinds.names if kinds.several else ()
+    flows = open_flows(None if columns is None else event_columns_from(columns), work, several)
     with _opened_tables(job, work) as (connection, chosen):
-        people = NodeTable(connection, chosen, nodes)
+        people = NodeTable(connection, kinds, chosen.node_label)
         document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows).to_json())
         encoding = Encoding.from_json(document)
         _step(work, "attributes", lambda: _write_attributes(job, people, flows, encoding, work))
@@ -229,33 +253,34 @@ def _read_attributes(job: Job, work: Path, nodes: int) -> None:
 
 
 def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
-    label, read = chosen.edge_form.label, job.read
-    with reading(label):
-        roles = find_edge_roles(connection, chosen.edge_names, chosen.ends, read, label, job.known)
-    with reading(chosen.node_form.label):
-        node_id, counts = keep_nodes(connection, chosen, roles.inside, keep_unknown=read.keep_unknown)
-    rows, null_ids, repeated, unknown = counts
-    named = {"node_rows": rows, "null_ids": null_ids, "repeated_ids": repeated, "unknown_nodes": unknown}
+    people = keep_nodes(connection, chosen, job.read, job.known)
     return {
-        "id": asdict(node_id),
-        "nodes": rows - null_ids - repeated + unknown,
-        "counts": named,
-        "edges": asdict(roles),
+        "id": asdict(people.node_id),
+        "nodes": people.kinds.bounds[-1],
+        "kinds": asdict(people.kinds),
+        "end_kinds": [asdict(one) for one in people.chosen.end_kinds],
+        "counts": asdict(people.counts),
+        "edges": asdict(people.roles),
     }
 
 
 def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
     if job.encoding is not None:
         return job.encoding
-    own = [people.chosen.node_names[k] for k in people.chosen.others]
-    made = [] if flows is None else flows.names
-    check_names(own, made)
+    kinds, encode = people.kinds, job.encode
+    made = {} if flows is None else flows.names
+    if flows is not None:
+        check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(flows.columns)])
 
     def column(name: str) -> Column:
         return flows.column(name) if flows is not None and name in made else people.column(name)
 
     events = None if flows is None else flows.columns
-    return learn_by_column([*own, *made], column, **job.encode.model_dump(), events=events, progress=job.progress)
+    if kinds.several:
+        rules = Rules(encode.max_levels, encode.rare, encode.text_columns, events)
+        return learn_kinds(kinds, column, rules, kinds=encode.kinds, progress=job.progress)
+    names = [*kinds.full_names, *made]
+    return learn_by_column(names, column, **encode.model_dump(), events=events, progress=job.progress)
 
 
 def _write_attributes(
@@ -265,39 +290,42 @@ def _write_attributes(
     arrays, differences = write_nodes(
         people, flows, encoding, work, kept=job.read.keep_columns, learned=learned, progress=job.progress
     )
+    kinds = node_kinds(encoding, people.kinds)
     return {
         "flow_count": encoding.flow_count,
+        "kinds": None if kinds is None else asdict(kinds),
         "arrays": {name: entry.model_dump(mode="json") for name, entry in arrays.items()},
         "names": encoding.names,
         "differences": [asdict(one) for one in differences],
     }
 
 
-def _place(job: Job, people: NodeTable, known: dict[str, Any], work: Path) -> dict[str, int]:
-    connection, chosen, node_id = people.connection, people.chosen, IdColumn(**known["id"])
-    roles = edge_roles_from(known["edges"])
-    inside = roles.inside
-    tally = write_pairs(connection, chosen, node_id, people.nodes, roles, work / PAIRS, progress=job.progress)
+def _place(job: Job, people: NodeTable, chosen: TableColumns, known: dict[str, Any], work: Path) -> dict[str, int]:
+    connection, node_id = people.connection, IdColumn(**known["id"])
+    roles, label = edge_roles_from(known["edges"]), chosen.edge_form.label
+    ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)
+    tally = write_pairs(people, ends, node_id, roles, label, work / PAIRS, progress=job.progress)
     rows, null_ends = tally["edge_rows"], tally["null_ends"]
     if rows > null_ends and tally["unknown_edges"] == rows - null_ends:
         with reading("the network"):
-            ends = _placed_again(job, connection, chosen, node_id, inside)
-            refuse_unjoined(connection, ends, rows, chosen.end_names)
+            ids = _placed_again(job, connection, chosen, known)
+            refuse_unjoined(connection, ids, rows, chosen.end_names)
     outside = 0
-    if inside is not None:
-        with reading(chosen.edge_form.label):
+    if roles.inside is not None:
+        with reading(label):
             outside = fetch_row(connection, "SELECT count(*) FROM edges")[0] - rows
     return tally | {"edge_rows": rows + outside, "outside_window": outside}
 
 
 def _placed_again(
-    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, node_id: IdColumn, inside: str | None
+    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, known: dict[str, Any]
 ) -> tuple[IdColumn, IdColumn]:
     """Load and place the edges with the number of their row, to give an example."""
-    ends = bring_edges(connection, chosen, job.read, where_they_lie=False)
+    ids = bring_edges(connection, chosen, job.read, where_they_lie=False)
     connection.execute("DROP TABLE IF EXISTS placed")
-    place_edges(connection, ends, node_id, where=inside)
-    return ends
+    ends = Ends(ids, chosen.end_kinds, known["edges"]["inside"])
+    place_edges(connection, ends, IdColumn(**known["id"]), known["kinds"]["names"])
+    return ids
 
 
 def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str, Any]:
@@ -337,6 +365,6 @@ def _refuse(job: Job, work: Path, counts: Counts, first_lone: int, *, events: bo
         return
     with _opened_tables(job, work) as (connection, chosen), reading("the network"):
         known = _step(work, "nodes", dict)
-        ends = _placed_again(job, connection, chosen, IdColumn(**known["id"]), known["edges"]["inside"])
+        ends = _placed_again(job, connection, chosen, known)
         lone = fetch_table(connection, f"SELECT id FROM people WHERE position = {first_lone}").column(0)  # noqa: S608
         refuse(connection, ends, counts, repr(lone[0].as_py()), events=events)

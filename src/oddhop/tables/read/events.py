@@ -46,16 +46,26 @@ class EventBatch:
 
 
 def find_direction(
-    connection: duckdb.DuckDBPyConnection, roles: EdgeRoles, asked: bool | None, ends: tuple[str, str]
+    connection: duckdb.DuckDBPyConnection,
+    roles: EdgeRoles,
+    asked: bool | None,
+    ends: tuple[str, str],
+    bounds: Sequence[int],
 ) -> Direction:
-    """Find out from ``placed`` whether edges have a direction: not where all of them stand both ways, or in order."""
+    """Find out from ``placed`` whether edges have a direction: not where all of them stand both ways, or in order.
+
+    ``bounds`` are the nodes where kinds begin, and the number of nodes. Between kinds every edge stands in order.
+    """
     columns = "".join(f", {name}" for name in roles.named)
-    rows, ascending, forth, back = fetch_row(
+    inner = bounds[1:-1]
+    alike = " AND ".join(f"(s < {bound}) = (t < {bound})" for bound in inner) if inner else "true"
+    all_rows, rows, ascending, forth, back = fetch_row(
         connection,
-        f"SELECT count(*), count(*) FILTER (s < t), sum(hash(s, t{columns})), sum(hash(t, s{columns})) "  # noqa: S608
+        f"SELECT count(*), count(*) FILTER ({alike}), count(*) FILTER (s < t AND {alike}), "  # noqa: S608
+        f"sum(hash(s, t{columns})), sum(hash(t, s{columns})) "
         "FROM placed WHERE s >= 0 AND t >= 0 AND s <> t",
     )
-    both_ways = rows > 0 and forth == back
+    both_ways = all_rows > 0 and forth == back
     there = f"from {ends[0]!r} to {ends[1]!r}"
     if asked is not None:
         told = f"direction counts, {there}, as was said" if asked else "direction does not count, as was said"

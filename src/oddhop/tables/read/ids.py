@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -14,6 +15,7 @@ INTEGERS = {
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
 FLOATS = {"FLOAT", "DOUBLE"}
+FIT_BIGINT = INTEGERS - {"HUGEINT", "UHUGEINT", "UBIGINT"}
 EXACT = 2**53
 
 
@@ -43,6 +45,29 @@ class IdColumn:
     def key(self) -> str:
         """How nodes are joined and sorted: integers as numbers, everything else by its text."""
         return self.sql if self.whole else f"CAST({self.sql} AS VARCHAR)"
+
+    def written_as(self, other: IdColumn) -> IdColumn:
+        """Give the same ids in the type of another column."""
+        sql = self.sql if self.kind == other.kind else f"CAST({self.sql} AS {other.kind})"
+        return replace(self, sql=sql, kind=other.kind)
+
+
+def agreed(columns: Sequence[IdColumn]) -> IdColumn:
+    """Give the one type that the ids of several tables have in a network: their own, or integers, or else text.
+
+    Examples
+    --------
+    >>> from oddhop.tables.read.ids import IdColumn, agreed
+    >>> agreed([IdColumn("c0", "BIGINT", False, "accounts"), IdColumn("c0", "VARCHAR", False, "devices")]).kind
+    'VARCHAR'
+    """
+    kinds, first = {one.kind for one in columns}, columns[0]
+    textual = any(one.textual for one in columns)
+    if len(kinds) == 1:
+        return replace(first, textual=textual)
+    if kinds <= FIT_BIGINT:
+        return replace(first, kind="BIGINT", textual=textual)
+    return replace(first, kind="VARCHAR", textual=True)  # an id of any type is then found by its text
 
 
 def id_column(

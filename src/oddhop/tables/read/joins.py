@@ -1,19 +1,22 @@
-"""Which columns are read, and the joins in SQL: nodes numbered by their ids, edges placed, faults told by example."""
+"""Which columns are read, and the joins in SQL: edges placed, faults told by example."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 
 from oddhop.errors import TableError
 from oddhop.graph.events import Events
+from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import Direction
-from oddhop.tables.read.ids import IdColumn, end_key, id_column
+from oddhop.tables.read.ids import IdColumn, id_column
+from oddhop.tables.read.kinds import EndKind, NodeSource, confirmed, find_end_kinds
+from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.roles import find_ends, find_id, said
 from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
@@ -29,7 +32,8 @@ class Roles:
     """Which columns were read as what, by name.
 
     ``unread`` has the other columns of the edge table, and why they were not read; ``missing`` counts the events
-    without a usable value, by column. ``direction`` says how it was found out whether edges have one.
+    without a usable value, by column. ``direction`` says how it was found out whether edges have one, and ``kinds``
+    which kinds of nodes there are, where there are several.
     """
 
     source: str
@@ -42,10 +46,11 @@ class Roles:
     direction: str = ""
     unread: tuple[tuple[str, str], ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
+    kinds: str = ""
 
     def told(self, events: Events | None) -> tuple[str, ...]:
-        """Say what was read of the edge table besides its ends, and what was not, a sentence each."""
-        said = [self.direction] if self.direction else []
+        """Say which kinds of nodes there are, and what was read of the edge table besides its ends, a sentence each."""
+        said = [one for one in (self.kinds, self.direction) if one]
         if events is not None:
             columns = (("amount", self.amount), ("kind", self.edge_kind), ("time", (self.time,) if self.time else ()))
             read = [f"{what} {name!r}" for what, names in columns for name in names]
@@ -74,14 +79,14 @@ class Counts:
     Attributes
     ----------
     edge_rows, node_rows : the rows read.
-    null_ends : edge rows that lack an end; left out.
+    null_ends : edge rows that lack an end, or the kind of one; left out.
     unknown_edges : edge rows to a node that the node table does not name; left out.
     loops : edge rows from a node to itself; left out.
     duplicate_edges : edge rows between two nodes that another row joins in the same direction. Where events are
         read, each is one more event; otherwise they are left out.
     outside_window : edge rows before ``since``, not before ``until``, or without a time; left out.
     unknown_nodes : nodes that only edges name; kept, without a profile.
-    null_ids : node rows without an id; left out.
+    null_ids : node rows without an id, or without a kind where a column has it; left out.
     repeated_ids : node rows that repeat another, value for value; left out.
     lone_nodes : nodes without an edge; kept.
     ignored_columns : the columns of the edge table that were not read.
@@ -103,19 +108,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Two tables, and which of their columns are read as what, by number."""
+    """A table of edges and those of nodes, and which of their columns are read as what, by number."""
 
     edge_form: Form
-    node_form: Form
     edge_names: tuple[str, ...]
-    node_names: tuple[str, ...]
     ends: tuple[int, int]
-    id: int
-
-    @property
-    def others(self) -> tuple[int, ...]:
-        """The columns of the node table besides the id."""
-        return tuple(k for k in range(len(self.node_names)) if k != self.id)
+    nodes: tuple[NodeSource, ...]
+    end_kinds: tuple[EndKind, EndKind] = (EndKind(), EndKind())
 
     @property
     def end_names(self) -> tuple[str, str]:
@@ -123,16 +122,34 @@ class TableColumns:
         source, target = (self.edge_names[k] for k in self.ends)
         return source, target
 
+    @property
+    def node_label(self) -> str:
+        """What an error calls the node tables."""
+        return self.nodes[0].form.label if len(self.nodes) == 1 else "the node tables"
+
+    def confirmed(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> TableColumns:
+        """Look into ``edges`` whether columns that are called like kinds hold those of the node tables."""
+        return replace(self, end_kinds=confirmed(connection, self.end_kinds, tables))
+
     def roles(
-        self, edge_roles: EdgeRoles, direction: Direction | None, missing: tuple[tuple[str, int], ...] = ()
+        self,
+        kinds: KindsRead,
+        edge_roles: EdgeRoles,
+        direction: Direction | None,
+        missing: tuple[tuple[str, int], ...] = (),
     ) -> Roles:
         """Give the roles by name; without a direction edges are pairs, and not events."""
         columns = edge_roles.columns
+        ids = ", ".join(dict.fromkeys(one.names[one.id] for one in self.nodes))
+        told = kinds.told
+        by = [self.edge_names[end.column] for end in self.end_kinds if end.column is not None]
+        if told and by:
+            told += f"; edges tell the kinds of their ends by {' and '.join(map(repr, by))}"
         if direction is None:
-            return Roles(*self.end_names, self.node_names[self.id], unread=edge_roles.unread)
+            return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told)
         return Roles(
             *self.end_names,
-            self.node_names[self.id],
+            ids,
             columns.amounts,
             columns.time,
             columns.kinds,
@@ -140,48 +157,80 @@ class TableColumns:
             direction.told,
             edge_roles.unread,
             missing,
+            told,
         )
 
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The columns of the edge table that say which nodes an edge joins."""
+        return (*self.ends, *(end.column for end in self.end_kinds if end.column is not None))
+
     def edge_picks(self, settings: ReadSettings) -> dict[int, str]:
-        """Give the columns of the edge table that are looked at: all of them, or the ends alone."""
+        """Give the columns of the edge table that are looked at: all of them, or those of the ends alone."""
         every = settings.flows or settings.since is not None or settings.until is not None
-        return {k: name for k, name in enumerate(self.edge_names) if every or k in self.ends}
+        return {k: name for k, name in enumerate(self.edge_names) if every or k in self.taken}
 
     def check_profile(self, has_events: bool) -> None:
-        """Refuse a node table of ids alone, where the edges tell nothing about nodes either."""
-        if not self.others and not has_events:
-            label, name = self.node_form.label, self.node_names[self.id]
-            raise TableError(f"{label} has no column besides {name!r}", f"{NO_ATTRIBUTES}")
+        """Refuse node tables of ids alone, where the edges tell nothing about nodes either."""
+        if not has_events and not any(one.others for one in self.nodes):
+            names = " and ".join(dict.fromkeys(repr(one.names[k]) for one in self.nodes for k in one.labels))
+            raise TableError(f"{self.node_label} has no column besides {names}", f"{NO_ATTRIBUTES}")
 
-    def node_role(self, connection: duckdb.DuckDBPyConnection) -> IdColumn:
-        """Look at the ids of ``nodes``, a loaded table."""
-        return _role(connection, self.node_form, "nodes", self.id, self.node_names[self.id], decide=True)
+    def node_ids(self, connection: duckdb.DuckDBPyConnection) -> tuple[IdColumn, ...]:
+        """Look at the ids of the node tables, which are loaded."""
+        return tuple(
+            _role(connection, one.form, one.table, one.id, one.names[one.id], decide=True) for one in self.nodes
+        )
 
-    def end_roles(self, connection: duckdb.DuckDBPyConnection) -> tuple[IdColumn, IdColumn]:
+    def end_ids(self, connection: duckdb.DuckDBPyConnection) -> tuple[IdColumn, IdColumn]:
         """Look at the ends in ``edges``, a loaded table."""
         s, t = (_role(connection, self.edge_form, "edges", k, self.edge_names[k], decide=False) for k in self.ends)
         return s, t
 
 
 def find_columns(
-    connection: duckdb.DuckDBPyConnection,
-    edge_form: Form,
-    node_form: Form,
-    source: str | None,
-    target: str | None,
-    id_name: str | None,
-    kept: Sequence[str] = (),
+    connection: duckdb.DuckDBPyConnection, edge_form: Form, node_forms: Mapping[str, Form], settings: ReadSettings
 ) -> TableColumns:
-    """Find out which column is what, by name."""
-    edge_names, node_names = edge_form.names(connection), node_form.names(connection)
-    ends = find_ends(edge_names, source, target, edge_form.label)
-    i = find_id(node_names, id_name, node_form.label)
+    """Find out which column is what, by name; a node table whose kind nobody named stands under an empty one."""
+    edge_names = edge_form.names(connection)
+    ends = find_ends(edge_names, settings.source, settings.target, edge_form.label)
+    sources: list[NodeSource] = []
+    for kind, form in node_forms.items():
+        names = form.names(connection)
+        # With several tables each is asked for the id by that name, and those that lack it are guessed.
+        asked = settings.id if len(node_forms) == 1 or settings.id in names else None
+        found = find_id(names, asked, form.label, kind)
+        column = None
+        if settings.node_kind is not None:
+            column = said(names, settings.node_kind, "node_kind", form.label)
+        first = sum(len(one.names) for one in sources)
+        sources.append(NodeSource(form, names, found, kind, column, first))
+    if settings.id is not None and not any(settings.id in one.names for one in sources):
+        raise TableError(f"no node table has a column {settings.id!r} for id=", "leave it out, or name one of theirs")
+    _check_kept(sources, settings.keep_columns, settings.judge)
+    named = settings.source_kind, settings.target_kind
+    if "" in node_forms and settings.node_kind is None and any(one is not None for one in (*named, settings.judge)):
+        raise TableError(
+            f"{sources[0].form.label} does not say of which kind its nodes are",
+            "name it, nodes={'account': ...}, or the column that has it, node_kind=",
+            command="name it, --nodes account=PATH, or the column that has it, --node-kind",
+        )
+    several = len(sources) > 1 or settings.node_kind is not None
+    end_kinds = find_end_kinds(edge_names, ends, named, guess=several)
+    return TableColumns(edge_form, edge_names, ends, tuple(sources), end_kinds)
+
+
+def _check_kept(sources: Sequence[NodeSource], kept: Sequence[str], judge: str | None) -> None:
+    """Refuse to keep what the table of the nodes that are judged does not have, or has as the id."""
+    source = next((one for one in sources if one.kind == judge), None) if len(sources) > 1 else sources[0]
     for name in kept:
-        if said(node_names, name, "keep_columns", node_form.label) == i or list(kept).count(name) > 1:
+        if source is None:
             raise TableError(
-                f"{node_form.label}: {name!r} cannot be kept: it is the id, or named twice", "leave it out"
+                f"{name!r} cannot be kept: it is open who is judged, or edges alone name them", "name them"
             )
-    return TableColumns(edge_form, node_form, edge_names, node_names, ends, i)
+        label = source.form.label
+        if said(source.names, name, "keep_columns", label) in source.labels or list(kept).count(name) > 1:
+            raise TableError(f"{label}: {name!r} cannot be kept: it is the id, or named twice", "leave it out")
 
 
 def _role(
@@ -190,100 +239,22 @@ def _role(
     return id_column(connection, table, f"c{k}", form.textual, f"column {name!r} of {form.label}", decide=decide)
 
 
-def number_nodes(
-    connection: duckdb.DuckDBPyConnection,
-    node_id: IdColumn,
-    others: Sequence[int],
-    names: Sequence[str],
-    *,
-    kept: bool = False,
-    named_by_edges: str | None = None,
-) -> tuple[int, int, int, int]:
-    """Make ``people`` of ``nodes``: one row a node, numbered by the order of the ids.
-
-    With ``kept`` it outlives the connection, if the database is a file. ``named_by_edges`` is a query for keys, which
-    become nodes without a profile where ``nodes`` lacks them. Gives the rows, those without an id, those that repeat
-    another, and the nodes that edges alone name.
-    """
-    columns = "".join(f", c{k}" for k in others)
-    rows, with_id, distinct = fetch_row(
-        connection,
-        f"SELECT count(*), count({node_id.sql}), count(DISTINCT {node_id.key}) FROM nodes",  # noqa: S608 - our own names
-    )
-    if not with_id:
-        raise TableError(f"{node_id.label}: there is no node with an id among {rows} rows", "give at least one")
-    # To compare whole rows is dear, and where every id stands once there is nothing to compare.
-    repeats = distinct < with_id
-    connection.execute(
-        f"CREATE TEMP {'TABLE' if repeats else 'VIEW'} single AS "  # noqa: S608 - our own names
-        f"SELECT {'DISTINCT' if repeats else ''} {node_id.sql} AS id, {node_id.key} AS key{columns} "
-        f"FROM nodes WHERE {node_id.sql} IS NOT NULL"
-    )
-    again = "SELECT key FROM single GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT 1"
-    clash = connection.execute(again).fetchall() if repeats else []
-    if clash:
-        differing = [
-            names[k]
-            for k in others
-            if fetch_row(
-                connection,
-                f"SELECT count(*) FROM (SELECT DISTINCT c{k} FROM single WHERE key = $1)",  # noqa: S608
-                [clash[0][0]],
-            )[0]
-            > 1
-        ]
-        raise TableError(
-            f"{node_id.label}: the id {clash[0][0]!r} stands in rows that differ in {differing}",
-            "which of them holds is for you to say: keep one row a node",
-        )
-    connection.execute(
-        f"CREATE {'' if kept else 'TEMP'} TABLE people AS "  # noqa: S608
-        f"SELECT row_number() OVER (ORDER BY key) - 1 AS position, id, key{columns} "
-        f"FROM (SELECT id, key{columns} FROM single{_unknown(named_by_edges, node_id)})"
-    )
-    single = fetch_row(connection, "SELECT count(*) FROM single")[0]
-    connection.execute(f"DROP {'TABLE' if repeats else 'VIEW'} single")
-    unknown = fetch_row(connection, "SELECT count(*) FROM people")[0] - single
-    return rows, rows - with_id, with_id - single, unknown
-
-
-def _unknown(named_by_edges: str | None, node_id: IdColumn) -> str:
-    if named_by_edges is None:
-        return ""
-    return (
-        f" UNION ALL BY NAME SELECT id, key FROM (SELECT DISTINCT TRY_CAST(key AS {node_id.kind}) AS id, key "  # noqa: S608
-        f"FROM ({named_by_edges}) WHERE key NOT IN (SELECT key FROM single)) WHERE id IS NOT NULL"
-    )
-
-
-def keys_of_ends(ends: Sequence[IdColumn], node_id: IdColumn, where: str | None) -> str:
-    """Write the query for the keys that the ends of ``edges`` name."""
-    inside = "" if where is None else f" WHERE {where}"
-    first, second = (f"SELECT {end_key(end, node_id)} AS key FROM edges{inside}" for end in ends)  # noqa: S608
-    return f"{first} UNION ALL {second}"
-
-
 def place_edges(
     connection: duckdb.DuckDBPyConnection,
-    ends: Sequence[IdColumn],
+    ends: Ends,
     node_id: IdColumn,
+    names: Sequence[str],
     columns: Mapping[str, str] | None = None,
-    where: str | None = None,
 ) -> tuple[int, ...]:
     """Make ``placed``: every edge row by the positions of its ends, null where no node has that id.
 
-    ``columns`` is SQL for further columns, by name, and ``where`` a condition on the rows.
+    ``names`` are the kinds of nodes, and ``columns`` is SQL for further columns, by name.
     """
-    first, second = ends
-    names = "".join(f", {name}" for name in columns or {})
-    values = "".join(f", {sql} AS {name}" for name, sql in (columns or {}).items())
-    inside = "" if where is None else f" WHERE {where}"
+    more = "".join(f", {name}" for name in columns or {})
     # The rows keep their number and not their texts, which would be carried through both joins.
     connection.execute(
-        f"CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing{names} FROM ("  # noqa: S608
-        f"SELECT rowid AS row, {end_key(first, node_id)} AS key_s, {end_key(second, node_id)} AS key_t, "
-        f"{first.sql} IS NULL OR {second.sql} IS NULL AS missing{values} FROM edges{inside}"
-        ") LEFT JOIN people a ON key_s = a.key LEFT JOIN people b ON key_t = b.key"
+        f"CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing{more} "  # noqa: S608
+        f"FROM {joined_ends(ends, node_id, names, {'row': 'rowid', **(columns or {})})}"
     )
     tally = fetch_row(
         connection,
@@ -292,6 +263,19 @@ def place_edges(
     )
     connection.execute("CREATE TEMP TABLE joined AS SELECT DISTINCT s, t FROM placed WHERE s <> t")
     return (*tally, fetch_row(connection, "SELECT count(*) FROM joined")[0])
+
+
+def joined_ends(ends: Ends, node_id: IdColumn, names: Sequence[str], columns: Mapping[str, str]) -> str:
+    """Write the join of every edge row with the nodes at its ends, ``a`` and ``b``; ``columns`` as they are named."""
+    values = [f"{key} AS {name}" for key, name in zip(ends.keys(node_id), ("key_s", "key_t"), strict=True)]
+    values += [f"{ends.missing} AS missing", *(f"{sql} AS {name}" for name, sql in columns.items())]
+    joins = []
+    for kind, side, who in zip(ends.kinds_sql(names), "st", "ab", strict=True):
+        told = kind is not None and len(names) > 1
+        values += [f"{kind} AS kind_{side}"] * told
+        same = f" AND kind_{side} = {who}.kind" if told else ""
+        joins.append(f"LEFT JOIN people {who} ON key_{side} = {who}.key{same}")
+    return f"(SELECT {', '.join(values)} FROM edges{ends.where}) {' '.join(joins)}"  # noqa: S608
 
 
 def first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], which: str) -> str:

@@ -15,24 +15,13 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
-from oddhop.errors import TableError
-from oddhop.graph.events import EventColumns, Events
+from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
+from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.edge_roles import find_edge_roles
 from oddhop.tables.read.events import columns_of, fetch_events, find_direction, missing_values
-from oddhop.tables.read.joins import (
-    NO_ATTRIBUTES,
-    Counts,
-    Roles,
-    TableColumns,
-    find_columns,
-    keys_of_ends,
-    number_nodes,
-    place_edges,
-    refuse,
-    refuse_unjoined,
-)
+from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.tables.read.people import as_known, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
 
@@ -41,15 +30,17 @@ READING, STEPS = "reading", 5
 
 @dataclass(frozen=True, eq=False)
 class NetworkTables:
-    """A network as it was read from tables, nodes in the order of their ids.
+    """A network as it was read from tables, nodes by kind and in the order of their ids.
 
     Attributes
     ----------
     edge_index : both ends of every edge as positions in ``ids``, shape (2, edges), sorted.
     ids : the ids in the type they came in; integers in their order, all others in that of their text.
-    columns : the other columns of the node table, one row a node.
+    columns : the other columns of the node tables, one row a node. Where there are several kinds, the kind stands
+        before the name, and nodes of other kinds have nothing there.
     roles : which columns were read as what.
     counts : what was read and what was left out.
+    kinds : the kinds of the nodes, which follow each other.
     events : the edge rows one by one; None where they say no more than ``edge_index``.
     """
 
@@ -58,6 +49,7 @@ class NetworkTables:
     columns: pa.Table
     roles: Roles
     counts: Counts
+    kinds: KindsRead
     events: Events | None = None
 
 
@@ -66,18 +58,18 @@ def read_tables(
     nodes: Any = None,
     settings: ReadSettings | None = None,
     *,
-    known: EventColumns | None = None,
+    known: Known | None = None,
     temp_folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> NetworkTables:
-    """Read a table of edges and a table of nodes.
+    """Read a table of edges and a table of nodes, or one for every kind of node.
 
     Parameters
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or
-        Arrow frame, or a :class:`oddhop.tables.read.Query`.
+        Arrow frame, or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
     settings : which column is what, and what is read; see :func:`oddhop.read_network`.
-    known : the columns of events that a model was fitted with; those are read and no others.
+    known : what a model was fitted with; that is read and nothing else.
     temp_folder : where DuckDB may work beyond its memory; the system's temporary folder by default.
     progress : called with ("reading", done, total) after every step.
 
@@ -93,17 +85,14 @@ def read_tables(
     >>> network.events.event_count, network.roles.amount
     (3, ('euros',))
     """
-    settings = settings or ReadSettings()
-    if nodes is None:
-        raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
+    settings = as_known(settings or ReadSettings(), known)
     with ExitStack() as stack:
         edge_form = stack.enter_context(opened(edges, "the edge table"))
-        node_form = stack.enter_context(opened(nodes, "the node table"))
-        files = [*edge_form.files, *node_form.files]
+        node_forms = stack.enter_context(opened_nodes(nodes, settings.node_kind))
+        files = [*edge_form.files, *(file for form in node_forms.values() for file in form.files)]
         connection = stack.enter_context(database(files, settings.memory_limit, temp_folder))
         with reading("the network"):
-            asked = settings.source, settings.target, settings.id, settings.keep_columns
-            columns = find_columns(connection, edge_form, node_form, *asked)
+            columns = find_columns(connection, edge_form, node_forms, settings)
             return _read(connection, columns, settings, known, progress)
 
 
@@ -111,35 +100,37 @@ def _read(
     connection: duckdb.DuckDBPyConnection,
     chosen: TableColumns,
     settings: ReadSettings,
-    known: EventColumns | None,
+    known: Known | None,
     progress: Progress,
 ) -> NetworkTables:
-    names, i = chosen.node_names, chosen.id
     progress(READING, 0, STEPS)
-    chosen.node_form.load(connection, "nodes", {k: names[k] for k in (i, *chosen.others)}, {i})
-    node_id = chosen.node_role(connection)
+    for one in chosen.nodes:
+        one.form.load(connection, one.table, one.picks, set(one.labels))
     progress(READING, 1, STEPS)
     picks = chosen.edge_picks(settings)
     chosen.edge_form.load(connection, "edges", picks, set(picks))
-    ends = chosen.end_roles(connection)
-    roles = find_edge_roles(connection, chosen.edge_names, chosen.ends, settings, chosen.edge_form.label, known)
     progress(READING, 2, STEPS)
-    more = keys_of_ends(ends, node_id, roles.inside) if settings.keep_unknown else None
-    node_rows, null_ids, repeated, added = number_nodes(connection, node_id, chosen.others, names, named_by_edges=more)
-    connection.execute("DROP TABLE nodes")
+    people = make_people(connection, chosen, settings, known)
+    chosen, kinds, roles, ends = people.chosen, people.kinds, people.roles, people.ends
+    for one in chosen.nodes:
+        connection.execute(f"DROP TABLE {one.table}")
 
     progress(READING, 3, STEPS)
-    rows, null_ends, unknown, loops, kept, distinct = place_edges(connection, ends, node_id, roles.named, roles.inside)
+    tally = place_edges(connection, ends, people.node_id, kinds.names, roles.named)
+    rows, null_ends, unknown, loops, kept, distinct = tally
     all_rows = fetch_row(connection, "SELECT count(*) FROM edges")[0]
     if rows > null_ends and unknown == rows - null_ends:
-        refuse_unjoined(connection, ends, rows, chosen.end_names)
+        refuse_unjoined(connection, ends.ids, rows, chosen.end_names)
 
     progress(READING, 4, STEPS)
-    ids, columns = _fetch_nodes(connection, chosen.others, names)
+    ids, columns = _fetch_nodes(connection, kinds)
     edge_index = _fetch_edges(connection)
-    asked = settings.directed if known is None else known.directed
-    direction = find_direction(connection, roles, asked, chosen.end_names) if settings.flows else None
-    told = None if direction is None else columns_of(roles, direction, kept, distinct, known)
+    known_events = None if known is None else known.events
+    asked = settings.directed if known_events is None else known_events.directed
+    direction = None
+    if settings.flows:
+        direction = find_direction(connection, roles, asked, chosen.end_names, kinds.bounds)
+    told = None if direction is None else columns_of(roles, direction, kept, distinct, known_events)
     events = None
     if told is not None and direction is not None:
         events = fetch_events(connection, told, direction.both_ways, len(ids))
@@ -150,31 +141,30 @@ def _read(
     seen[edge_index] = True
     counts = Counts(
         edge_rows=all_rows,
-        node_rows=node_rows,
+        node_rows=people.counts.node_rows,
         null_ends=null_ends,
         unknown_edges=unknown,
         loops=loops,
         duplicate_edges=kept - distinct,
-        null_ids=null_ids,
-        repeated_ids=repeated,
+        null_ids=people.counts.null_ids,
+        repeated_ids=people.counts.repeated_ids,
         lone_nodes=int(np.count_nonzero(~seen)),
         ignored_columns=tuple(name for name, _ in roles.unread),
         outside_window=all_rows - rows,
-        unknown_nodes=added,
+        unknown_nodes=people.counts.unknown_nodes,
     )
     if settings.strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
-        refuse(connection, ends, counts, lone, events=events is not None)
-    return NetworkTables(frozen(edge_index), ids, columns, chosen.roles(roles, direction, missing), counts, events)
+        refuse(connection, ends.ids, counts, lone, events=events is not None)
+    said = chosen.roles(kinds, roles, direction, missing)
+    return NetworkTables(frozen(edge_index), ids, columns, said, counts, kinds, events)
 
 
-def _fetch_nodes(
-    connection: duckdb.DuckDBPyConnection, others: Sequence[int], names: Sequence[str]
-) -> tuple[pa.Array, pa.Table]:
-    picked = "".join(f", c{k}" for k in others)
+def _fetch_nodes(connection: duckdb.DuckDBPyConnection, kinds: KindsRead) -> tuple[pa.Array, pa.Table]:
+    picked = "".join(f", {sql}" for sql in kinds.sql.values())
     table = fetch_table(connection, f"SELECT id{picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
-    ids = table.column(0).combine_chunks()
-    return ids, table.drop_columns(["id"]).rename_columns([names[k] for k in others])
+    columns = table.select(list(range(1, table.num_columns)))
+    return table.column(0).combine_chunks(), columns.rename_columns(list(kinds.sql))
 
 
 def _fetch_edges(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:

@@ -61,12 +61,13 @@ def find_ends(names: Sequence[str], source: str | None, target: str | None, labe
     )
 
 
-def find_id(names: Sequence[str], id_name: str | None, label: str) -> int:
-    """Give the number of the column that holds the ids of the nodes."""
+def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "") -> int:
+    """Give the number of the column that holds the ids of the nodes, which are of this kind."""
     _check_unique(names, label)
     if id_name is not None:
         return said(names, id_name, "id", label)
-    for tier in IDS:
+    own = (f"{plain(kind)}id",) if plain(kind) else ()  # account_id in a table of accounts
+    for tier in (IDS[0], own, IDS[1]):
         found = [k for k, name in enumerate(names) if plain(name) in tier]
         if len(found) == 1:
             return found[0]

@@ -1,0 +1,102 @@
+"""The nodes of loaded tables, of one kind or several, and what the edges say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from oddhop.errors import TableError
+from oddhop.tables.kinds import KindsRead, Known
+from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
+from oddhop.tables.read.ids import IdColumn
+from oddhop.tables.read.joins import NO_ATTRIBUTES, TableColumns
+from oddhop.tables.read.kinds import kinds_of_edges, kinds_of_tables
+from oddhop.tables.read.numbering import Ends, NodeCounts, number_nodes, refuse_ambiguous
+from oddhop.tables.read.sources import Form, opened
+from oddhop.tables.settings import ReadSettings
+
+
+def as_known(settings: ReadSettings, known: Known | None) -> ReadSettings:
+    """Judge whom the model judges, where nobody said whom."""
+    if known is None or known.kinds.judged is None or settings.judge is not None:
+        return settings
+    return settings.model_copy(update={"judge": known.kinds.judged})
+
+
+@dataclass(frozen=True)
+class People:
+    """The table ``people``: one row a node, numbered by kind and by the order of the ids.
+
+    Attributes
+    ----------
+    chosen : the tables and their columns; those of the edge table that hold kinds are now sure.
+    ends : the ends of ``edges``.
+    node_id : the ids in the one type that they have now.
+    roles : the other columns of the edge table.
+    """
+
+    chosen: TableColumns
+    ends: Ends
+    node_id: IdColumn
+    kinds: KindsRead
+    roles: EdgeRoles
+    counts: NodeCounts
+
+
+@contextmanager
+def opened_nodes(nodes: Any, node_kind: str | None) -> Iterator[dict[str, Form]]:
+    """Open the node tables by kind; a table whose kind nobody named stands under an empty one."""
+    if nodes is None or (isinstance(nodes, Mapping) and not nodes):
+        raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
+    named = nodes if isinstance(nodes, Mapping) else {"": nodes}
+    if isinstance(nodes, Mapping):
+        odd = [kind for kind in nodes if not isinstance(kind, str) or not kind.strip()]
+        if odd:
+            raise TableError(f"a kind of nodes needs a name, got {odd[0]!r}", "say for example nodes={'account': ...}")
+        if node_kind is not None:
+            raise TableError(
+                f"the node tables are named by kind, and node_kind names the column {node_kind!r} for it as well",
+                "give one table with that column, or a table a kind without node_kind=",
+                command="give one table with that column, or a table a kind without --node-kind",
+            )
+    with ExitStack() as stack:
+        what = {kind: f"the {kind} table" if kind else "the node table" for kind in named}
+        yield {kind: stack.enter_context(opened(table, what[kind])) for kind, table in named.items()}
+
+
+def make_people(
+    connection: duckdb.DuckDBPyConnection,
+    chosen: TableColumns,
+    settings: ReadSettings,
+    known: Known | None,
+    *,
+    kept: bool = False,
+) -> People:
+    """Make ``people`` of the loaded node tables and ``edges``; with ``kept`` it outlives the connection."""
+    ids = chosen.node_ids(connection)
+    tables = kinds_of_tables(connection, chosen.nodes)
+    if known is not None and not known.kinds.names:
+        known.kinds.check(tables)  # before columns of kinds are missed among those that the model knows
+    chosen = chosen.confirmed(connection, tables)
+    label, events = chosen.edge_form.label, None if known is None else known.events
+    roles = find_edge_roles(connection, chosen.edge_names, chosen.taken, settings, label, events)
+    ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)
+    named = kinds_of_edges(connection, ends.ids, ends.kinds, ends.inside, chosen.edge_names)
+    node_id, kinds, counts = number_nodes(
+        connection,
+        chosen.nodes,
+        ids,
+        ends,
+        tables,
+        named,
+        judge=settings.judge,
+        known=None if known is None else known.kinds,
+        keep_unknown=settings.keep_unknown,
+        kept=kept,
+    )
+    refuse_ambiguous(connection, ends, node_id, kinds)
+    return People(chosen, ends, node_id, kinds, roles, counts)

@@ -1,0 +1,75 @@
+"""Several kinds of nodes on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from oddhop.runs import reopen
+from oddhop.runs.folder import read_manifest
+from oddhop.tables.network import open_network
+from tests.cli.test_detect import refused, run
+from tests.tables.test_kinds import made, written
+
+NODES = ["--nodes", "account=accounts.csv", "--nodes", "device=devices.csv"]
+KINDS = [*NODES, "--judge", "account", "--source-kind", "account"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    written(tmp_path, *made())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_tables_of_several_kinds_are_ingested(folder: Path) -> None:
+    run("ingest", "edges.csv", *KINDS, "--out", "graph", "--set", "encode.kinds.account.age=ignore")
+    network = open_network(folder / "graph")
+    assert network.graph.kinds.names == ("account", "device")
+    assert "account.age" not in network.graph.attribute_names
+    assert "device.age" in network.graph.attribute_names
+    run("ingest", "edges.csv", *NODES, "--source-kind", "account", "--out", "again", "--like", "graph")
+    assert open_network(folder / "again").graph.fingerprint == network.graph.fingerprint
+    assert "65 nodes" in run("verify", "graph")
+
+
+def test_a_run_names_its_tables_by_kind_and_opens_again(folder: Path) -> None:
+    run("detect", "edges.csv", *KINDS, "--out", "run", "--no-report", "--seed", "0")
+    manifest = read_manifest(folder / "run")
+    assert manifest["tables"]["nodes"] == {"account": "accounts.csv", "device": "devices.csv"}
+    assert manifest["data"]["roles"]["kinds"].startswith("2 kinds of nodes: 40 account (judged), 25 device")
+    assert reopen(folder / "run").network.graph.kinds.names == ("account", "device")
+    run("score", "run/model.oddhop", "edges.csv", *NODES, "--source-kind", "account", "--out", "scores")
+    told = json.loads((folder / "scores/manifest.json").read_bytes())["data"]
+    assert told["fingerprint"] == manifest["data"]["fingerprint"]
+    lines = refused(3, "score", "run/model.oddhop", "edges.csv", "--nodes", "account=accounts.csv", "--out", "other")
+    assert "fitted with 'account', 'device'" in lines[0]
+    assert "--nodes KIND=PATH" in lines[1]
+
+
+def test_settings_say_the_same_as_options(folder: Path) -> None:
+    Path("kinds.toml").write_text('[read]\njudge = "account"\nsource_kind = "account"\n')
+    assert "A run would take" in run("plan", "edges.csv", *NODES, "--settings", "kinds.toml")
+    told = run("plan", "edges.csv", *NODES, "--set", "read.judge=account", "--set", "read.source_kind=account")
+    assert "A run would take" in told
+
+
+def test_what_is_not_said_is_asked(folder: Path) -> None:
+    lines = refused(3, "plan", "edges.csv", *NODES, "--source-kind", "account")
+    assert "40 account, 25 device" in lines[0]
+    assert "--judge" in lines[1]
+    lines = refused(3, "plan", "edges.csv", *NODES, "--judge", "account")
+    assert "--source-kind" in lines[1]
+    assert "'devices.csv'" in refused(2, "plan", "edges.csv", *NODES[:3], "devices.csv")[0]
+    assert "two tables of the kind" in refused(2, "plan", "edges.csv", *NODES, *NODES[:2])[0]
+    lines = refused(3, "detect", "edges.csv", *KINDS, "--detector", "hcm", "--out", "hcm")
+    assert "HCM judges one kind of node" in lines[0]
+
+
+def test_a_name_with_an_equals_sign_may_be_a_path(folder: Path) -> None:
+    Path("day=1.csv").write_bytes(Path("accounts.csv").read_bytes())
+    assert "A run would take" in run("plan", "edges.csv", "--nodes", "day=1.csv")
+    assert "no database was named" in refused(2, "plan", "edges.csv", "--nodes", "select id from a where b=1")[0]
+    assert "no database was named" in refused(2, "plan", "edges.csv", "--nodes", "account=select id from a")[0]
