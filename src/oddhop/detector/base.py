@@ -39,7 +39,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
 
     Attributes
     ----------
-    anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far a fresh run's may lie from it.
+    anomaly_scores_ : one score a judged node, high is odd; ``anomaly_std_`` is how far a fresh run's may lie from it.
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
     seed_, network_, model_ : the seed that was used, the network that was fitted, what ``save`` writes.
@@ -87,7 +87,9 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         workers = settings.workers or available_workers()
         with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
             learned, judgement = self._learn(graph, FitRun(settings, seed, workers, folder, progress))
-        self._take(taken.ids, graph.degrees, graph.fingerprint, settings, seed, learned, judgement, taken.encoding)
+        degrees = graph.degrees[graph.judged]
+        known = graph.fingerprint, settings, seed
+        self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding)
         self.network_ = taken
         return self
 
@@ -109,7 +111,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         taken = self._read(network, nodes, progress)
         self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
         judgement = self._judge(taken.graph, progress)
-        return result_table(taken.ids, taken.graph.degrees, judgement, self.threshold_)
+        return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
 
     def score_samples(self, network: Any) -> Floats:
         """Return minus the anomaly score of every node, scikit-learn's direction: low is odd."""
@@ -207,8 +209,8 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         """
         check_is_fitted(self, "threshold_")
         taken = self.network_ if network is None else self._read(network, None, silent)
-        figures = {**self._features(taken.graph), "degree": taken.graph.degrees.astype(np.float64)}
-        return pa.table({"id": taken.ids, **figures})
+        degrees = taken.graph.degrees[taken.graph.judged].astype(np.float64)
+        return pa.table({"id": taken.judged_ids, **self._features(taken.graph), "degree": degrees})
 
     def cost(self, network: Graph | Size) -> Cost:
         """Estimate memory and time of a fit on a network, or on one of that size."""

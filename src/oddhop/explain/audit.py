@@ -66,11 +66,11 @@ def audit_ranking(
     >>> [one.check for one in audit_ranking(graph, graph, rng.normal(size=30), graph.degrees > 0)]
     ['degree', 'attribute norm', 'distance to neighbours', 'judged']
     """
-    trivial = {
-        "degree": graph.degrees.astype(np.float64),
-        "attribute norm": norms(graph),
-        "distance to neighbours": neighbour_distances(prepared),
-    }
+    trivial: dict[str, Floats] = {"degree": graph.degrees[graph.judged].astype(np.float64)}
+    if graph.kinds is None:
+        trivial |= {"attribute norm": norms(graph), "distance to neighbours": neighbour_distances(prepared)}
+    else:  # neighbours of another kind have other attributes
+        trivial |= {"attribute norm": norms(graph.of_kind(graph.kinds.judged))}
     compared = [_compared(name, values, score, judged) for name, values in trivial.items()]
     return (*compared, *own, *follow_time_or_id(graph), _not_judged(judged))
 
@@ -136,13 +136,14 @@ def follow_time_or_id(graph: Graph) -> tuple[Finding, ...]:
     """
     if graph.events is None or graph.attribute_names is None or not graph.flow_count:
         return ()
-    orders: dict[str, Floats] = {"its place among the ids": np.arange(graph.node_count, dtype=np.float64)}
+    judged = graph.judged
+    orders: dict[str, Floats] = {"its place among the ids": np.arange(judged.stop - judged.start, dtype=np.float64)}
     if graph.events.columns.time is not None:
-        orders["when it was first active"] = graph.events.first_times()
+        orders["when it was first active"] = graph.events.first_times()[judged]
     found = []
-    first = graph.attribute_count - graph.flow_count
-    for k in range(first, graph.attribute_count):
-        column = graph.attributes[:, [k]]
+    flows = range(graph.attribute_count - graph.flow_count, graph.attribute_count)
+    for k in (k for k in flows if graph.kinds is None or graph.kinds.columns[k] == graph.kinds.judged):
+        column = graph.attributes[judged][:, [k]]
         values = np.asarray(column.toarray() if is_sparse(column) else column).ravel()
         for what, order in orders.items():
             known = ~np.isnan(order)

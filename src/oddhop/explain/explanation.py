@@ -67,6 +67,7 @@ class Neighbour:
     member : whether it is one of the group that makes the node odd.
     flow : what passed between the two, in words; empty without events.
     profile : the columns of the node table that were kept, in words.
+    node_kind : its kind, where there are several kinds of nodes.
     """
 
     id: Id
@@ -78,6 +79,7 @@ class Neighbour:
     member: bool = False
     flow: str = ""
     profile: str = ""
+    node_kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ class ColumnDifference:
     Attributes
     ----------
     column : its name.
-    own, usual, elsewhere : its value here, among the neighbours, and in the whole network, in words.
+    own, usual, elsewhere : its value here, among others, and in the whole network, in words.
     instead : the value that stood in for its own.
     effect : by how much the score changes with that value; negative where its own makes it odd.
+    others : whom it is compared with.
     """
 
     column: str
@@ -107,12 +110,13 @@ class ColumnDifference:
     elsewhere: str
     instead: str
     effect: float
+    others: str = "its neighbours"
 
     @property
     def sentence(self) -> str:
         """The difference, in words."""
         network = f"; in the network {self.elsewhere}" if self.elsewhere else ""
-        return f"{self.column}: {self.own}; among its neighbours {self.usual}{network}."
+        return f"{self.column}: {self.own}; among {self.others} {self.usual}{network}."
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,9 @@ class Explanation:
     notes : what the reader should know about how this was made.
     views : what each view says, where the detector has several.
     reasons : the first sentences, in the words of the detector; left out, they are about steps.
-    ties : pairs of the listed neighbours, by their places, that belong to the group and are tied to each other.
+    ties : pairs of the listed neighbours and partners, by their places, that belong to the group and are joined.
+    partners : nodes of its own kind that share neighbours with it, where there are several kinds.
+    node_kind : its kind, where there are several.
     flows : what its events say; None without events.
     profile : the columns of the node table that were kept, in words.
     """
@@ -204,6 +210,8 @@ class Explanation:
     ties: tuple[tuple[int, int], ...] = ()
     flows: NodeFlows | None = None
     profile: str = ""
+    partners: tuple[Neighbour, ...] = ()
+    node_kind: str = ""
 
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
@@ -243,7 +251,7 @@ class Explanation:
 
     def _apart(self) -> str:
         one = self.columns[0]
-        values = f"its {one.column}: {one.own}; among its neighbours {one.usual}"
+        values = f"its {one.column}: {one.own}; among {one.others} {one.usual}"
         if self.telling:
             return f"What sets it apart most is {values}."
         return f"No column explains much by itself; the one that matters most is {values}."

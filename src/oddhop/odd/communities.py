@@ -31,6 +31,11 @@ class Spectrum:
     values: Floats
     vectors: Floats
 
+    @classmethod
+    def empty(cls, nodes: int) -> Spectrum:
+        """Return no eigenvectors."""
+        return cls(np.zeros(0), np.zeros((nodes, 0)))
+
     def of_communities(self) -> tuple[Floats, Floats]:
         """Return those that live on many nodes."""
         many = 1.0 / np.maximum((self.vectors**4).sum(axis=0), 1e-30) > FEWEST_NODES
@@ -42,7 +47,7 @@ def leading(graph: Graph) -> Spectrum:
     nodes = graph.node_count
     count = min(EIGENVECTORS, nodes // 4)
     if nodes < FEWEST_NODES or count < 1:
-        return Spectrum(np.zeros(0), np.zeros((nodes, 0)))
+        return Spectrum.empty(nodes)
     return searched(graph.adjacency(), count, START_VECTOR, which="LM", tolerance=CLOSE_ENOUGH)
 
 

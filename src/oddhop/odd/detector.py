@@ -23,12 +23,15 @@ from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
 from oddhop.graph.graph import Graph
 from oddhop.odd import cost
+from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.explain import explain_nodes
+from oddhop.odd.explain_kinds import explain_kinds
+from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import simulate_chance
-from oddhop.odd.phrases import GUIDE, controls, cut_short, related, standing_out
+from oddhop.odd.phrases import GUIDE, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.views import LEFT_OUT, Panel, Seen, figures_of, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
@@ -44,9 +47,10 @@ class Odd(GraphDetector):
     """A node is odd as a stranger, an outlier, or part of a clique, by its flow, or on a cycle; a view finds each.
 
     The stranger's neighbours do not look like neighbours, the outlier's attributes are far from everybody's, and
-    a clique has mutual ties that neither looks nor communities nor chance explain. Where edges were read from a table
-    as events, a flow is odd if it is unlike that of nodes with such attributes, and a cycle if what was sent came back
-    in time more often than chance explains. The page "Odd" tells how each is found, and how they are joined.
+    a clique has mutual ties that neither looks nor communities nor chance explain. With several kinds of nodes one is
+    judged, and a clique shares neighbours of other kinds beyond what chance explains. Where edges were read from a
+    table as events, a flow is odd if it is unlike that of nodes with such attributes, and a cycle if what was sent came
+    back in time more often than chance explains. The page "Odd" tells how each is found, and how they are joined.
 
     Parameters
     ----------
@@ -130,7 +134,7 @@ class Odd(GraphDetector):
             head = chance.standing_out(evidence.score[judgement.judged], settings.max_chance)
             judgement = replace(judgement, head=head)
         truncated = 0 if seen.cycles is None else seen.cycles.truncated
-        return OddLearned(panel, residuals, chance, truncated), judgement
+        return OddLearned(panel, residuals, chance, truncated, hub_counts(seen.edges)), judgement
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
@@ -153,14 +157,14 @@ class Odd(GraphDetector):
             kept = unfolded(graph, kept)
         else:
             kept = None  # another network has communities of its own
-        return explain_nodes(
-            learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress
-        )
+        explain = explain_nodes if graph.kinds is None else explain_kinds
+        return explain(learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "a few edges decide. Read the rank ranges before you act."
         found = (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
-        return (*found, *cut_short(self.model_.learned.truncated))
+        learned = self.model_.learned
+        return (*found, *cut_short(learned.truncated), *left_out_hubs(learned.hubs))
 
     def _ending(self, result: pa.Table) -> Finding:
         settings = self.model_.settings
@@ -168,7 +172,7 @@ class Odd(GraphDetector):
         return standing_out(self.model_.learned.chance, judged, settings.max_chance or DEFAULT_CHANCE)
 
     def _prepared(self, graph: Graph) -> Graph:
-        return self.model_.learned.panel.blocks.prepared(graph)
+        return self.model_.learned.panel.blocks.prepared(judged_attributes(graph))
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
         panel = self.model_.learned.panel

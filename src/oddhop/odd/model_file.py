@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,14 +15,18 @@ from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.coordinates import Coordinates
 from oddhop.odd.flow import FlowModel
+from oddhop.odd.kinds import OtherKind
 from oddhop.odd.null import Chance
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
+from oddhop.odd.rate import Rate
+from oddhop.odd.relation import Relation
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Kinship
 from oddhop.odd.views import Panel
 
-SCHEMA = 5
+SCHEMA = 6
 BULKS = ("stranger", "outlier", "clique", "flow", "knot")
+KINSHIP = ("centre", "whiten", "turn", "correlation", "information", "middle", "between", "within")
 FLOWS = ("centre", "spread", "origin", "slopes", "whiten")
 
 
@@ -36,12 +41,14 @@ class OddLearned:
     residuals : what communities leave of the edges of the network that was fitted, as ``oddhop.odd.communities.folded``
         keeps it; explanations need it, and to find it again takes longest.
     truncated : how many events the search for cycles did not follow to the end.
+    hubs : how many nodes of other kinds were left out of common neighbours, by kind.
     """
 
     panel: Panel
     residuals: Floats | None = None
     chance: Chance | None = None
     truncated: int = 0
+    hubs: Mapping[str, int] = field(default_factory=dict)
 
 
 OddModel: TypeAlias = Model[OddSettings, OddLearned]
@@ -54,24 +61,39 @@ def to_parts(learned: OddLearned) -> Parts:
         arrays["chance"] = learned.chance.scores
     for name, part in _parts(learned.panel).items():
         arrays |= {
-            f"{name}.{field.name}": np.atleast_1d(getattr(part, field.name))
-            for field in fields(part)
-            if isinstance(getattr(part, field.name), np.ndarray | float)
+            f"{name}.{one.name}": np.atleast_1d(getattr(part, one.name))
+            for one in fields(part)
+            if isinstance(getattr(part, one.name), np.ndarray | float)
         }
     simulations = 0 if learned.chance is None else learned.chance.simulations
-    info = {"columns": learned.panel.blocks.columns, "simulations": simulations, "truncated": learned.truncated}
+    others = learned.panel.others
+    info = {
+        "columns": learned.panel.blocks.columns + sum(one.blocks.columns for one in others),
+        "simulations": simulations,
+        "truncated": learned.truncated,
+        "others": [[one.kind, one.blocks.columns] for one in others],
+        "hubs": dict(learned.hubs),
+    }
     return Parts(arrays, info)
 
 
 def _parts(panel: Panel) -> dict[str, Any]:
     parts: dict[str, Any] = {"kinship": panel.kinship} | {name: getattr(panel, name) for name in BULKS}
-    if panel.flows is not None:
-        parts["flows"] = panel.flows
-    for number, block in enumerate(panel.blocks.parts):
-        parts |= {f"block{number}": block, f"block{number}.coordinates": block.coordinates}
-        parts[f"block{number}.preparation"] = block.preparation
+    parts |= {"flows": panel.flows, "rate": panel.rate} | _block_parts(panel.blocks, "")
+    for number, one in enumerate(panel.others):
+        own = {"share": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
+        parts |= {f"other{number}.{name}": part for name, part in own.items()}
+        parts |= {f"other{number}.relation": one.relation} | _block_parts(one.blocks, f"other{number}.")
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _block_parts(blocks: Blocks, before: str) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    for number, block in enumerate(blocks.parts):
+        name = f"{before}block{number}"
+        parts |= {name: block, f"{name}.coordinates": block.coordinates, f"{name}.preparation": block.preparation}
         if block.coordinates.preparation is not None:
-            parts[f"block{number}.reduction"] = block.coordinates.preparation
+            parts[f"{name}.reduction"] = block.coordinates.preparation
     return parts
 
 
@@ -81,27 +103,68 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     for name, array in arrays.items():
         if array.dtype.kind not in "fi" or not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite numbers")
-    found = sum(name.endswith(".columns") for name in arrays)
-    blocks = Blocks(tuple(_block(arrays, f"block{number}", columns) for number in range(found)), columns)
+    told = [(str(kind), int(own)) for kind, own in parts.info["others"]]
+    blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
     width = sum(block.coordinates.width for block in blocks.parts)
     flows = _flows(arrays, width)
-    if not blocks.parts and flows is None:
+    if not blocks.parts and flows is None and not told:
         raise ValueError("it has no block of columns")
-    centre, whiten, turn, correlation = (
-        arrays[f"kinship.{name}"] for name in ("centre", "whiten", "turn", "correlation")
-    )
-    figures = (_number(arrays, f"kinship.{name}") for name in ("information", "middle", "between", "within"))
-    kinship = Kinship(centre, whiten, turn, correlation, *figures)
-    if correlation.ndim != 1 or not (kinship.between >= 0 and kinship.within > 0):
-        raise ValueError("kinship has a variance that is none")
-    inner = kinship.correlation.size
-    shapes = (kinship.centre.shape, kinship.whiten.shape, kinship.turn.shape)
-    if shapes != ((width,), (width, inner), (inner, inner)) or np.abs(kinship.correlation).max(initial=0.0) >= 1:
-        raise ValueError(f"kinship has shapes {shapes}, which do not fit {width} coordinates")
     stranger, outlier, clique, flow, knot = (_bulk(arrays, name) for name in BULKS)
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, flows)
+    others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
+    kinship, rate = _kinship(arrays, "kinship", width), _rate(arrays, "rate")
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, flows, others, rate)
+    if not all(0 <= one.share <= 1 for one in others):
+        raise ValueError("the shares of the edges to other kinds are not between 0 and 1")
     chance = _chance(arrays, int(parts.info["simulations"]))
-    return OddLearned(panel, arrays.get("residuals"), chance, int(parts.info["truncated"])), columns
+    hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
+    return OddLearned(panel, arrays.get("residuals"), chance, int(parts.info["truncated"]), hubs), columns
+
+
+def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:
+    names = [f"{before}block{number}" for number in range(len(arrays))]
+    found = [name for name in names if f"{name}.columns" in arrays]
+    return Blocks(tuple(_block(arrays, name, columns) for name in found), columns)
+
+
+def _kinship(arrays: Arrays, name: str, width: int) -> Kinship:
+    centre, whiten, turn, correlation = (arrays[f"{name}.{part}"] for part in KINSHIP[:4])
+    kinship = Kinship(centre, whiten, turn, correlation, *(_number(arrays, f"{name}.{part}") for part in KINSHIP[4:]))
+    if correlation.ndim != 1 or not (kinship.between >= 0 and kinship.within > 0):
+        raise ValueError(f"{name} has a variance that is none")
+    inner = whiten.shape[-1]
+    shapes = (centre.shape, whiten.shape, turn.shape)
+    if shapes != ((width,), (width, inner), (inner, correlation.size)) or np.abs(correlation).max(initial=0.0) >= 1:
+        raise ValueError(f"{name} has shapes {shapes}, which do not fit {width} coordinates")
+    return kinship
+
+
+def _rate(arrays: Arrays, name: str) -> Rate | None:
+    if f"{name}.tilts" not in arrays:
+        return None
+    tilts, cumulants = arrays[f"{name}.tilts"], arrays[f"{name}.cumulants"]
+    spread = _number(arrays, f"{name}.spread")
+    if tilts.ndim != 1 or tilts.shape != cumulants.shape or not tilts.size or spread < 0:
+        raise ValueError(f"{name} has shapes {tilts.shape} and {cumulants.shape}, or a spread below 0")
+    return Rate(tilts, cumulants, spread)
+
+
+def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> OtherKind:
+    blocks = _blocks(arrays, before, columns)
+    theirs = sum(block.coordinates.width for block in blocks.parts)
+    used = []
+    for side, count in (("near", width), ("far", theirs)):
+        own, usual = arrays[f"{before}relation.{side}_columns"], arrays[f"{before}relation.{side}_usual"]
+        right = own.dtype.kind == "i" and own.ndim == 1 and own.shape == usual.shape
+        if not right or (own.size and (own.min() < 0 or own.max() >= count)):
+            raise ValueError(f"{before}relation uses coordinates that there are not")
+        used.append((own, usual))
+    both = used[0][0].size + used[1][0].size  # own and borrowed
+    near, far = (_kinship(arrays, f"{before}{side}", both) for side in ("near", "far"))
+    unrelated = _number(arrays, f"{before}relation.unrelated")
+    if near.correlation.shape != far.correlation.shape or not 0 <= unrelated < 1:
+        raise ValueError(f"the sides of {before}relation do not fit each other")
+    relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
+    return OtherKind(kind, blocks, _number(arrays, f"{before}share.share"), relation, _rate(arrays, f"{before}rate"))
 
 
 def _flows(arrays: Arrays, width: int) -> FlowModel | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -102,6 +103,63 @@ def reasons(
     return (*told, *(ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest))
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What a group shares, and who is in it, by name."""
+
+    nodes: Sequence[str]
+    members: Sequence[str]
+
+
+def reasons_between_kinds(
+    kind: str,
+    views: tuple[View, ...],
+    listed: tuple[Neighbour, ...],
+    counts: Sequence[tuple[str, int, int]],
+    shared: Shared | None,
+) -> tuple[str, ...]:
+    """Say what the views say where there are several kinds of nodes, the loudest first.
+
+    ``counts`` has the edges to every kind: its name, how many look far, and how many there are.
+
+    Examples
+    --------
+    >>> from oddhop.explain.explanation import View
+    >>> from oddhop.odd.phrases import Shared, reasons_between_kinds
+    >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
+    >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
+    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-59:]
+    'reason: it shares device d7 and device d8 with ann and bob.'
+    """
+    heard = {one.name: one.p for one in views if one.p < NOTABLE}
+    if not heard:
+        return ("No view finds it unusual.",)
+    loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
+    sharing = "" if shared is None else f"it shares {_some(shared.nodes)} with {_some(shared.members)}"
+    who = {"stranger": _far_edges(listed, counts), "clique": sharing}.get(loudest, "")
+    told = [
+        f"{WHAT[loudest]}{f': {who}' if who else ''}.",
+        f"Of ordinary nodes {one_in(heard[loudest])} would {SO[loudest]}.",
+    ]
+    told += [ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest]
+    if sharing and loudest != "clique":
+        told.append(f"{sharing[0].upper()}{sharing[1:]}.")
+    return tuple(told)
+
+
+def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int]]) -> str:
+    parts = [f"{far:,} of its {all_of_them:,} edges to {name}" for name, far, all_of_them in counts if far]
+    if not parts:
+        return ""
+    names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], sum(far for _, far, _ in counts))
+    return f"{spoken(parts)} look farther than 19 in 20 such edges: {names}"
+
+
+def _some(names: Sequence[str], count: int | None = None) -> str:
+    others = (len(names) if count is None else count) - min(len(names), NAMED_AT_MOST)
+    return spoken([*names[:NAMED_AT_MOST], *([f"{others:,} more"] if others else [])])
+
+
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
@@ -162,6 +220,27 @@ def cut_short(truncated: int) -> tuple[Finding, ...]:
         return ()
     sentence = f"For {truncated:,} events the search for cycles ended early; cycles that begin there may be missed."
     return (Finding("cycles", "warning", float(truncated), sentence),)
+
+
+def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
+    """Say how many nodes of other kinds were left out of common neighbours; nothing where none was.
+
+    Examples
+    --------
+    >>> from oddhop.odd.phrases import left_out_hubs
+    >>> left_out_hubs({"merchant": 2})[0].sentence
+    'Of kind merchant 2 nodes have too many neighbours to count who shares them: groups over these alone are missed.'
+    """
+    return tuple(
+        Finding(
+            "hubs",
+            "warning",
+            float(count),
+            f"Of kind {kind} {count:,} node{'s have' if count > 1 else ' has'} too many neighbours to count who shares "
+            f"{'them' if count > 1 else 'it'}: groups over {'these' if count > 1 else 'it'} alone are missed.",
+        )
+        for kind, count in hubs.items()
+    )
 
 
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:

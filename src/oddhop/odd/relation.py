@@ -282,11 +282,32 @@ def _ratios(pairs: Pairs, relation: Relation, workers: int) -> Floats:
     """Give f of every edge; 0 where the relation is silent."""
     if relation.silent:
         return np.zeros(pairs.count)
-    ratio = Ratio.of(relation.near)
 
     def block(start: int) -> Floats:
-        near, far = pairs.coordinates(start, start + EDGES_AT_ONCE, (relation.near_usual, relation.far_usual))
-        f, share = ratio(turned(near, relation.near), turned(far, relation.far)), relation.unrelated
-        return f if not share else -np.logaddexp(np.log1p(-share) - f, np.log(share))
+        usual = relation.near_usual, relation.far_usual
+        return _ratio(relation, *pairs.coordinates(start, start + EDGES_AT_ONCE, usual))
 
     return np.concatenate(list(map_blocks(block, range(0, pairs.count, EDGES_AT_ONCE), workers=workers)))
+
+
+def _ratio(relation: Relation, near: Floats, far: Floats) -> Floats:
+    """Give f of edges by the coordinates of their ends."""
+    f, share = Ratio.of(relation.near)(turned(near, relation.near), turned(far, relation.far)), relation.unrelated
+    return f if not share else np.asarray(-np.logaddexp(np.log1p(-share) - f, np.log(share)))
+
+
+def mean_ratios_with(told: Told, relation: Relation, node: int, own: Floats) -> tuple[Floats, Ints]:
+    """Give the mean f of a judged node with other coordinates, a row each, and how many edges it has.
+
+    What its neighbours borrow stays as it is, for the node is left out there.
+    """
+    start, stop = told.pairs.matrix.indptr[node : node + 2].tolist()
+    if start == stop:
+        return np.zeros(len(own)), np.zeros(len(own), dtype=np.int64)
+    near, far = told.pairs.coordinates(start, stop, (relation.near_usual, relation.far_usual))
+    used = own[:, relation.near_columns]
+    means = []
+    for row in used:
+        near[:, : used.shape[1]] = row
+        means.append(float(_ratio(relation, near, far).mean()))
+    return np.array(means), np.full(len(own), stop - start)

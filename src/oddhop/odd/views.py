@@ -137,11 +137,15 @@ def see(
     flows: FlowModel | None = None,
     others: Mapping[str, Blocks] | None = None,
     *,
+    residuals: Floats | None = None,
     workers: int = 1,
 ) -> tuple[FlowModel | None, Seen]:
-    """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given."""
-    spectrum = leading(graph)
-    residuals = edge_residuals(graph, spectrum, workers=workers)
+    """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given.
+
+    ``residuals`` is what communities leave of the edges, where that is known; eigenvectors are not searched then.
+    """
+    spectrum = Spectrum.empty(graph.node_count) if residuals is not None else leading(graph)
+    residuals = edge_residuals(graph, spectrum, workers=workers) if residuals is None else residuals
     own = judged_attributes(graph)
     coordinates = blocks.coordinates(own)
     flow: Floats = np.zeros(own.node_count)
@@ -183,7 +187,9 @@ def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Se
     return evidence_of(figures, seen.cycle_log_p, panel), seen
 
 
-def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures, Seen]:
+def figures_of(
+    panel: Panel, graph: Graph, *, residuals: Floats | None = None, workers: int = 1
+) -> tuple[Figures, Seen]:
     """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
     expected = 0 if panel.flows is None else panel.flows.centre.size
     found = judged_attributes(graph).flow_count
@@ -193,7 +199,7 @@ def figures_of(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Figures
             "read the tables by read_network with the encoding of the model",
         )
     others = {one.kind: one.blocks for one in panel.others}
-    _, seen = see(graph, panel.blocks, panel.flows, others, workers=workers)
+    _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
     f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     if not panel.others:
         return view_figures(seen, panel.kinship, f), seen

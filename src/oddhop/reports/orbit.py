@@ -16,12 +16,24 @@ STEP = 34.0
 FEWEST_RINGS = 4
 NUMBERED = 8
 SHARES = ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")  # of all edges look as far, where a detector tells that
+SHAPES: dict[str, tuple[tuple[float, float], ...]] = {
+    "circle": (),
+    "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "triangle": ((0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)),
+    "diamond": ((0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)),
+    "pentagon": ((0.0, -1.1), (1.05, -0.34), (0.65, 0.89), (-0.65, 0.89), (-1.05, -0.34)),
+}
+SIGNS = {"circle": "●", "square": "■", "triangle": "▲", "diamond": "◆", "pentagon": "⬟"}
+MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "pentagon": "p"}
 COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
 
 
 @dataclass(frozen=True)
 class Satellite:
-    """A neighbour in the picture: where it stands, its spread, how dark it is, whether it is one of the group."""
+    """A neighbour in the picture: where it stands, its spread, how dark it is, whether it is one of the group.
+
+    ``shape`` says the kind of node. A partner shares neighbours with the node in the middle and is not joined to it.
+    """
 
     label: str
     x: float
@@ -30,6 +42,13 @@ class Satellite:
     outer: tuple[float, float]
     shade: int
     member: bool = False
+    shape: str = "circle"
+    partner: bool = False
+
+    def outline(self, size: float) -> str:
+        """Return the shape as an SVG path around its place, so large."""
+        corners = [(round(self.x + size * x, 1), round(self.y + size * y, 1)) for x, y in SHAPES[self.shape]]
+        return "M" + "L".join(f"{x} {y}" for x, y in corners) + "Z" if corners else ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,7 @@ class Orbit:
 
     ``rings`` are the radii of 1, 2, ... steps, or of shares of the edges, as ``ticks`` says, and ``usual`` that of what
     is usual. ``ties`` has the ends of the lines among the group. ``size`` is the half of the picture's width.
+    ``shapes`` has a sign and the name for every kind of node, where there are several.
     """
 
     satellites: tuple[Satellite, ...]
@@ -47,6 +67,14 @@ class Orbit:
     not_shown: int
     ticks: tuple[str, ...] = ()
     ties: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    shapes: tuple[tuple[str, str], ...] = ()
+
+
+def shapes_of(why: Explanation) -> dict[str, str]:
+    """Give a shape to every kind of node in an explanation: a circle to its own, and others in the order of names."""
+    others = sorted({one.node_kind for one in why.neighbours} - {why.node_kind})
+    rest = list(SHAPES)[1:]
+    return {why.node_kind: "circle"} | {kind: rest[k % len(rest)] for k, kind in enumerate(others)}
 
 
 def orbit(why: Explanation) -> Orbit:
@@ -62,8 +90,8 @@ def orbit(why: Explanation) -> Orbit:
     >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
     [('b: 3.0 steps, give or take 0.2', 0, -102, 4), ('c: 1.0 steps, give or take 0.0', 0, 34, 0)]
     """
-    shown = why.neighbours
-    farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in shown)])
+    shown, shapes = (*why.neighbours, *why.partners), shapes_of(why)
+    farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])
     satellites = []
     for number, one in enumerate(shown):
         angle = math.tau * number / len(shown)
@@ -71,12 +99,16 @@ def orbit(why: Explanation) -> Orbit:
         reach = [STEP * min(max(one.hops + side * one.spread, 0.0), farthest + 0.4) for side in (-1, 0, 1)]
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
         dark = shade_of(one, why.baseline.threshold)
-        satellites.append(Satellite(_label(one, why), *here, inner, outer, dark, one.member))
+        partner = number >= len(why.neighbours)
+        label = f"{one.id}, which shares neighbours with it" if partner else _label(one, why)
+        shape = shapes.get(one.node_kind, "circle")
+        satellites.append(Satellite(label, *here, inner, outer, dark, one.member, shape, partner))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
     ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
     ties = tuple(((satellites[a].x, satellites[a].y), (satellites[b].x, satellites[b].y)) for a, b in why.ties)
     usual, size = STEP * why.baseline.usual_hops, rings[-1] + STEP / 2 + 4
-    return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties)
+    told = tuple((SIGNS[shape], kind) for kind, shape in shapes.items()) if why.node_kind else ()
+    return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties, told)
 
 
 def _label(one: Neighbour, why: Explanation) -> str:
@@ -123,11 +155,13 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     for (ax, ay), (bx, by) in drawn.ties:
         axes.plot([ax, bx], [-ay, -by], color="#4b3f92", lw=0.6, alpha=0.4, zorder=1)
     for number, one in enumerate(drawn.satellites, 1):
-        axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
+        if not one.partner:
+            axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
         colour = COLOURS[one.shade]
         axes.plot([one.inner[0], one.outer[0]], [-one.inner[1], -one.outer[1]], color=colour, lw=3, alpha=0.35)
-        axes.scatter([one.x], [-one.y], s=60, color=colour, ec="#4b3f92" if one.member else colour, zorder=3)
-        if number <= NUMBERED:
+        edge, marker = "#4b3f92" if one.member else colour, MARKERS[one.shape]
+        axes.scatter([one.x], [-one.y], s=60, color=colour, ec=edge, marker=marker, zorder=3)
+        if number <= NUMBERED and not one.partner:
             beside = 1 + 13 / max(math.hypot(one.x, one.y), 13)
             axes.text(one.x * beside, -one.y * beside, str(number), ha="center", va="center", fontsize=8)
     axes.scatter([0], [0], s=90, color="#1f2933", zorder=4)
@@ -138,6 +172,9 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title(_plain(str(why.id)))
+    if drawn.shapes:
+        kinds = "   ".join(f"{sign} {kind}" for sign, kind in drawn.shapes)
+        axes.text(0, drawn.size * 0.98, _plain(kinds), ha="center", fontsize=8)
     if drawn.not_shown:
         axes.text(0, -drawn.size * 0.98, f"and {drawn.not_shown:,} more neighbours", ha="center", fontsize=8)
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -124,6 +124,17 @@ class Encoding:
         """Give the columns that are stored as they are: texts and dates, which are lost, and those to be kept."""
         lost = {one.name for one in self.columns if one.kind in ("text", "date")}
         return [name for name in names if name in lost or name in kept]
+
+    def of_kind(self, kind: str) -> Encoding | None:
+        """Give the encoding of one kind of node, its columns by their own names; None where it has none."""
+        before = f"{kind}."
+        own = [
+            replace(one, name=one.name.removeprefix(before))
+            for one, whose in zip(self.columns, self.kinds, strict=True)
+            if whose == kind
+        ]
+        report = [replace(one, column=one.column.removeprefix(before)) for one in self.report]
+        return Encoding(tuple(own), tuple(report), self.events) if own else None
 
     @property
     def flow_count(self) -> int:

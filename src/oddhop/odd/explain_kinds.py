@@ -1,0 +1,315 @@
+"""Explanations where there are several kinds of nodes: whom a judged node is joined to, and with whom it shares that.
+
+The attributes of a node change f of its own edges, its outlyingness and its flow. They change nothing that its
+neighbours borrow in these edges, for it is left out there. So a node with another value in a column is judged again
+in closed form. What communities explain is held as it is, and no edge is taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.explain.columns import Columns, ColumnSpan
+from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
+from oddhop.explain.flows import node_flows, with_neighbour
+from oddhop.graph.graph import Graph
+from oddhop.odd.blocks import flow_attributes
+from oddhop.odd.butterfly import Common, partners
+from oddhop.odd.combine import KINDS, Evidence
+from oddhop.odd.explain import MEMBER, drawn_at
+from oddhop.odd.kinds import OtherKind
+from oddhop.odd.outlier import outlyingness
+from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
+from oddhop.odd.rate import joint_strangeness
+from oddhop.odd.relation import Told, mean_ratios_with, told_by
+from oddhop.odd.stranger import edge_ratios, mean_ratios, turned
+from oddhop.odd.views import Figures, Panel, Seen, evidence_of, figures_of
+from oddhop.tables.network import Network
+
+PARTNERS = 12
+COMPANY = 1_000
+OTHERS = "those that share a neighbour with it"
+HELD = "Several kinds of nodes: what its score would be without an edge was not worked out."
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What is the same for all nodes that are explained.
+
+    Attributes
+    ----------
+    panel, network : what was learned, and the network.
+    seen, figures, evidence : the network as the views see it, and what they say.
+    told, usual : f of the edges to every other kind, and sorted.
+    within : what the edges within the kind say of every judged node, in nats.
+    common : the same edges, as common neighbours are counted over them.
+    columns : of the judged kind.
+    baseline : what is usual.
+    """
+
+    panel: Panel
+    network: Network
+    seen: Seen
+    figures: Figures
+    evidence: Evidence
+    told: tuple[Told, ...]
+    usual: tuple[Floats, ...]
+    within: Floats
+    common: tuple[Common, ...]
+    columns: Columns
+    baseline: Baseline
+
+    @property
+    def others(self) -> tuple[OtherKind, ...]:
+        """What was learned of every other kind, in the order of the edges."""
+        known = {one.kind: one for one in self.panel.others}
+        return tuple(known[one.pairs.kind] for one in self.seen.edges.joined)
+
+
+def explain_kinds(
+    panel: Panel,
+    network: Network,
+    nodes: Ints,
+    baseline: Baseline,
+    *,
+    residuals: Floats | None = None,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> Iterator[Explanation]:
+    """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
+    figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
+    known = {one.kind: one.relation for one in panel.others}
+    told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
+    context = Context(
+        panel,
+        network,
+        seen,
+        figures,
+        evidence_of(figures, seen.cycle_log_p, panel),
+        told,
+        tuple(np.sort(one.f) for one in told),
+        _within(panel, seen, workers),
+        tuple(one.common for one in seen.edges.joined),
+        Columns(network.of_judged()),
+        baseline,
+    )
+    for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
+        progress("explain", done, nodes.size)
+        yield why
+
+
+def _within(panel: Panel, seen: Seen, workers: int) -> Floats:
+    own = seen.edges.own
+    if panel.rate is None:
+        return np.zeros(own.node_count)
+    f = edge_ratios(own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    return panel.rate.nats(mean_ratios(own, f), own.degrees)
+
+
+def _explain(context: Context, number: int) -> Explanation:
+    network, graph = context.network, context.network.graph
+    place, degree = number - graph.judged.start, int(graph.degrees[number])
+    if degree == 0:
+        return Explanation.of_lone_node(network.name(number), context.baseline)
+    evidence = context.evidence
+    score, kind = float(evidence.score[place]), KINDS[int(evidence.kind[place])]
+    p = np.exp(evidence.log_p[:, place])
+    views = tuple(View(*one) for one in zip(KINDS, p.tolist(), evidence.parts[:, place].tolist(), strict=True))
+    around = _around(context, number)
+    shared = _shared(context, number, around.nodes) if p[2] < NOTABLE else None
+    inside = np.isin(around.nodes, [] if shared is None else shared.nodes)
+    order = np.lexsort((-around.f, ~inside)) if kind == "clique" else np.argsort(-around.f, kind="stable")
+    shown = order[:SHOWN]
+    listed = tuple(_neighbour(context, number, around, int(k), bool(inside[k])) for k in shown)
+    members = () if shared is None else tuple(_partner(context, number, one) for one in shared.members[:PARTNERS])
+    counts = _far_by_kind(context, around)
+    return Explanation(
+        id=network.name(number),
+        score=score,
+        degree=degree,
+        hops=float(np.mean([drawn_at(one) for one in np.nan_to_num(around.rarity, nan=0.5).tolist()])),
+        spread=0.0,
+        baseline=context.baseline,
+        kind=kind,
+        neighbours=listed,
+        far=sum(far for _, far, _ in counts),
+        looked_at=0,  # no edge is taken away
+        columns=_differences(context, place),
+        counterfactual=None,
+        notes=(HELD,),
+        views=views,
+        reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
+        ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
+        flows=None if graph.events is None else node_flows(graph.events, number),
+        profile=network.profile(number),
+        partners=members,
+        node_kind=network.kind_of(number) or "",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Around:
+    """The neighbours of a node: their numbers and kinds, f of every edge, and the share of such edges as far."""
+
+    nodes: Ints
+    kinds: Ints
+    f: Floats
+    rarity: Floats
+
+
+def _around(context: Context, number: int) -> _Around:
+    """Look at the neighbours of a node; f is 0 and the rarity unknown where an edge says nothing."""
+    graph, kinds = context.network.graph, context.network.graph.kinds
+    assert kinds is not None  # noqa: S101 - there are several
+    nodes = np.asarray(graph.indices[graph.indptr[number] : graph.indptr[number + 1]], dtype=np.int64)
+    place = number - graph.judged.start
+    f, rarity, of = np.zeros(nodes.size), np.full(nodes.size, np.nan), kinds.of(nodes)
+    for other, told, usual in zip(context.others, context.told, context.usual, strict=True):
+        if other.relation.silent:
+            continue
+        matrix, first = told.pairs.matrix, kinds.nodes(kinds.names.index(other.kind)).start
+        row = slice(matrix.indptr[place], matrix.indptr[place + 1])
+        where = np.searchsorted(nodes, matrix.indices[row].astype(np.int64) + first)
+        f[where] = told.f[row]
+        as_far = usual.size - np.searchsorted(usual, told.f[row] - 1e-9, side="left")
+        rarity[where] = np.maximum(as_far, 1) / usual.size
+    return _Around(nodes, of, f, rarity)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Judged nodes that share neighbours with one beyond chance, the closest first, and those neighbours."""
+
+    members: Ints
+    nodes: Ints
+
+
+def _shared(context: Context, number: int, around: Ints) -> _Group | None:
+    graph = context.network.graph
+    start, surprise = graph.judged.start, np.zeros(graph.judged.stop - graph.judged.start)
+    for common in context.common:
+        who, found = partners(common, number - start)
+        surprise[who] = np.maximum(surprise[who], found)
+    if surprise.max(initial=0.0) <= 0:
+        return None
+    members = np.flatnonzero(surprise >= MEMBER * surprise.max())
+    members = members[np.argsort(-surprise[members], kind="stable")] + start
+    counts = np.zeros(around.size, dtype=np.int64)
+    for one in members[:PARTNERS]:
+        counts += np.isin(around, graph.indices[graph.indptr[one] : graph.indptr[one + 1]])
+    often = (counts > 0) & (2 * counts >= min(members.size, PARTNERS))
+    return _Group(members, around[np.flatnonzero(often)[np.argsort(-counts[often], kind="stable")]])
+
+
+def _named(context: Context, group: _Group | None) -> Shared | None:
+    if group is None:
+        return None
+    name = context.network.name
+    return Shared([str(name(one)) for one in group.nodes.tolist()], [str(name(one)) for one in group.members.tolist()])
+
+
+def _neighbour(context: Context, number: int, around: _Around, place: int, member: bool) -> Neighbour:
+    node, rarity = int(around.nodes[place]), float(around.rarity[place])
+    known = None if np.isnan(rarity) else rarity
+    events = context.network.graph.events
+    return Neighbour(
+        id=context.network.name(node),
+        hops=drawn_at(0.5 if known is None else known),
+        spread=0.0,
+        score=float(around.f[place]),
+        rarity=known,
+        member=member,
+        flow="" if events is None else with_neighbour(events, number, node),
+        profile=context.network.profile(node),
+        node_kind=context.network.kind_of(node) or "",
+    )
+
+
+def _partner(context: Context, number: int, node: int) -> Neighbour:
+    network = context.network
+    kind = network.kind_of(number) or ""
+    return Neighbour(
+        network.name(int(node)), 4.5, 0.0, 0.0, member=True, profile=network.profile(int(node)), node_kind=kind
+    )
+
+
+def _far_by_kind(context: Context, around: _Around) -> tuple[tuple[str, int, int], ...]:
+    """Count the edges to every kind: its name, how many look far, and how many there are."""
+    kinds = context.network.graph.kinds
+    assert kinds is not None  # noqa: S101 - there are several
+    return tuple(
+        (kinds.names[k], int((around.rarity[around.kinds == k] <= NOTABLE).sum()), int((around.kinds == k).sum()))
+        for k in np.unique(around.kinds).tolist()
+    )
+
+
+def _ties(graph: Graph, shown: Ints, members: Ints, inside: Bools) -> tuple[tuple[int, int], ...]:
+    """Give the pairs of a listed neighbour and a partner, by their places, that are joined."""
+    found = []
+    for k, one in enumerate(members.tolist()):
+        row = graph.indices[graph.indptr[one] : graph.indptr[one + 1]]
+        found += [(int(place), shown.size + k) for place in np.flatnonzero(np.isin(shown, row) & inside)]
+    return tuple(found)
+
+
+def _differences(context: Context, place: int) -> tuple[ColumnDifference, ...]:
+    """Judge the node again with one column after the other as it is among its company, and tell those that help."""
+    columns = context.columns
+    company = _company(context, place)
+    if not company.size or not columns.spans:
+        return ()
+    row, typical = columns.rows(np.array([place]))[0], columns.typical(company)
+    spans = [one for one in columns.spans if (typical[one.start : one.stop] != row[one.start : one.stop]).any()]
+    if not spans:
+        return ()
+    rows = np.tile(row, (len(spans), 1))
+    for k, span in enumerate(spans):
+        rows[k, span.start : span.stop] = typical[span.start : span.stop]
+    effects = _scores_with(context, place, rows) - float(context.evidence.score[place])
+    order = [int(k) for k in np.argsort(effects, kind="stable")[:COLUMNS_TOLD] if effects[k] < 0]
+    told = [_difference(columns, spans[k], place, company, typical, float(effects[k])) for k in order]
+    return tuple(told)
+
+
+def _difference(
+    columns: Columns, span: ColumnSpan, place: int, company: Ints, typical: Floats, effect: float
+) -> ColumnDifference:
+    instead = columns.say(span, typical[span.start : span.stop])
+    return replace(columns.difference(span, place, company, instead, effect), others=OTHERS)
+
+
+def _company(context: Context, place: int) -> Ints:
+    """Give judged nodes that share a neighbour with one, an even draw of very many, hubs left out."""
+    found: list[Ints] = []
+    for common in context.common:
+        row = common.near.indices[common.near.indptr[place] : common.near.indptr[place + 1]]
+        found += [common.far.indices[common.far.indptr[b] : common.far.indptr[b + 1]] for b in row.tolist()]
+    every: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+    every = every[every != place]
+    if every.size > COMPANY:
+        every = every[np.linspace(0, every.size - 1, COMPANY).astype(np.int64)]
+    return every
+
+
+def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
+    """Give the scores of a node with other attributes, a row each."""
+    panel, seen, count = context.panel, context.seen, len(rows)
+    flow_count = context.columns.graph.flow_count
+    table = replace(Graph.from_arrays(np.empty((2, 0), dtype=np.int64), rows), flow_count=flow_count)
+    coordinates = panel.blocks.coordinates(table)
+    nats = [] if panel.rate is None else [np.full(count, context.within[place])]
+    for other, told in zip(context.others, context.told, strict=True):
+        if other.rate is not None:
+            nats.append(other.rate.nats(*mean_ratios_with(told, other.relation, place, coordinates)))
+    flow: Floats = np.zeros(count)
+    if panel.flows is not None and table.flow_count:
+        flow = panel.flows.figure(flow_attributes(table), coordinates)
+    clique, knot = (np.full(count, context.figures[k][place]) for k in (2, 4))
+    figures = joint_strangeness(count, nats), outlyingness(panel.blocks.prepared(table)), clique, flow, knot
+    return evidence_of(figures, np.full(count, seen.cycle_log_p[place]), panel).score
