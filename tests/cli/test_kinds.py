@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from oddhop.runs import reopen
+from oddhop.runs import checked_run_settings
 from oddhop.runs.folder import read_manifest
+from oddhop.runs.log import QUIET
+from oddhop.runs.read import read_for_run
 from oddhop.tables.network import open_network
 from tests.cli.test_detect import refused, run
 from tests.tables.test_kinds import made, written
@@ -33,20 +34,20 @@ def test_tables_of_several_kinds_are_ingested(folder: Path) -> None:
     run("ingest", "edges.csv", *NODES, "--source-kind", "account", "--out", "again", "--like", "graph")
     assert open_network(folder / "again").graph.fingerprint == network.graph.fingerprint
     assert "65 nodes" in run("verify", "graph")
+    lines = refused(3, "ingest", "edges.csv", "--nodes", "account=accounts.csv", "--out", "other", "--like", "graph")
+    assert "fitted with 'account', 'device'" in lines[0]
+    assert "--nodes KIND=PATH" in lines[1]
 
 
-def test_a_run_names_its_tables_by_kind_and_opens_again(folder: Path) -> None:
+def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> None:
     run("detect", "edges.csv", *KINDS, "--out", "run", "--no-report", "--seed", "0")
     manifest = read_manifest(folder / "run")
     assert manifest["tables"]["nodes"] == {"account": "accounts.csv", "device": "devices.csv"}
     assert manifest["data"]["roles"]["kinds"].startswith("2 kinds of nodes: 40 account (judged), 25 device")
-    assert reopen(folder / "run").network.graph.kinds.names == ("account", "device")
-    run("score", "run/model.oddhop", "edges.csv", *NODES, "--source-kind", "account", "--out", "scores")
-    told = json.loads((folder / "scores/manifest.json").read_bytes())["data"]
-    assert told["fingerprint"] == manifest["data"]["fingerprint"]
-    lines = refused(3, "score", "run/model.oddhop", "edges.csv", "--nodes", "account=accounts.csv", "--out", "other")
-    assert "fitted with 'account', 'device'" in lines[0]
-    assert "--nodes KIND=PATH" in lines[1]
+    settings = checked_run_settings(manifest["settings"])
+    encoding = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"]).encoding
+    again = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"], encoding=encoding)
+    assert again.graph.fingerprint == manifest["data"]["fingerprint"]
 
 
 def test_settings_say_the_same_as_options(folder: Path) -> None:
