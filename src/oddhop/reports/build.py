@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from oddhop.base.parallel import Progress, silent
 from oddhop.detector.base import GraphDetector
+from oddhop.graph.graph import Graph
 from oddhop.reports.page import CaseReport, cases_of, read_facts, repair_facts
 from oddhop.tables.network import Network, as_network
 
@@ -52,7 +53,7 @@ def report(
     first = judged.slice(0, cases)
     explanations = detector.explain_nodes(taken, result, taken.numbers(first["id"]), progress=progress)
     return CaseReport(
-        title=title or f"A network of {graph.node_count:,} nodes",
+        title=title or _title(graph),
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         facts=read_facts(graph),
         repairs=repair_facts(graph.repairs, *([taken.counts] if taken.counts is not None else [])),
@@ -65,3 +66,10 @@ def report(
         guide=detector.guide,
         edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
     )
+
+
+def _title(graph: Graph) -> str:
+    whole = f"a network of {graph.node_count:,} nodes"
+    if graph.kinds is None:
+        return f"A{whole[1:]}"
+    return f"{graph.judged.stop - graph.judged.start:,} of kind {graph.kinds.names[graph.kinds.judged]} in {whole}"
