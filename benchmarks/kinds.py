@@ -25,6 +25,7 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.kinds import NodeKinds
 from oddhop.odd import kinds, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
+from oddhop.odd.clique import unexplained
 from oddhop.odd.communities import edge_residuals, leading
 
 GROUPS = 20
@@ -76,7 +77,7 @@ def stages(edges: int) -> None:
     with timed("relation", found):
         learned, _ = kinds.learn_others(split, others, workers)
     with timed("common neighbours", found):
-        kinds.joint_knots(split, np.zeros(0), workers)
+        kinds.joint_knots(split, unexplained(split.own, residuals=split.residuals), workers=workers)
     seen = replace(seen, spectrum=spectrum)
     panel, _ = views._learn(seen, blocks, others, workers)
     with timed("a fifth of the edges left out", found):

@@ -62,10 +62,11 @@ def scores(graph: Graph, residuals: np.ndarray | None = None) -> np.ndarray:
     return views._learn(seen, blocks, others, 2)[1].score
 
 
-def even_weights(left: sp.csr_array) -> Common:
+def even_weights(left: sp.csr_array, chance: float | None = None) -> Common:
     common = COMMON(left)
     sums = common.far @ np.ones(left.shape[0])
-    chance = float((sums**2).sum()) / max(float(sums.sum()), 1e-30) ** 2
+    if chance is None:
+        chance = float((sums**2).sum()) / max(float(sums.sum()), 1e-30) ** 2
     return replace(common, weights=np.ones_like(common.weights), chance=chance)
 
 
@@ -87,16 +88,17 @@ def first_counts(common: Common, *, workers: int = 1) -> np.ndarray:
 def with_looks(graph: Graph, kind: type[Pairs]) -> np.ndarray:
     """Give the scores where looks explain edges between kinds as they do within one."""
 
-    def explained(self: kinds.Joined) -> Common:
+    def explained(self: kinds.Joined, chance: float | None = None) -> Common:
         pairs = kind(self.pairs.kind, self.pairs.matrix, self.pairs.near, self.pairs.far)
         learned, told = relation.learn_relation(pairs, workers=2)
         odds = np.ones(self.pairs.count)
         if not learned.silent and told.pairs.count == odds.size:
             odds = odds_of_no_reason(told.f)
         matrix = self.pairs.matrix
-        return COMMON(sp.csr_array((self.residuals * odds, matrix.indices, matrix.indptr), shape=matrix.shape))
+        left = sp.csr_array((self.residuals * odds, matrix.indices, matrix.indptr), shape=matrix.shape)
+        return COMMON(left, chance)
 
-    with mock.patch.object(kinds.Joined, "common", property(explained)):
+    with mock.patch.object(kinds.Joined, "common", explained):
         return scores(graph)
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from oddhop.odd.combine import KINDS
-from oddhop.odd.views import judge, learn_panel, thinned_score
+from oddhop.odd.views import judge, learn_panel, left_out_edges, thinned_score
 from tests.odd.planted import CLIQUE, NODES, OUTLIER, STRANGER, planted
 
 
@@ -30,8 +32,19 @@ def test_a_panel_judges_its_own_network_to_the_bit_and_on_any_number_of_workers(
 
 
 def test_thinned_scores_depend_on_seed_and_turn_alone() -> None:
-    _, evidence, seen = learn_panel(planted())
-    first = thinned_score(seen, 1, 0)
-    np.testing.assert_array_equal(first, thinned_score(seen, 1, 0, workers=2))
-    assert not np.array_equal(first, thinned_score(seen, 1, 1))
+    panel, evidence, seen = learn_panel(planted())
+    first = thinned_score(panel, seen, 1, 0)
+    np.testing.assert_array_equal(first, thinned_score(panel, seen, 1, 0, workers=2))
+    assert not np.array_equal(first, thinned_score(panel, seen, 1, 1))
     assert np.corrcoef(first, evidence.score)[0, 1] > 0.8
+
+
+def test_an_edge_is_left_out_alike_in_any_network_that_has_it() -> None:
+    whole = planted()
+    keys = np.random.default_rng(0).integers(0, 2**63, whole.node_count, dtype=np.uint64)
+    keep = np.random.default_rng(1).random(whole.edge_count) < 0.7
+    fewer = replace(whole.with_edges(keep), keys=keys)
+    drawn = left_out_edges(replace(whole, keys=keys), 3, 1)
+    np.testing.assert_array_equal(left_out_edges(fewer, 3, 1), drawn[keep])
+    # A share of 0.2 of so many: five standard deviations to either side.
+    assert abs(drawn.mean() - 0.2) < 5 * np.sqrt(0.2 * 0.8 / drawn.size)

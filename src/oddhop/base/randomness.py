@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import uint64
 
+from oddhop.base.arrays import Bools, Ints
 from oddhop.base.kernels import compiled
 
 if TYPE_CHECKING:
@@ -54,3 +55,21 @@ def mix(state: np.uint64, value: int) -> np.uint64:
 def unit(bits: np.uint64) -> float:
     """Turn 64 bits into a number in [0, 1)."""
     return (bits >> uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@compiled
+def mixed_texts(starts: Ints, content: Ints, out: Ints) -> None:
+    """Write 64 bits for every text; ``content`` is their bytes, one text after the other, and ``starts`` where."""
+    for k in range(out.size):
+        bits = np.uint64(0)
+        for place in range(starts[k], starts[k + 1]):
+            bits = mix(bits, content[place])
+        out[k] = bits
+
+
+@compiled
+def drawn_edges(left: Ints, right: Ints, key: np.uint64, share: float, out: Bools) -> None:
+    """Mark a share of edges by the keys of their ends: an edge is drawn alike in any network that has it."""
+    for e in range(out.size):
+        low, high = min(left[e], right[e]), max(left[e], right[e])
+        out[e] = unit(mix(mix(mix(key, 0), low), high)) < share

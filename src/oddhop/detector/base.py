@@ -86,7 +86,8 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         self._check_memory(graph, settings, in_folder=run_folder is not None)
         workers = settings.workers or available_workers()
         with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
-            learned, judgement = self._learn(graph, FitRun(settings, seed, workers, folder, progress))
+            run = FitRun(settings, seed, workers, folder, progress)
+            learned, judgement = self._learn(replace(graph, keys=taken.keys), run)
         degrees = graph.degrees[graph.judged]
         known = graph.fingerprint, settings, seed
         self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding)
@@ -110,7 +111,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         check_is_fitted(self, "threshold_")
         taken = self._read(network, nodes, progress)
         self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
-        judgement = self._judge(taken.graph, progress)
+        judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
         return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
 
     def score_samples(self, network: Any) -> Floats:

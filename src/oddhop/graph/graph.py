@@ -48,6 +48,7 @@ class Graph:
     events : the rows of the edge table one by one, with direction, times and amounts, or None.
     flow_count : how many of the attributes, the last ones, were made of events.
     kinds : which nodes and attributes belong to which kind, or None where there is one kind.
+    keys : 64 bits for every node that are the same in any network that has it, or None. No score depends on them.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class Graph:
     events: Events | None = None
     flow_count: int = 0
     kinds: NodeKinds | None = None
+    keys: Ints | None = None
 
     @classmethod
     def from_arrays(

@@ -51,8 +51,10 @@ class Common:
     hubs: int
 
 
-def common_neighbours(left: sp.csr_array) -> Common:
+def common_neighbours(left: sp.csr_array, chance: float | None = None) -> Common:
     """Prepare r of the edges between judged nodes (rows) and another kind (columns).
+
+    ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
 
     Examples
     --------
@@ -70,8 +72,9 @@ def common_neighbours(left: sp.csr_array) -> Common:
     weights = np.log(max(left.shape[0], 1) / np.maximum(degrees, 1))
     far = left.T.tocsr()
     sums, theirs = left @ np.ones(left.shape[1]), far @ np.ones(left.shape[0])
-    whole = float(theirs.sum())
-    chance = float((weights * theirs**2).sum()) / whole**2 if whole > 0 else 0.0
+    if chance is None:
+        whole = float(theirs.sum())
+        chance = float((weights * theirs**2).sum()) / whole**2 if whole > 0 else 0.0
     return Common(left, far, weights, sums, chance, int(hubs.sum()))
 
 

@@ -29,7 +29,6 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.communities import edge_residuals, unfolded
 
 LARGEST = 12
-TINY = 1e-30
 DEGREE_GROUPS = 4
 
 
@@ -42,19 +41,28 @@ class Ties:
     residuals : what communities alone leave of every edge, in the order of the rows.
     left : r of every edge, which is less where looks explain it.
     sums : s of every node.
-    whole, squares : the sums of s and of s^2 over all nodes.
+    chance : the sum of s^2 over the squared sum of s.
     """
 
     residuals: Floats
     left: Floats
     sums: Floats
-    whole: float
-    squares: float
+    chance: float
 
-    @property
-    def chance(self) -> float:
-        """The sum of s^2 over the squared sum of s."""
-        return self.squares / self.whole**2 if self.whole > 0 else 0.0
+
+@dataclass(frozen=True, eq=False)
+class UsualKnots:
+    """What is usual among the knots of a network, to judge another one by.
+
+    Attributes
+    ----------
+    places, medians : the mean logarithm of the degree and the median knot of groups by degree.
+    chance : see :class:`Ties`.
+    """
+
+    places: Floats
+    medians: Floats
+    chance: float
 
 
 def knots(
@@ -93,13 +101,24 @@ def largest_ties(graph: Graph, ties: Ties) -> Floats:
 
 
 def unexplained(
-    graph: Graph, *, residuals: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
+    graph: Graph,
+    *,
+    residuals: Floats | None = None,
+    no_reason: Floats | None = None,
+    chance: float | None = None,
+    workers: int = 1,
 ) -> Ties:
-    """Give what communities, and looks where ``no_reason`` is given, leave of every edge."""
+    """Give what communities, and looks where ``no_reason`` is given, leave of every edge.
+
+    ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
+    """
     residuals = edge_residuals(graph, workers=workers) if residuals is None else residuals
     left = residuals if no_reason is None else residuals * unfolded(graph, no_reason)
     sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
-    return Ties(residuals, left, sums, float(sums.sum()), float((sums**2).sum()))
+    if chance is None:
+        whole = float(sums.sum())
+        chance = float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
+    return Ties(residuals, left, sums, chance)
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
@@ -121,7 +140,7 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
 def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     """Give the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
 
-    What communities explain, and the edges of all others, are held as they are.
+    What communities explain, what chance gives, and the edges of all others are held as they are.
 
     Examples
     --------
@@ -137,18 +156,15 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     row = slice(graph.indptr[node], graph.indptr[node + 1])
     old = ties.sums[graph.indices[row]]
     sums, theirs = own.sum(axis=1), old + (own - ties.left[row])
-    whole = ties.whole + 2 * (sums - ties.sums[node])
-    squares = ties.squares + sums**2 - ties.sums[node] ** 2 + (theirs**2 - old**2).sum(axis=1)
-    chance = squares / np.maximum(whole, TINY) ** 2
     places = _mutual(graph.indptr, graph.indices, ties.left, node)
     found = own * (sp.csr_array(places, shape=2 * (old.size,)) @ own.T).T
-    expected = own * theirs * (sums * chance)[:, None]
+    expected = own * theirs * (sums * ties.chance)[:, None]
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
     return np.asarray(np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST)
 
 
-def beyond_degree(tied: Floats, degrees: Ints, usual: tuple[Floats, Floats] | None = None) -> Floats:
+def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:
     """Give the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
 
     The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree. They
@@ -161,20 +177,22 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: tuple[Floats, Floats] | No
     >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
     [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
     """
-    places, medians = usual or usual_knots(tied, degrees)
-    return np.where(degrees > 0, tied - np.interp(np.log(np.maximum(degrees, 1)), places, medians), 0.0)
+    known = usual_knots(tied, degrees) if usual is None else usual
+    usually = np.interp(np.log(np.maximum(degrees, 1)), known.places, known.medians)
+    return np.where(degrees > 0, tied - usually, 0.0)
 
 
-def usual_knots(tied: Floats, degrees: Ints) -> tuple[Floats, Floats]:
+def usual_knots(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualKnots:
     """Give the mean logarithm of the degree and the median knot of four groups by degree."""
     judged = degrees > 0
     if not judged.any():
-        return np.zeros(1), np.zeros(1)
+        return UsualKnots(np.zeros(1), np.zeros(1), chance)
     own, size = tied[judged], np.log(degrees[judged])
     bounds = np.unique(np.quantile(size, np.arange(1, DEGREE_GROUPS) / DEGREE_GROUPS, method="inverted_cdf"))
     group = np.searchsorted(bounds, size, side="left")
     members = [group == g for g in np.unique(group)]
-    return np.array([size[one].mean() for one in members]), np.array([np.median(own[one]) for one in members])
+    places, medians = ([values[one] for one in members] for values in (size, own))
+    return UsualKnots(np.array([one.mean() for one in places]), np.array([np.median(one) for one in medians]), chance)
 
 
 @compiled

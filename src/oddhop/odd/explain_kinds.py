@@ -85,6 +85,7 @@ def explain_kinds(
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
     figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
     known = {one.kind: one.relation for one in panel.others}
+    chances = {one.kind: one.chance for one in panel.others}
     told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
     context = Context(
         panel,
@@ -95,7 +96,7 @@ def explain_kinds(
         told,
         tuple(np.sort(one.f) for one in told),
         _within(panel, seen, workers),
-        tuple(one.common for one in seen.edges.joined),
+        tuple(one.common(chances[one.pairs.kind]) for one in seen.edges.joined),
         Columns(network.of_judged()),
         baseline,
     )

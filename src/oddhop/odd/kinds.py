@@ -13,7 +13,7 @@ from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.butterfly import Common, common_neighbours, hubs_of, largest_surprises
-from oddhop.odd.clique import LARGEST, largest_ties, unexplained
+from oddhop.odd.clique import LARGEST, Ties, largest_ties
 from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, told_by
 
@@ -29,6 +29,7 @@ class OtherKind:
     share : of the edges of the judged nodes.
     relation : how attributes go together; the stranger is found by it.
     rate : how the mean f varies; None where the relation is silent.
+    chance : what common neighbours are compared with, see :class:`oddhop.odd.butterfly.Common`.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class OtherKind:
     share: float
     relation: Relation
     rate: Rate | None
+    chance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,11 @@ class Joined:
     pairs: Pairs
     residuals: Floats
 
-    @property
-    def common(self) -> Common:
-        """The edges as common neighbours are counted over them."""
+    def common(self, chance: float | None = None) -> Common:
+        """Give the edges as common neighbours are counted over them."""
         matrix = self.pairs.matrix
-        return common_neighbours(sp.csr_array((self.residuals, matrix.indices, matrix.indptr), shape=matrix.shape))
+        left = sp.csr_array((self.residuals, matrix.indices, matrix.indptr), shape=matrix.shape)
+        return common_neighbours(left, chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,8 @@ def learn_others(edges: Edges, blocks: Mapping[str, Blocks], workers: int) -> tu
     for one, share in zip(edges.joined, edges.shares.tolist(), strict=True):
         relation, told = learn_relation(one.pairs, workers=workers)
         rate = None if relation.silent else learn_rate(told.f, relation.near)
-        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, rate))
+        chance = one.common().chance
+        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, rate, chance))
         nats.append(_nats(rate, told))
     return learned, nats
 
@@ -138,14 +141,16 @@ def _nats(rate: Rate | None, told: Told) -> Floats:
     return np.zeros(degrees.size) if rate is None else rate.nats(told.means(), degrees)
 
 
-def joint_knots(edges: Edges, no_reason: Floats, workers: int) -> Floats:
+def joint_knots(edges: Edges, ties: Ties, chances: Mapping[str, float] | None = None, *, workers: int = 1) -> Floats:
     """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest.
 
-    Looks explain edges within the kind. Between kinds they explain nothing: that an account suits a device is no reason
-    for others to share it.
+    ``ties`` are those within the kind, and ``chances`` by kind those of a model. Looks explain edges within the kind.
+    Between kinds they explain nothing: that an account suits a device is no reason for others to share it.
     """
-    found = [largest_ties(edges.own, unexplained(edges.own, residuals=edges.residuals, no_reason=no_reason))]
-    found += [largest_surprises(one.common, workers=workers) for one in edges.joined]
+    found = [largest_ties(edges.own, ties)]
+    for one in edges.joined:
+        common = one.common(None if chances is None else chances[one.pairs.kind])
+        found.append(largest_surprises(common, workers=workers))
     return np.asarray(np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
 
 

@@ -13,6 +13,7 @@ from oddhop.base.files import Arrays
 from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
+from oddhop.odd.clique import UsualKnots
 from oddhop.odd.coordinates import Coordinates
 from oddhop.odd.flow import FlowModel
 from oddhop.odd.kinds import OtherKind
@@ -79,9 +80,9 @@ def to_parts(learned: OddLearned) -> Parts:
 
 def _parts(panel: Panel) -> dict[str, Any]:
     parts: dict[str, Any] = {"kinship": panel.kinship} | {name: getattr(panel, name) for name in BULKS}
-    parts |= {"flows": panel.flows, "rate": panel.rate} | _block_parts(panel.blocks, "")
+    parts |= {"usual": panel.usual, "flows": panel.flows, "rate": panel.rate} | _block_parts(panel.blocks, "")
     for number, one in enumerate(panel.others):
-        own = {"share": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
+        own = {"edges": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
         parts |= {f"other{number}.{name}": part for name, part in own.items()}
         parts |= {f"other{number}.relation": one.relation} | _block_parts(one.blocks, f"other{number}.")
     return {name: part for name, part in parts.items() if part is not None}
@@ -112,9 +113,7 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     stranger, outlier, clique, flow, knot = (_bulk(arrays, name) for name in BULKS)
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
     kinship, rate = _kinship(arrays, "kinship", width), _rate(arrays, "rate")
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, flows, others, rate)
-    if not all(0 <= one.share <= 1 for one in others):
-        raise ValueError("the shares of the edges to other kinds are not between 0 and 1")
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, _usual(arrays), flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
     return OddLearned(panel, arrays.get("residuals"), chance, int(parts.info["truncated"]), hubs), columns
@@ -164,7 +163,17 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
     if near.correlation.shape != far.correlation.shape or not 0 <= unrelated < 1:
         raise ValueError(f"the sides of {before}relation do not fit each other")
     relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
-    return OtherKind(kind, blocks, _number(arrays, f"{before}share.share"), relation, _rate(arrays, f"{before}rate"))
+    share, chance = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance"))
+    if not 0 <= share <= 1 or chance < 0:
+        raise ValueError(f"{before}edges has a share of {share} and a chance of {chance}")
+    return OtherKind(kind, blocks, share, relation, _rate(arrays, f"{before}rate"), chance)
+
+
+def _usual(arrays: Arrays) -> UsualKnots:
+    places, medians, chance = arrays["usual.places"], arrays["usual.medians"], _number(arrays, "usual.chance")
+    if places.ndim != 1 or places.shape != medians.shape or not places.size or chance < 0:
+        raise ValueError(f"usual has shapes {places.shape} and {medians.shape}, or a chance below 0")
+    return UsualKnots(places, medians, chance)
 
 
 def _flows(arrays: Arrays, width: int) -> FlowModel | None:

@@ -33,7 +33,7 @@ from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched, unfolded
 from oddhop.odd.outlier import lengths
 from oddhop.odd.relation import told_by
 from oddhop.odd.stranger import edge_ratios, turned
-from oddhop.odd.views import Panel, Seen, evidence_of, joint_figures, view_figures
+from oddhop.odd.views import Panel, Seen, evidence_of, simulated_figures
 
 SIMULATIONS = 20
 MOST_COMMUNITIES = 32
@@ -196,7 +196,7 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
         # Among themselves nodes are joined by looks as often as they are.
         shuffled = own_f[rng.permutation(own_f.size)]
         simulated = replace(simulated, flow=_simulated_flow(flows, seen.degrees, rng))
-        figures = joint_figures(simulated, shuffled, None, nats, workers)
+        figures = simulated_figures(simulated, panel, shuffled, nats, workers=workers)
         log_p = seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
         return evidence_of(figures, log_p, panel).score
 
@@ -244,7 +244,7 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
         cycle_log_p=seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn),
     )
     simulated = own.rewired(graph, steps=POWER_STEPS, workers=workers)
-    figures = view_figures(simulated, panel.kinship, f)
+    figures = simulated_figures(simulated, panel, f)
     return evidence_of(figures, simulated.cycle_log_p, panel).score
 
 

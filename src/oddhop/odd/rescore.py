@@ -16,7 +16,7 @@ from scipy.special import expit
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_attributes
-from oddhop.odd.clique import Ties, beyond_degree, knots_of, knots_with, unexplained, usual_knots
+from oddhop.odd.clique import Ties, beyond_degree, knots_with, unexplained
 from oddhop.odd.combine import Evidence
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.outlier import outlyingness
@@ -38,7 +38,6 @@ class FixedNetwork:
     faces : turned coordinates of every node, see :func:`oddhop.odd.stranger.turned`.
     ratio : f of two faces.
     ties : what communities and looks leave of the edges.
-    usual_knots : of nodes by their degree, see :func:`oddhop.odd.clique.usual_knots`.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
     cycles : those of the events, or None.
     """
@@ -48,7 +47,6 @@ class FixedNetwork:
     faces: Floats
     ratio: Ratio
     ties: Ties
-    usual_knots: tuple[Floats, Floats]
     usual: Floats
     cycles: Cycles | None
 
@@ -117,11 +115,11 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
     f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), workers=workers)
-    tied = usual_knots(knots_of(graph, ties), graph.degrees)
+    chance = panel.usual.chance
+    ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), chance=chance, workers=workers)
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count)
-    return FixedNetwork(graph, panel, faces, ratio, ties, tied, np.sort(f[some]), cycles)
+    return FixedNetwork(graph, panel, faces, ratio, ties, np.sort(f[some]), cycles)
 
 
 def _alone(attributes: Any, flow_count: int = 0) -> Graph:
@@ -151,7 +149,7 @@ def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats,
     means, knot = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = kept.sum(axis=1)
     z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
-    clique = beyond_degree(knot, degrees, held.usual_knots)
+    clique = beyond_degree(knot, degrees, held.panel.usual)
     figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot)
     cycle_log_p = np.full(count, held.cycle_log_p(node))
     return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel))

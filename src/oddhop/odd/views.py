@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.randomness import LEFT_OUT_EDGES, generator
+from oddhop.base.randomness import LEFT_OUT_EDGES, drawn_edges, word
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes, learn_blocks
-from oddhop.odd.clique import beyond_degree, knots
+from oddhop.odd.clique import Ties, UsualKnots, beyond_degree, knots_of, unexplained, usual_knots
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
 from oddhop.odd.cycle import Cycles, find_cycles
@@ -42,6 +42,7 @@ from oddhop.odd.stranger import (
 )
 
 LEFT_OUT = 0.2
+EDGES_AT_ONCE = 1 << 20
 Figures = tuple[Floats, Floats, Floats, Floats, Floats]
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
 
@@ -56,6 +57,7 @@ class Panel:
     kinship : what being joined says about attributes.
     stranger, outlier, clique, flow : what the bulk of each view foretells.
     knot : the same for knots as they are, whatever the degree.
+    usual : what is usual among knots.
     flows : how flows follow attributes; None without events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
     rate : how the mean f varies over edges among the judged nodes; None where there is one kind.
@@ -68,6 +70,7 @@ class Panel:
     clique: Bulk
     flow: Bulk
     knot: Bulk
+    usual: UsualKnots
     flows: FlowModel | None = None
     others: tuple[OtherKind, ...] = ()
     rate: Rate | None = None
@@ -201,15 +204,16 @@ def figures_of(
     others = {one.kind: one.blocks for one in panel.others}
     _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
     f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    if not panel.others:
-        return view_figures(seen, panel.kinship, f), seen
-    return joint_figures(seen, f, panel.rate, nats_by(seen.edges, panel.others, workers), workers), seen
+    nats = nats_by(seen.edges, panel.others, workers)
+    ties = _ties(seen, f, panel.usual.chance)
+    tied = _tied(seen, ties, panel.others, workers)
+    return view_figures(seen, panel.kinship, f, tied, nats, panel.rate, panel.usual), seen
 
 
 def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
     graph = seen.graph
-    keep: Bools = generator(seed, LEFT_OUT_EDGES, turn).random(graph.edge_count) >= LEFT_OUT
+    keep = ~left_out_edges(graph, seed, turn)
     if not keep.any():
         keep[0] = True
     others = {one.kind: one.blocks for one in panel.others}
@@ -217,31 +221,69 @@ def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: in
     return _learn(fewer, panel.blocks, others, workers)[1].score
 
 
+def left_out_edges(graph: Graph, seed: int, turn: int) -> Bools:
+    """Draw a fifth of the edges by the keys of their ends: one that is still there tomorrow is treated alike."""
+    keys = np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
+    out, key = np.empty(graph.edge_count, dtype=bool), word(seed, LEFT_OUT_EDGES, turn)
+    for start in range(0, graph.edge_count, EDGES_AT_ONCE):
+        left, right = graph.ends(start, start + EDGES_AT_ONCE)
+        drawn_edges(keys[left], keys[right], key, LEFT_OUT, out[start : start + EDGES_AT_ONCE])
+    return out
+
+
 def _learn(seen: Seen, blocks: Blocks, others: Mapping[str, Blocks], workers: int) -> tuple[Panel, Evidence]:
     kinship, f = learn_kinship(seen.edges.own, seen.coordinates, workers=workers)
     learned, nats = learn_others(seen.edges, others, workers)
     rate = learn_rate(f, kinship) if learned and not kinship.silent else None
-    figures = joint_figures(seen, f, rate, nats, workers) if learned else view_figures(seen, kinship, f)
+    ties = _ties(seen, f)
+    tied = _tied(seen, ties, learned, workers)
+    usual = usual_knots(tied, seen.degrees, ties.chance)
+    figures = view_figures(seen, kinship, f, tied, nats, rate, usual)
     judged = seen.degrees > 0
     stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, None, tuple(learned), rate)
+    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, usual, None, tuple(learned), rate)
     return panel, evidence_of(figures, seen.cycle_log_p, panel)
 
 
-def view_figures(seen: Seen, kinship: Kinship, f: Floats) -> Figures:
-    """Return the figures of the views from f of every edge, and the knots as they are."""
-    graph = seen.graph
-    tied = knots(graph, residuals=seen.residuals, no_reason=odds_of_no_reason(f))
-    return strangeness(graph, f, kinship), seen.outlyingness, beyond_degree(tied, graph.degrees), seen.flow, tied
+def _ties(seen: Seen, f: Floats, chance: float | None = None) -> Ties:
+    edges = seen.edges
+    return unexplained(edges.own, residuals=edges.residuals, no_reason=odds_of_no_reason(f), chance=chance)
 
 
-def joint_figures(seen: Seen, f: Floats, rate: Rate | None, nats: Sequence[Floats], workers: int) -> Figures:
-    """Return the same where the judged nodes are joined to other kinds; ``nats`` is what those edges say."""
+def _tied(seen: Seen, ties: Ties, others: Sequence[OtherKind], workers: int) -> Floats:
+    """Give the knot of every judged node."""
+    if not others:
+        return knots_of(seen.edges.own, ties)
+    return joint_knots(seen.edges, ties, {one.kind: one.chance for one in others}, workers=workers)
+
+
+def simulated_figures(seen: Seen, panel: Panel, f: Floats, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
+    """Return the figures of a simulated network, whose knots are compared with each other."""
+    ties = _ties(seen, f)
+    tied = joint_knots(seen.edges, ties, workers=workers) if panel.others else knots_of(seen.edges.own, ties)
+    return view_figures(seen, panel.kinship, f, tied, nats)
+
+
+def view_figures(
+    seen: Seen,
+    kinship: Kinship,
+    f: Floats,
+    tied: Floats,
+    nats: Sequence[Floats] = (),
+    rate: Rate | None = None,
+    usual: UsualKnots | None = None,
+) -> Figures:
+    """Return the figures of the views from f of every edge within the kind, and the knots as they are.
+
+    ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
+    """
     own = seen.edges.own
-    within = [] if rate is None else [rate.nats(mean_ratios(own, f), own.degrees)]
-    tied = joint_knots(seen.edges, odds_of_no_reason(f), workers)
-    strange = joint_strangeness(own.node_count, [*within, *nats])
-    return strange, seen.outlyingness, beyond_degree(tied, seen.degrees), seen.flow, tied
+    if nats:
+        within = [] if rate is None else [rate.nats(mean_ratios(own, f), own.degrees)]
+        strange = joint_strangeness(own.node_count, [*within, *nats])
+    else:
+        strange = strangeness(own, f, kinship)
+    return strange, seen.outlyingness, beyond_degree(tied, seen.degrees, usual), seen.flow, tied
 
 
 def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:

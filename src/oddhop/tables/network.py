@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress, silent
+from oddhop.base.randomness import mixed_texts
 from oddhop.base.settings import checked
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
@@ -27,6 +28,8 @@ from oddhop.tables.encoded import encode_tables
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
 from oddhop.tables.settings import EncodeSettings, ReadSettings
+
+IDS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,27 @@ class Network:
         """The ids of the nodes that are judged: all, or those of one kind."""
         judged = self.graph.judged
         return self.ids.slice(judged.start, judged.stop - judged.start)
+
+    @property
+    def keys(self) -> Ints:
+        """64 bits for every node, made of its id: the same tomorrow, and in any order of the nodes.
+
+        Examples
+        --------
+        >>> from oddhop import Graph, Network
+        >>> one = Graph.from_arrays([[0], [1]], [[1.0], [2.0]], node_ids=["a", "b"])
+        >>> two = Graph.from_arrays([[0], [1]], [[1.0], [2.0], [3.0]], node_ids=["b", "a", "0"])
+        >>> bool((Network.of(one).keys == Network.of(two).keys[1:]).all())
+        True
+        """
+        out = np.empty(len(self.ids), dtype=np.uint64)
+        for start in range(0, len(self.ids), IDS_AT_ONCE):
+            texts = self.ids.slice(start, IDS_AT_ONCE).cast(pa.large_string())
+            _, places, content = texts.buffers()
+            starts = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+            letters = np.frombuffer(content or b"", np.uint8)
+            mixed_texts(starts, letters, out[start : start + IDS_AT_ONCE])
+        return out
 
     def kind_of(self, node: int) -> str | None:
         """Return the kind of a node by its number; None where there is one kind."""
