@@ -68,20 +68,25 @@ def score(
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="The folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
+    top: o.Top = None,
+    max_chance: o.MaxChance = None,
     *,
     read: o.Reading,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
     workers: o.Workers = None,
+    resume: o.Resume = False,
+    report: o.WithReport = True,
+    cases: o.Cases = o.CASES,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Score a network by a model that was fitted before; its tables are read as those of the model were.
+    """Score a network by a model that was fitted before, without fitting; the folder is that of detect.
 
     Example:
 
-        oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores
+        oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores --top 20
     """
     from oddhop import runs
     from oddhop.cli.settings import gathered, named_nodes
@@ -97,11 +102,16 @@ def score(
             named_nodes(nodes),
             out=out,
             settings=chosen,
+            top_k=top,
+            max_chance=max_chance,
             database=database,
             write_to=write_to,
             write_mode=write_mode.value,
             workers=workers,
+            resume=resume,
+            cases=cases if report else 0,
             log=console,
         )
-    show_top(run.result, run.figures["flagged"] or None)
-    say_where(console, run)
+    if run.made_now:
+        show_top(run.result, top or run.figures["flagged"] or None)
+        say_where(console, run, budgeted=top is not None or max_chance is not None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from oddhop.detector.contract import DetectorParts, FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.fit_folder import begun
 from oddhop.detector.flagging import budget, threshold
-from oddhop.detector.model_file import Model, load_model, save_model
+from oddhop.detector.model_file import ROLES, Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
 from oddhop.errors import NothingToLearnError, SettingsError
@@ -52,6 +53,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
     anomaly_std_: Floats
     result_: pa.Table
     network_: Network
+    flags_anew_: bool = False
 
     def settings(self) -> Any:
         """Return the settings, checked."""
@@ -90,7 +92,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
             learned, judgement = self._learn(replace(graph, keys=taken.keys), run)
         degrees = graph.degrees[graph.judged]
         known = graph.fingerprint, settings, seed
-        self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding)
+        self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding, taken.ends)
         self.network_ = taken
         return self
 
@@ -106,12 +108,36 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         """Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network."""
         raise SettingsError(f"{self.name} does not run over partitions", "use hcm, or fit on one machine")
 
+    def flagging(self, *, top_k: int | None = None, max_chance: float | None = None) -> Self:
+        """Return a fitted copy that flags so many nodes of every network that it ranks, instead of by its threshold.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> one, two = (Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3))) for _ in range(2))
+        >>> fitted = Odd(random_state=0).fit(one)
+        >>> int(np.sum(fitted.flagging(top_k=5).rank(two)["flagged"]))
+        5
+        """
+        check_is_fitted(self, "threshold_")
+        unset = {name: None for name in ("top_k", "max_chance") if name in self.settings_type.model_fields}
+        asked = {name: value for name, value in (("top_k", top_k), ("max_chance", max_chance)) if value is not None}
+        settings = {**self.model_.settings.model_dump(), **unset, "contamination": "auto", **asked}
+        other = copy(self)
+        other.model_ = replace(self.model_, settings=checked(self.settings_type, settings))
+        other.flags_anew_ = True
+        return other
+
     def rank(self, network: Any, *, nodes: Any = None, progress: Progress = silent) -> pa.Table:
         """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")
         taken = self._read(network, nodes, progress)
         self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
+        if self.flags_anew_:
+            self._flag(judgement, self.model_.settings)
         return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
 
     def score_samples(self, network: Any) -> Floats:
@@ -273,21 +299,31 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         learned: Any,
         judgement: Judgement,
         encoding: Encoding | None,
+        roles: Mapping[str, str] | None = None,
     ) -> None:
         """Take over what a fit came to: flag the nodes, make the table, and be fitted."""
         ranking = judgement.ranking
-        head = ranking.top if judgement.head is None else judgement.head
-        line = threshold(ranking.score, judgement.judged, head) if settings.flags else float("inf")
+        line = self._flag(judgement, settings)
         self.seed_ = seed
-        self.threshold_, self.offset_ = line, -line
         self.anomaly_scores_, self.anomaly_std_ = ranking.score, ranking.std
         self.result_ = result_table(ids, degrees, judgement, line)
-        self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding)
+        self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding, roles or {})
+
+    def _flag(self, judgement: Judgement, settings: Any) -> float:
+        """Set the threshold so that as many nodes are flagged as the settings say."""
+        head = judgement.ranking.top if judgement.head is None else judgement.head
+        line = threshold(judgement.ranking.score, judgement.judged, head) if settings.flags else float("inf")
+        self.threshold_, self.offset_ = line, -line
+        return line
 
     def _read(self, network: Any, nodes: Any, progress: Progress) -> Network:
         if nodes is None:
             return as_network(network)
-        return read_network(network, nodes, encoding=self.model_.encoding, progress=progress)
+        source, target, id_name = (self.model_.roles.get(name) for name in ROLES)
+        encoding = self.model_.encoding
+        return read_network(
+            network, nodes, source=source, target=target, id=id_name, encoding=encoding, progress=progress
+        )
 
     def _ranked(self, network: Any, result: pa.Table | None) -> tuple[Network, pa.Table]:
         check_is_fitted(self, "threshold_")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from oddhop.detector.settings import DetectorSettings
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.tables.encode import Encoding
 
+ROLES = ("source", "target", "id")
 THRESHOLD = "threshold"
 SomeSettings = TypeVar("SomeSettings", bound=DetectorSettings)
 Learned = TypeVar("Learned")
@@ -37,6 +38,7 @@ class Model(Generic[SomeSettings, Learned]):
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
     encoding : how the columns of a table become the attributes, where they came from one.
+    roles : the columns that held the ends of an edge and the id of a node, by "source", "target" and "id".
     """
 
     settings: SomeSettings
@@ -46,6 +48,7 @@ class Model(Generic[SomeSettings, Learned]):
     fingerprint: str
     version: str
     encoding: Encoding | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def save_model(path: str | os.PathLike[str], detector: str, schema: int, model: 
         "learned": parts.info,
         "fingerprint": model.fingerprint,
         "encoding": None if model.encoding is None else model.encoding.to_json(),
+        "roles": dict(model.roles),
     }
     sweep_beside(Path(path))
     write_atomically(Path(path), pack_arrays({**parts.arrays, THRESHOLD: np.array([model.threshold])}, info))
@@ -119,6 +123,7 @@ def load_model(
             fingerprint=str(info["fingerprint"]),
             version=str(info["version"]),
             encoding=encoding,
+            roles={ROLES[ROLES.index(name)]: str(column) for name, column in info.get("roles", {}).items()},
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
         raise ModelFileError(f"{path} is not a usable model: {error}") from None

@@ -18,6 +18,7 @@ from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.ranking import check_finite, rank_scores
 from oddhop.detector.result_table import Judgement
+from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
@@ -30,7 +31,7 @@ from oddhop.odd.explain import explain_nodes
 from oddhop.odd.explain_kinds import explain_kinds
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
-from oddhop.odd.null import simulate_chance
+from oddhop.odd.null import Chance, simulate_chance
 from oddhop.odd.phrases import GUIDE, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.views import LEFT_OUT, Panel, Seen, figures_of, judge, learn_panel, thinned_score
@@ -130,9 +131,7 @@ class Odd(GraphDetector):
         chance = None
         if cost.simulates(Size.of(graph), settings):
             chance = simulate_chance(panel, seen, seed=run.seed, workers=run.workers, progress=run.progress)
-        if chance is not None and settings.max_chance is not None:
-            head = chance.standing_out(evidence.score[judgement.judged], settings.max_chance)
-            judgement = replace(judgement, head=head)
+        judgement = _with_head(judgement, chance, settings)
         truncated = 0 if seen.cycles is None else seen.cycles.truncated
         return OddLearned(panel, residuals, chance, truncated, hub_counts(seen.edges)), judgement
 
@@ -142,7 +141,8 @@ class Odd(GraphDetector):
         panel = model.learned.panel
         evidence, seen = judge(panel, graph, workers=workers)
         check_finite(evidence.score)
-        return _judgement(panel, seen, evidence, model.settings, model.seed, workers, progress)
+        judgement = _judgement(panel, seen, evidence, model.settings, model.seed, workers, progress)
+        return _with_head(judgement, model.learned.chance, model.settings)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
@@ -191,6 +191,15 @@ class Odd(GraphDetector):
     @classmethod
     def _from_parts(cls, parts: Parts, settings: Any) -> tuple[OddLearned, int]:
         return from_parts(parts, settings)
+
+
+def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSettings) -> Judgement:
+    """Flag the nodes that stand out, where they are asked for; a model without simulated networks cannot tell."""
+    if settings.max_chance is None:
+        return judgement
+    if chance is None:
+        raise SettingsError("the model holds no simulated networks", "fit it with max_chance, or say how many to flag")
+    return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
 
 
 def _judged_score(graph: Graph, evidence: Evidence) -> Floats:

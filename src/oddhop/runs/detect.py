@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,12 +16,11 @@ from oddhop.errors import RunFolderError, SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
+from oddhop.runs.finish import Destination, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import left_out, read_for_run
-from oddhop.runs.reopen import write_report
 from oddhop.runs.settings import RunSettings, checked_run_settings
 from oddhop.tables.network import describe
-from oddhop.tables.read.sql import put_table
 
 CHECKPOINTS = "checkpoints"
 
@@ -112,44 +110,26 @@ def detect(
                 command="go on with --resume or choose another folder",
             )
         fitter = detector_named(detector)(**settings.of(detector).model_dump())
+        network = None
         if on_cluster:
             data = _fit_on_cluster(fitter, str(edges), address, checkpoints, resume=resume, log=log)
         else:
             network = read_for_run(log, settings, edges, nodes, database)
             fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
             data = files.data_part(network)
-            if cases:
-                write_report(folder, fitter, network, fitter.result_, cases=cases, log=log)
-        result = fitter.result_ if on_cluster else network.with_kept(fitter.result_)
-        figures = files.write_results(folder, result, in_shards=on_cluster)
-        figures |= files.ending_part(fitter, result)
-        fitter.save(folder / files.MODEL)
-        if write_to is not None and database is not None:
-            put_table(result, database, write_to, mode=write_mode)
-        parts = {
-            "detector": detector,
-            "settings": settings.model_dump(mode="json"),
-            "seed": fitter.seed_,
-            "tables": {"edges": _named(edges), "nodes": _named_nodes(nodes)},
-            "data": data,
-            "results": figures,
-        }
-        files.write_manifest(folder, "detect", parts)
+        result, figures = finish_run(
+            folder,
+            "detect",
+            fitter,
+            fitter.result_,
+            network,
+            Destination(database, write_to, write_mode, cases),
+            settings,
+            {"tables": named_tables(edges, nodes), "data": data},
+            log,
+        )
         shutil.rmtree(checkpoints)
     return Run(folder, result, figures)
-
-
-def _named(table: Any) -> str | None:
-    """Return what a table is called, so that the run can be opened again; a frame is called nothing."""
-    return str(table) if isinstance(table, str | Path) else None
-
-
-def _named_nodes(nodes: Any) -> str | dict[str, str] | None:
-    """Return the same of one node table, or of one for every kind of node."""
-    if not isinstance(nodes, Mapping):
-        return _named(nodes)
-    named = {kind: name for kind, one in nodes.items() if (name := _named(one)) is not None}
-    return named if len(named) == len(nodes) else None
 
 
 def _fit_on_cluster(

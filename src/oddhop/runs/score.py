@@ -1,20 +1,21 @@
-"""``score``: a network ranked by a model that was fitted before."""
+"""``score``: a network ranked by a model that was fitted before. It is a run like that of ``detect``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from oddhop.base.checkpoints import locked
 from oddhop.detector.registry import load
 from oddhop.errors import ModelFileError, RunFolderError
-from oddhop.graph.disk import file_entry
+from oddhop.graph.disk import file_entry, is_stored
+from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.detect import Run
+from oddhop.runs.finish import Destination, WriteMode, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
-from oddhop.tables.read.sql import put_table
 
 
 def score(
@@ -24,37 +25,77 @@ def score(
     *,
     out: str | Path,
     settings: RunSettings | None = None,
+    top_k: int | None = None,
+    max_chance: float | None = None,
     database: str | None = None,
     write_to: str | None = None,
-    write_mode: Literal["create", "replace", "append"] = "create",
+    write_mode: WriteMode = "create",
     workers: int | None = None,
+    resume: bool = False,
+    cases: int = CASES,
     log: Log = QUIET,
 ) -> Run:
-    """Rank a network by a model file; its tables are read as those of the model were."""
+    r"""Rank a network by a model file, without fitting; its tables are read as those of the model were.
+
+    The folder is the same as that of :func:`~oddhop.runs.detect`: results, report, model and manifest.
+
+    Parameters
+    ----------
+    model : a model file.
+    edges, nodes, out, settings, database, write_to, write_mode, cases, log : as in :func:`~oddhop.runs.detect`. The
+        columns that hold the ends of an edge and the id of a node are those of the model, unless others are named.
+    top_k, max_chance : how many nodes of this network to flag; left out, those above the threshold of the model.
+    resume : take a run that is complete for done. One that was killed is begun again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from oddhop.runs import fit, score
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+    ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\na,d\na,c\n")
+    ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
+    ...     _ = fit(str(edges), str(nodes), model=Path(home, "model.oddhop"))
+    ...     run = score(Path(home, "model.oddhop"), str(edges), str(nodes), out=Path(home, "run"), top_k=1)
+    ...     sorted(file.name for file in run.folder.glob("*.*"))
+    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet']
+    """
     settings = checked_run_settings() if settings is None else settings
     detector = load(model)
-    encoding = detector.model_.encoding
+    encoding, roles = detector.model_.encoding, detector.model_.roles
     if encoding is None:
         raise ModelFileError(
             f"{model} was fitted on arrays and does not say how columns become attributes",
             "score with it in Python, or fit by oddhop fit",
         )
+    if top_k is not None or max_chance is not None:
+        detector = detector.flagging(top_k=top_k, max_chance=max_chance)
     detector.set_params(workers=workers)
+    if not (isinstance(edges, str | Path) and is_stored(edges)):
+        remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
+        settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
     with locked(out) as folder:
-        if files.read_manifest(folder) is not None:
-            raise RunFolderError(f"{folder} already holds results", "choose another folder")
+        manifest = files.read_manifest(folder)
+        if manifest is not None:
+            if not resume:
+                raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+            log.say("complete", f"the run in {folder} is complete; nothing to do")
+            return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
         network = read_for_run(log, settings, edges, nodes, database, encoding)
-        result = detector.rank(network, progress=log.progress)
-        result = network.with_kept(result)
-        figures = files.write_results(folder, result)
-        figures |= files.ending_part(detector, result)
-        if write_to is not None and database is not None:
-            put_table(result, database, write_to, mode=write_mode)
-        parts = {
-            "model": file_entry(Path(model)).sha256,
-            "settings": {"read": settings.read.model_dump(), detector.name: detector.model_.settings.model_dump()},
-            "data": files.data_part(network),
-            "results": figures,
-        }
-        files.write_manifest(folder, "score", parts)
+        result, figures = finish_run(
+            folder,
+            "score",
+            detector,
+            detector.rank(network, progress=log.progress),
+            network,
+            Destination(database, write_to, write_mode, cases),
+            settings,
+            {
+                "tables": named_tables(edges, nodes),
+                "data": files.data_part(network),
+                "model": file_entry(Path(model)).sha256,
+            },
+            log,
+        )
     return Run(folder, result, figures)

@@ -94,6 +94,14 @@ class Network:
             mixed_texts(starts, letters, out[start : start + IDS_AT_ONCE])
         return out
 
+    @property
+    def ends(self) -> dict[str, str]:
+        """The columns that hold the ends of an edge and, with one kind of node, its id; none for arrays."""
+        if self.roles is None:
+            return {}
+        ends = {"source": self.roles.source, "target": self.roles.target}
+        return ends if self.graph.kinds is not None else ends | {"id": self.roles.id}
+
     def kind_of(self, node: int) -> str | None:
         """Return the kind of a node by its number; None where there is one kind."""
         kinds = self.graph.kinds
