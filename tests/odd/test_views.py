@@ -30,8 +30,8 @@ def test_a_panel_judges_its_own_network_to_the_bit_and_on_any_number_of_workers(
 
 
 def test_thinned_scores_depend_on_seed_and_turn_alone() -> None:
-    _, evidence, seen = learn_panel(planted())
-    first = thinned_score(seen, 1, 0)
-    np.testing.assert_array_equal(first, thinned_score(seen, 1, 0, workers=2))
-    assert not np.array_equal(first, thinned_score(seen, 1, 1))
+    panel, evidence, seen = learn_panel(planted())
+    first = thinned_score(panel, seen, 1, 0)
+    np.testing.assert_array_equal(first, thinned_score(panel, seen, 1, 0, workers=2))
+    assert not np.array_equal(first, thinned_score(panel, seen, 1, 1))
     assert np.corrcoef(first, evidence.score)[0, 1] > 0.8
