@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from oddhop.odd.rate import learn_rate
 from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, mean_ratios_with, telling_columns, told_by
 from oddhop.odd.stranger import Kinship
 
@@ -294,6 +295,15 @@ def test_a_kind_without_columns_is_known_by_its_other_neighbours() -> None:
     relation, told = learn_relation(_pairs(edges, near, np.empty((80, 0))))
     assert not relation.silent
     assert np.argmax(told.means()) == stranger
+
+
+def test_one_edge_a_node_leaves_variances_that_a_rate_can_be_made_of() -> None:
+    relation, told = learn_relation(_matched([0.8], 600, noise=0))
+    assert not relation.silent
+    assert relation.near.within > 0
+    rate = learn_rate(told.f, relation.near)
+    assert rate.spread < 1e-6  # nothing tells nodes from edges
+    assert np.isfinite(rate.nats(told.means(), told.pairs.degrees[0])).all()
 
 
 def test_nothing_to_learn_from_is_silent() -> None:
