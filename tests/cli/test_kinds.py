@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from oddhop.runs import checked_run_settings
@@ -48,6 +50,46 @@ def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> No
     encoding = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"]).encoding
     again = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"], encoding=encoding)
     assert again.graph.fingerprint == manifest["data"]["fingerprint"]
+
+
+def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
+    told = run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--top", "5", "--cases", "6")
+    assert "40 account (judged), 25 device" in told
+    result = pq.read_table(folder / "run/results.parquet")
+    assert sorted(result["id"].to_pylist()) == list(range(1, 41))
+    page = (folder / "run/report.html").read_text()
+    assert page.count('class="case"') == 6
+    assert "report.html is whole" in run("verify", "run")
+    first = result.slice(0, 1).to_pylist()[0]
+    assert f"{first['id']}: {first['kind']}, score {first['score']:.3f}" in run("explain", "run", str(first["id"]))
+    words = run("explain", "run", str(first["id"]), "--json")
+    figures = json.loads(words[words.index("{\n") :])
+    assert figures["node_kind"] == "account"
+    assert figures["degree"] == first["degree"]
+    assert {one["node_kind"] for one in figures["neighbours"]} <= {"account", "device"}
+    assert "no account is called '99'" in refused(3, "explain", "run", "99")[0]
+    run("report", "run", "--cases", "2")
+    assert (folder / "run/report.html").read_text().count('class="case"') == 2
+    assert "report.html is whole" in run("verify", "run")
+    Path("moved.csv").write_bytes(Path("devices.csv").read_bytes())
+    run("report", "run", "--nodes", "account=accounts.csv", "--nodes", "device=moved.csv", "--cases", "1")
+    Path("devices.csv").write_text(Path("devices.csv").read_text().replace("\n1,", "\n1,1", 1))
+    assert "the tables are not those of the run" in refused(5, "report", "run")[0]
+
+
+def test_what_was_fitted_scores_the_same_kinds_later(folder: Path) -> None:
+    run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--no-report")
+    run("fit", "edges.csv", *KINDS, "--model", "model.oddhop", "--seed", "0")
+    run("score", "model.oddhop", "edges.csv", *NODES, "--source-kind", "account", "--out", "scores")
+    run("ingest", "edges.csv", *KINDS, "--out", "graph")
+    run("score", "model.oddhop", "graph", "--out", "by-disk")
+    wanted = pq.read_table(folder / "run/results.parquet")
+    for out in ("scores", "by-disk"):
+        assert pq.read_table(folder / out / "results.parquet").equals(wanted)
+    assert "is whole" in run("verify", "scores")
+    run("ingest", "edges.csv", *NODES, "--source-kind", "account", "--judge", "device", "--out", "other")
+    assert refused(3, "score", "model.oddhop", "other", "--out", "never")
+    assert not (folder / "never").exists()
 
 
 def test_settings_say_the_same_as_options(folder: Path) -> None:

@@ -65,6 +65,14 @@ def test_a_model_file_keeps_every_score(fitted: Odd, tmp_path: Path) -> None:
     assert loaded.rank(planted()).equals(fitted.result_)
 
 
+def test_where_every_node_has_one_neighbour_a_model_goes_through_a_file(tmp_path: Path) -> None:
+    x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)
+    twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
+    fitted = Odd(random_state=0, n_resamples=2, simulate=False).fit(twins)
+    fitted.save(tmp_path / "odd")
+    np.testing.assert_array_equal(-Odd.load(tmp_path / "odd").score_samples(twins), fitted.anomaly_scores_)
+
+
 def test_a_wide_network_of_words_goes_through_a_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     graph = Graph.from_arrays(rng.integers(0, 90, (2, 300)), (rng.random((90, 130)) < 0.1).astype(float))

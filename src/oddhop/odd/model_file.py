@@ -105,6 +105,8 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
         if array.dtype.kind not in "fi" or not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite numbers")
     told = [(str(kind), int(own)) for kind, own in parts.info["others"]]
+    if len({kind for kind, _ in told}) != len(told) or any(name.startswith(f"other{len(told)}.") for name in arrays):
+        raise ValueError("it does not name every other kind of node once")
     blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
     width = sum(block.coordinates.width for block in blocks.parts)
     flows = _flows(arrays, width)
@@ -113,6 +115,8 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     stranger, outlier, clique, flow, knot = (_bulk(arrays, name) for name in BULKS)
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
     kinship, rate = _kinship(arrays, "kinship", width), _rate(arrays, "rate")
+    if (rate is None) != (kinship.silent or not told):
+        raise ValueError("the rate of the edges within the kind is missing, or is one of edges that say nothing")
     panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, _usual(arrays), flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
@@ -160,13 +164,16 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
     both = used[0][0].size + used[1][0].size  # own and borrowed
     near, far = (_kinship(arrays, f"{before}{side}", both) for side in ("near", "far"))
     unrelated = _number(arrays, f"{before}relation.unrelated")
-    if near.correlation.shape != far.correlation.shape or not 0 <= unrelated < 1:
+    if not np.array_equal(near.correlation, far.correlation) or not 0 <= unrelated < 1:
         raise ValueError(f"the sides of {before}relation do not fit each other")
     relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
     share, chance = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance"))
     if not 0 <= share <= 1 or chance < 0:
         raise ValueError(f"{before}edges has a share of {share} and a chance of {chance}")
-    return OtherKind(kind, blocks, share, relation, _rate(arrays, f"{before}rate"), chance)
+    rate = _rate(arrays, f"{before}rate")
+    if (rate is None) != relation.silent:
+        raise ValueError(f"{before}rate is missing, or is one of edges that say nothing")
+    return OtherKind(kind, blocks, share, relation, rate, chance)
 
 
 def _usual(arrays: Arrays) -> UsualKnots:

@@ -59,8 +59,9 @@ def learn_rate(f: Floats, kinship: Kinship) -> Rate:
     >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
     [0.0, 2.0, 4.5]
     """
-    counts, edges = np.histogram(f, bins=BINS)
-    values, share = (edges[1:] + edges[:-1]) / 2, counts / max(f.size, 1)
+    counts, sums = (np.histogram(f, bins=BINS, weights=weights)[0] for weights in (None, f))
+    # The mean of every bin: the middle of the last one lies below the largest f, and the bound would not hold there.
+    values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / f.size
     top = float(values[-1])
     reach = max(top - float(np.median(f)), 1e-12)
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach

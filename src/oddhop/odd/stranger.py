@@ -304,10 +304,12 @@ def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, flo
     def surplus(between: float) -> float:
         return float(np.median(off / np.sqrt(between + within / d))) - MEDIAN_OF_ABSOLUTE_NORMAL
 
-    if surplus(floor) <= 0:
-        return middle, floor, within
-    ceiling = floor + 4 * float(off.max()) ** 2
-    return middle, float(optimize.brentq(surplus, floor, ceiling)), within
+    between = floor
+    if surplus(floor) > 0:
+        between = float(optimize.brentq(surplus, floor, floor + 4 * float(off.max()) ** 2))
+    if not spare:  # every node has one edge: nothing tells the two apart, and z is the same
+        return middle, floor, between
+    return middle, between, within or floor
 
 
 @compiled
