@@ -26,7 +26,7 @@ from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.odd.clique import LARGEST
 
-WEDGES, WEDGES_PER_NODE = 2_000_000_000, 4_096  # pairs of edges with a common end: in all, or for every judged node
+WEDGES, WEDGES_PER_NODE = 500_000_000, 1_000  # pairs of edges with a common end: in all, or for every judged node
 NODES_AT_ONCE = 4_096
 
 
