@@ -1,8 +1,9 @@
 """Explanations where there are several kinds of nodes: whom a judged node is joined to, and with whom it shares that.
 
-The attributes of a node change f of its own edges, its outlyingness and its flow. They change nothing that its
-neighbours borrow in these edges, for it is left out there. So a node with another value in a column is judged again
-in closed form. What communities explain is held as it is, and no edge is taken away.
+The attributes of a node change f of its edges to other kinds, its outlyingness and its flow. They change nothing that
+its neighbours borrow in these edges, for it is left out there. So a node with another value in a column is judged again
+in closed form. What its edges within the kind say, and what communities explain, is held as it is, and no edge is taken
+away.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from oddhop.explain.flows import node_flows, with_neighbour
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_attributes
 from oddhop.odd.butterfly import Common, partners
+from oddhop.odd.clique import Ties, surprises, unexplained
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.explain import MEMBER, drawn_at
 from oddhop.odd.kinds import OtherKind
@@ -28,7 +30,7 @@ from oddhop.odd.outlier import outlyingness
 from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import Told, mean_ratios_with, told_by
-from oddhop.odd.stranger import edge_ratios, mean_ratios, turned
+from oddhop.odd.stranger import Ratio, edge_ratios, mean_ratios, odds_of_no_reason, turned
 from oddhop.odd.views import Figures, Panel, Seen, evidence_of, figures_of
 from oddhop.tables.network import Network
 
@@ -47,7 +49,9 @@ class Context:
     panel, network : what was learned, and the network.
     seen, figures, evidence : the network as the views see it, and what they say.
     told, usual : f of the edges to every other kind, and sorted.
-    within : what the edges within the kind say of every judged node, in nats.
+    within : what the edges within the kind say of every judged node, in nats; ``faces`` are turned coordinates, and
+        ``usual_within`` is f of these edges, sorted.
+    ties : what communities and looks leave of the edges within the kind.
     common : the same edges, as common neighbours are counted over them.
     columns : of the judged kind.
     baseline : what is usual.
@@ -61,6 +65,9 @@ class Context:
     told: tuple[Told, ...]
     usual: tuple[Floats, ...]
     within: Floats
+    faces: Floats
+    usual_within: Floats
+    ties: Ties
     common: tuple[Common, ...]
     columns: Columns
     baseline: Baseline
@@ -87,6 +94,10 @@ def explain_kinds(
     known = {one.kind: one.relation for one in panel.others}
     chances = {one.kind: one.chance for one in panel.others}
     told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
+    own = seen.edges.own
+    faces = turned(seen.coordinates, panel.kinship)
+    f = edge_ratios(own, faces, panel.kinship, workers=workers)
+    looks = odds_of_no_reason(f)
     context = Context(
         panel,
         network,
@@ -95,7 +106,10 @@ def explain_kinds(
         evidence_of(figures, seen.cycle_log_p, panel),
         told,
         tuple(np.sort(one.f) for one in told),
-        _within(panel, seen, workers),
+        np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(mean_ratios(own, f), own.degrees),
+        faces,
+        np.sort(f),
+        unexplained(own, residuals=seen.edges.residuals, no_reason=looks, chance=panel.usual.chance),
         tuple(one.common(chances[one.pairs.kind]) for one in seen.edges.joined),
         Columns(network.of_judged()),
         baseline,
@@ -103,14 +117,6 @@ def explain_kinds(
     for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
         progress("explain", done, nodes.size)
         yield why
-
-
-def _within(panel: Panel, seen: Seen, workers: int) -> Floats:
-    own = seen.edges.own
-    if panel.rate is None:
-        return np.zeros(own.node_count)
-    f = edge_ratios(own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    return panel.rate.nats(mean_ratios(own, f), own.degrees)
 
 
 def _explain(context: Context, number: int) -> Explanation:
@@ -124,7 +130,7 @@ def _explain(context: Context, number: int) -> Explanation:
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), evidence.parts[:, place].tolist(), strict=True))
     around = _around(context, number)
     shared = _shared(context, number, around.nodes) if p[2] < NOTABLE else None
-    inside = np.isin(around.nodes, [] if shared is None else shared.nodes)
+    inside = np.isin(around.nodes, [] if shared is None else [*shared.nodes, *shared.tied])
     order = np.lexsort((-around.f, ~inside)) if kind == "clique" else np.argsort(-around.f, kind="stable")
     shown = order[:SHOWN]
     listed = tuple(_neighbour(context, number, around, int(k), bool(inside[k])) for k in shown)
@@ -177,18 +183,28 @@ def _around(context: Context, number: int) -> _Around:
         matrix, first = told.pairs.matrix, kinds.nodes(kinds.names.index(other.kind)).start
         row = slice(matrix.indptr[place], matrix.indptr[place + 1])
         where = np.searchsorted(nodes, matrix.indices[row].astype(np.int64) + first)
-        f[where] = told.f[row]
-        as_far = usual.size - np.searchsorted(usual, told.f[row] - 1e-9, side="left")
-        rarity[where] = np.maximum(as_far, 1) / usual.size
+        f[where], rarity[where] = told.f[row], _share_as_far(usual, told.f[row])
+    mine = of == kinds.judged
+    if mine.any() and not context.panel.kinship.silent:
+        there = context.faces[nodes[mine] - graph.judged.start]
+        f[mine] = Ratio.of(context.panel.kinship)(np.broadcast_to(context.faces[place], there.shape), there)
+        rarity[mine] = _share_as_far(context.usual_within, f[mine])
     return _Around(nodes, of, f, rarity)
+
+
+def _share_as_far(usual: Floats, f: Floats) -> Floats:
+    """Give the share of edges of one sort, whose f is sorted, that look as far as f says."""
+    as_far = usual.size - np.searchsorted(usual, f - 1e-9, side="left")
+    return np.asarray(np.maximum(as_far, 1) / usual.size)
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Judged nodes that share neighbours with one beyond chance, the closest first, and those neighbours."""
+    """Judged nodes that share neighbours with one, the closest first; what they share; and whom it is tied to."""
 
     members: Ints
     nodes: Ints
+    tied: Ints
 
 
 def _shared(context: Context, number: int, around: Ints) -> _Group | None:
@@ -197,22 +213,30 @@ def _shared(context: Context, number: int, around: Ints) -> _Group | None:
     for common in context.common:
         who, found = partners(common, number - start)
         surprise[who] = np.maximum(surprise[who], found)
-    if surprise.max(initial=0.0) <= 0:
+    own = context.seen.edges.own
+    direct = surprises(own, context.ties, number - start)
+    most = max(surprise.max(initial=0.0), direct.max(initial=0.0))
+    if most <= 0:
         return None
-    members = np.flatnonzero(surprise >= MEMBER * surprise.max())
+    row = own.indices[own.indptr[number - start] : own.indptr[number - start + 1]]
+    tied = np.asarray(row[np.argsort(-direct, kind="stable")][: int((direct >= MEMBER * most).sum())] + start)
+    members = np.flatnonzero(surprise >= MEMBER * most)
     members = members[np.argsort(-surprise[members], kind="stable")] + start
     counts = np.zeros(around.size, dtype=np.int64)
     for one in members[:PARTNERS]:
         counts += np.isin(around, graph.indices[graph.indptr[one] : graph.indptr[one + 1]])
     often = (counts > 0) & (2 * counts >= min(members.size, PARTNERS))
-    return _Group(members, around[np.flatnonzero(often)[np.argsort(-counts[often], kind="stable")]])
+    return _Group(members, around[np.flatnonzero(often)[np.argsort(-counts[often], kind="stable")]], tied)
 
 
 def _named(context: Context, group: _Group | None) -> Shared | None:
     if group is None:
         return None
     name = context.network.name
-    return Shared([str(name(one)) for one in group.nodes.tolist()], [str(name(one)) for one in group.members.tolist()])
+    nodes, members, tied = (
+        [str(name(one)) for one in some.tolist()] for some in (group.nodes, group.members, group.tied)
+    )
+    return Shared(nodes, members, tied)
 
 
 def _neighbour(context: Context, number: int, around: _Around, place: int, member: bool) -> Neighbour:

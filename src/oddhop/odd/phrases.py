@@ -105,10 +105,18 @@ def reasons(
 
 @dataclass(frozen=True)
 class Shared:
-    """What a group shares, and who is in it, by name."""
+    """What a group shares, who is in it, and whom the node itself is tied to, by name."""
 
     nodes: Sequence[str]
     members: Sequence[str]
+    tied: Sequence[str] = ()
+
+    @property
+    def told(self) -> str:
+        """The group in words."""
+        shares = [f"shares {_some(self.nodes)} with {_some(self.members)}"] if self.nodes and self.members else []
+        parts = [*shares, *([f"is tied to {_some(self.tied)}"] if self.tied else [])]
+        return f"it {spoken(parts)}" if parts else ""
 
 
 def reasons_between_kinds(
@@ -135,7 +143,7 @@ def reasons_between_kinds(
     if not heard:
         return ("No view finds it unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
-    sharing = "" if shared is None else f"it shares {_some(shared.nodes)} with {_some(shared.members)}"
+    sharing = "" if shared is None else shared.told
     who = {"stranger": _far_edges(listed, counts), "clique": sharing}.get(loudest, "")
     told = [
         f"{WHAT[loudest]}{f': {who}' if who else ''}.",
