@@ -78,7 +78,7 @@ def set_verdict(
 
     Example:
 
-        oddhop cases set cases.db c1 cleared --reason family --note "a mother and her sons"
+        oddhop cases set cases.db c1 cleared --reason family
     """
     from oddhop.casebook import NewVerdict, open_book
     from oddhop.casebook.tables import read_verdicts
