@@ -253,6 +253,32 @@ def test_half_of_the_smaller_is_the_same_case(book: Book) -> None:
     }
 
 
+def test_a_case_that_falls_apart_goes_on_under_two_names(book: Book) -> None:
+    nothing = Fingerprint({})
+    book.append([Entry("1", "open", ("a", "b", "c"), nothing), Entry("2", "cleared", ("z",), nothing)])
+    cases = {"1": (["x"], nothing), "2": (["a"], nothing), "3": (["b", "c"], nothing)}
+    decided = suppressed(book, cases).by_case
+    assert {name: one.case_id for name, one in decided.items()} == {"1": "1-2", "2": "2-2", "3": "1"}
+    assert [one.opens for one in decided.values()] == [True, True, False]
+
+
+def test_a_run_that_is_resumed_doubles_nothing(book: Book) -> None:
+    def night(run: str, *, killed_after: int) -> None:
+        cases = {f"{k}": ([f"n{k}"], judged([[0] * 3, [1, 2, 3 + k]], [0])) for k in range(6)}
+        written = 0
+        for name, one in suppressed(book, cases).by_case.items():
+            if one.opens and written < killed_after:
+                members, fingerprint = cases[name]
+                book.append([Entry.of_run(run, one.case_id, members=members, fingerprint=fingerprint)])
+                written += 1
+
+    night("monday", killed_after=3)
+    night("monday", killed_after=99)
+    night("monday", killed_after=99)
+    assert sorted(book.current()) == [f"{k}" for k in range(6)]
+    assert len(list(book.entries())) == 6
+
+
 def test_the_last_of_several_verdicts_on_the_same_members_counts(book: Book) -> None:
     nothing = Fingerprint({})
     book.append([Entry("c1", "cleared", ("a", "b"), nothing)])

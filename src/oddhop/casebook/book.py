@@ -48,7 +48,17 @@ def open_book(where: str | os.PathLike[str], *, create: bool = True) -> Book:
 
 
 class Book:
-    """An open book of cases; made by :func:`open_book`. Several processes may write to one book at once."""
+    """An open book of cases; made by :func:`open_book`. Several processes may write to one book at once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from oddhop.casebook import Entry, open_book
+    >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
+    ...     book.append([Entry("c1", "open", members=("a",)), Entry("c2", "watch", members=("a", "b"))])
+    ...     sorted(book.of_nodes(["a"])), [entry.case_id for entry in book.latest("watch")], "c3" in book
+    (['c1', 'c2'], ['c2'], False)
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -58,6 +68,9 @@ class Book:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __contains__(self, case_id: object) -> bool:
+        return bool(self._store.rows("SELECT 1 FROM entries WHERE case_id = $1 LIMIT 1", (str(case_id),)))
 
     def __repr__(self) -> str:
         return f"Book({self._store.label})"

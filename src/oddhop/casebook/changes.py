@@ -31,6 +31,13 @@ class Changed:
     events_came : how many more events there are, 0 where there are fewer.
     kind : what a member is called.
     more_than : the share of neighbours, or of members, beyond which a change is enough.
+
+    Examples
+    --------
+    >>> from oddhop.casebook import Changed
+    >>> what = Changed(12, 10, 3, 1, 1, 0, 0, (("income", 1),), 0, "account", 0.2)
+    >>> what.enough, what.sentences
+    (True, ['3 of 12 neighbours are new', '1 of 10 neighbours is gone', 'income changed'])
     """
 
     neighbours_now: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from oddhop.casebook.book import Book
 from oddhop.casebook.changes import MORE_THAN, Changed, changed
@@ -18,15 +19,23 @@ class Decision:
 
     Attributes
     ----------
-    hidden : whether it was cleared and has not changed enough since.
-    matched : the last entry of the case that it was before, or None. Its case id goes on.
+    case_id : what to call it in the book: as it was called before, or else a name that the book does not have.
+    matched : the last entry of the case that it was before, or None.
     changed : what changed since that entry, or None where that is not known.
+    hidden : whether it was cleared and has not changed enough since.
     opens : whether the run should write it as open: it is new, it comes back, or it is open and has changed.
+
+    Examples
+    --------
+    >>> from oddhop.casebook import Decision, Entry
+    >>> Decision("c1", Entry("c1", "watch", who="ann", at="2026-11-16T09:30:00.000000Z")).sentences[0]
+    'watch by ann on 2026-11-16'
     """
 
-    hidden: bool
+    case_id: str
     matched: Entry | None = None
     changed: Changed | None = None
+    hidden: bool = False
     opens: bool = True
 
     @property
@@ -47,6 +56,12 @@ class Decisions:
     Attributes
     ----------
     by_case : the decisions, by the ids that the cases have in the run.
+
+    Examples
+    --------
+    >>> from oddhop.casebook import Decision, Decisions
+    >>> Decisions({"n1": Decision("c1", hidden=True), "n2": Decision("n2")}).hidden
+    1
     """
 
     by_case: Mapping[str, Decision]
@@ -59,11 +74,11 @@ class Decisions:
     @property
     def sentence(self) -> str:
         """How many are hidden and why, in words; empty where none is."""
-        count = self.hidden
-        if not count:
+        hidden = self.hidden
+        if not hidden:
             return ""
-        were = "case is hidden: it was" if count == 1 else "cases are hidden: they were"
-        return f"{count:,} {were} cleared, and little has changed since"
+        were = "case is hidden: it was" if hidden == 1 else "cases are hidden: they were"
+        return f"{hidden:,} {were} cleared, and little has changed since"
 
 
 def suppressed(
@@ -100,11 +115,10 @@ def suppressed(
     for entry in known.values():
         for node in entry.members:
             with_node[node].append(entry)
+    before = {name: _before(set(members), with_node) for name, (members, _) in cases.items()}
+    ids = _case_ids(book, before, {name: set(members) for name, (members, _) in cases.items()})
     return Decisions(
-        {
-            name: _decided(_before(set(members), with_node), judged, more_than)
-            for name, (members, judged) in cases.items()
-        }
+        {name: _decided(ids[name], before[name], judged, more_than) for name, (_, judged) in cases.items()}
     )
 
 
@@ -114,11 +128,29 @@ def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | 
     return max(alike, key=lambda one: (one.at, one.entry), default=None)
 
 
-def _decided(before: Entry | None, judged: Fingerprint, more_than: float) -> Decision:
+def _case_ids(book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]]) -> dict[str, str]:
+    """Give every case its id: of several that were one case before, the one that shares most goes on as that case."""
+    shared = {name: 0 if one is None else len(members[name] & set(one.members)) for name, one in before.items()}
+    out: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(before, key=lambda name: (-shared[name], name)):
+        one = before[name]
+        if one is not None and one.case_id not in taken:
+            out[name] = one.case_id
+        else:
+            # A run may count its cases: its case 1 is not the case 1 of another run.
+            numbered = (name if k == 1 else f"{name}-{k}" for k in count(1))
+            out[name] = next(new for new in numbered if new not in taken and new not in book)
+        taken.add(out[name])
+    return out
+
+
+def _decided(case_id: str, before: Entry | None, judged: Fingerprint, more_than: float) -> Decision:
     if before is None:
-        return Decision(hidden=False)
+        return Decision(case_id)
     what = None if before.fingerprint is None else changed(before.fingerprint, judged, more_than=more_than)
     if before.verdict == "cleared":
         hidden = what is not None and not what.enough
-        return Decision(hidden, before, what, opens=not hidden)
-    return Decision(False, before, what, opens=before.verdict == "open" and before.fingerprint != judged)
+        return Decision(case_id, before, what, hidden=hidden, opens=not hidden)
+    moved = before.verdict == "open" and before.fingerprint != judged
+    return Decision(case_id, before, what, opens=moved or case_id != before.case_id)

@@ -86,7 +86,7 @@ class Entry:
         if self.score is not None and not math.isfinite(self.score):
             raise SettingsError(f"score must be finite or None, got {self.score!r}")
         try:
-            UUID(self.entry)
+            object.__setattr__(self, "entry", str(UUID(self.entry)))
         except ValueError:
             raise SettingsError(f"entry must be a UUID, got {self.entry!r}", "leave it out for a new one") from None
         # Plain types, for a database takes no numbers of NumPy.

@@ -150,6 +150,15 @@ def fingerprint_of(network: Network, nodes: Ints) -> Fingerprint:
     """Return what there is to judge of some nodes, the members of a case, by their numbers.
 
     Only their own rows are looked at, so the work does not grow with the network.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph, Network
+    >>> from oddhop.casebook import fingerprint_of
+    >>> star = Network.of(Graph.from_arrays([[0, 0, 0], [1, 2, 3]], [[1.0], [2.0], [3.0], [4.0]]))
+    >>> [one.degree for one in fingerprint_of(star, np.array([0])).members.values()]
+    [3]
     """
     chosen = np.unique(np.asarray(nodes, dtype=np.int64))
     graph = network.graph
