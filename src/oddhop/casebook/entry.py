@@ -16,6 +16,7 @@ VERDICTS = ("open", "confirmed", "cleared", "watch")
 ERASED = "erased"
 RUNS = UUID("5b0f6c1e-9f0b-4c0e-8d52-0d3f2f6a9c11")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 LONGEST_ID = 2_000  # bytes; a PostgreSQL index takes little more
 
 
@@ -160,6 +161,6 @@ def checked_text(name: str, text: object) -> str:
     """Return a text that both stores can hold; refuse any other."""
     if not isinstance(text, str):
         raise SettingsError(f"{name} must be text, got {type(text).__name__}")
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if UNSTORABLE.search(text):
         raise SettingsError(f"{name} must be text without zero bytes and half characters, got {text!r}")
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -80,7 +80,9 @@ class Fingerprint:
 
     def to_json(self) -> str:
         """Return all of it as a JSON text."""
-        return json.dumps(asdict(self), separators=(",", ":"), sort_keys=True, allow_nan=False)
+        # dataclasses.asdict would copy every hash.
+        members = {name: vars(one) for name, one in self.members.items()}
+        return json.dumps({**vars(self), "members": members}, separators=(",", ":"), sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Fingerprint:
