@@ -71,6 +71,10 @@ class ModelFileError(OddhopError):
     """A model file or a checkpoint cannot be read, was changed, or has another schema."""
 
 
+class CaseBookError(OddhopError):
+    """A book of cases cannot be opened, was damaged, has another schema, or lacks what was asked for."""
+
+
 class MissingExtraError(OddhopError, ImportError):
     """What was asked for needs a package that is not installed."""
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli.bench import app as bench
+from oddhop.cli.cases import app as cases
 from oddhop.cli.detect import detect
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 for command in (detect, explain, report, fit, score, plan, ingest, verify, inject):
     app.command()(command)
+app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")
 
 

@@ -8,6 +8,7 @@ import traceback
 
 from oddhop.cli.console import spelled
 from oddhop.errors import (
+    CaseBookError,
     ClusterError,
     EncodingError,
     GraphError,
@@ -33,6 +34,7 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (TrainingDivergedError, 7, "training"),
     (MissingExtraError, 2, "a package that is not installed"),
     (ClusterError, 9, "the cluster"),
+    (CaseBookError, 10, "the book of cases"),
     (OddhopError, 1, "oddhop"),
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),

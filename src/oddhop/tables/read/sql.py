@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pyarrow as pa
 
@@ -48,16 +48,25 @@ def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
         with dbapi.connect(uri) as connection:
             yield connection
     except adbc_driver_manager.Error as error:
-        raise TableError(f"{label} cannot be {done}: {_without_secrets(str(error), uri)}") from None
+        raise TableError(f"{label} cannot be {done}: {without_secrets(str(error), uri)}") from None
 
 
-def _without_secrets(message: str, uri: str) -> str:
-    """Strike the address and its password from a message, for messages end up in logs."""
+def without_secrets(message: str, uri: str) -> str:
+    """Strike the address and its password from a message, for messages end up in logs.
+
+    Examples
+    --------
+    >>> from oddhop.tables.read.sql import without_secrets
+    >>> without_secrets("no entry for ann, s3cret", "postgresql://ann:s3cret@db.example/shop")
+    'no entry for ann, ***'
+    """
     message = message.replace(uri, "the address")
     try:
-        password = urlsplit(uri).password
+        parts = urlsplit(uri)
+        password = parts.password
     except ValueError:
         return "the address is not a valid one"
-    for secret in {password or "", unquote(password or "")} - {""}:
+    asked = parse_qs(parts.query).get("password", [])
+    for secret in {password or "", unquote(password or ""), *asked} - {""}:
         message = message.replace(secret, "***")
     return message

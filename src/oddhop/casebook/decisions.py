@@ -1,0 +1,156 @@
+"""Which cases of a run were cleared before and stay away, and what is new of those that do not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+from oddhop.casebook.book import Book
+from oddhop.casebook.changes import MORE_THAN, Changed, changed
+from oddhop.casebook.entry import Entry
+from oddhop.casebook.fingerprint import Fingerprint
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the book says of a case of a run.
+
+    Attributes
+    ----------
+    case_id : what to call it in the book: as it was called before, or else a name that the book does not have.
+    matched : the last entry of the case that it was before, or None.
+    changed : what changed since that entry, or None where that is not known.
+    hidden : whether it was cleared and has not changed enough since.
+    opens : whether the run should write it as open: it is new, it comes back, or it is open and has changed.
+
+    Examples
+    --------
+    >>> from oddhop.casebook import Decision, Entry
+    >>> Decision("c1", Entry("c1", "watch", who="ann", at="2026-11-16T09:30:00.000000Z")).sentences[0]
+    'watch by ann on 2026-11-16'
+    """
+
+    case_id: str
+    matched: Entry | None = None
+    changed: Changed | None = None
+    hidden: bool = False
+    opens: bool = True
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the book says, in words; empty for a new case."""
+        if self.matched is None:
+            return []
+        before = f"{self.matched.verdict} by {self.matched.who or 'someone'} on {self.matched.at[:10]}"
+        if self.changed is None:
+            return [before, "what was judged then is not known"]
+        return [before, *self.changed.sentences]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the book says of every case of a run.
+
+    Attributes
+    ----------
+    by_case : the decisions, by the ids that the cases have in the run.
+
+    Examples
+    --------
+    >>> from oddhop.casebook import Decision, Decisions
+    >>> Decisions({"n1": Decision("c1", hidden=True), "n2": Decision("n2")}).hidden
+    1
+    """
+
+    by_case: Mapping[str, Decision]
+
+    @property
+    def hidden(self) -> int:
+        """How many cases are hidden. Whoever hides them has to say so."""
+        return sum(one.hidden for one in self.by_case.values())
+
+    @property
+    def sentence(self) -> str:
+        """How many are hidden and why, in words; empty where none is."""
+        hidden = self.hidden
+        if not hidden:
+            return ""
+        were = "case is hidden: it was" if hidden == 1 else "cases are hidden: they were"
+        return f"{hidden:,} {were} cleared, and little has changed since"
+
+
+def suppressed(
+    book: Book,
+    cases: Mapping[str, tuple[Collection[str], Fingerprint]],
+    more_than: float = MORE_THAN,
+) -> Decisions:
+    """Decide which cases stay away because they were cleared.
+
+    A case is the one before if they share at least half of the members of the smaller one, whatever their ids. Of
+    several the last entry counts.
+
+    Parameters
+    ----------
+    book : the book of cases.
+    cases : the members, as texts, and the fingerprint of every case of the run, by its id.
+    more_than : how much must have changed for a cleared case to come back; see :func:`changed`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from oddhop.casebook import Entry, Fingerprint, open_book, suppressed
+    >>> nothing = Fingerprint({})
+    >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
+    ...     book.append([Entry("c1", "cleared", members=("a", "b"), fingerprint=nothing, who="ann")])
+    ...     decided = suppressed(book, {"n1": (["b", "c"], nothing), "n2": (["d"], nothing)})
+    >>> decided.hidden, decided.by_case["n1"].hidden, decided.by_case["n2"].hidden
+    (1, True, False)
+    >>> decided.sentence
+    '1 case is hidden: it was cleared, and little has changed since'
+    """
+    known = book.of_nodes(sorted({node for members, _ in cases.values() for node in members}))
+    with_node: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in known.values():
+        for node in entry.members:
+            with_node[node].append(entry)
+    before = {name: _before(set(members), with_node) for name, (members, _) in cases.items()}
+    ids = _case_ids(book, before, {name: set(members) for name, (members, _) in cases.items()})
+    return Decisions(
+        {name: _decided(ids[name], before[name], judged, more_than) for name, (_, judged) in cases.items()}
+    )
+
+
+def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | None:
+    near = {entry.entry: entry for node in members for entry in with_node.get(node, ())}
+    alike = [one for one in near.values() if 2 * len(members & set(one.members)) >= min(len(members), len(one.members))]
+    return max(alike, key=lambda one: (one.at, one.entry), default=None)
+
+
+def _case_ids(book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]]) -> dict[str, str]:
+    """Give every case its id: of several that were one case before, the one that shares most goes on as that case."""
+    shared = {name: 0 if one is None else len(members[name] & set(one.members)) for name, one in before.items()}
+    out: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(before, key=lambda name: (-shared[name], name)):
+        one = before[name]
+        if one is not None and one.case_id not in taken:
+            out[name] = one.case_id
+        else:
+            # A run may count its cases: its case 1 is not the case 1 of another run.
+            numbered = (name if k == 1 else f"{name}-{k}" for k in count(1))
+            out[name] = next(new for new in numbered if new not in taken and new not in book)
+        taken.add(out[name])
+    return out
+
+
+def _decided(case_id: str, before: Entry | None, judged: Fingerprint, more_than: float) -> Decision:
+    if before is None:
+        return Decision(case_id)
+    what = None if before.fingerprint is None else changed(before.fingerprint, judged, more_than=more_than)
+    if before.verdict == "cleared":
+        hidden = what is not None and not what.enough
+        return Decision(case_id, before, what, hidden=hidden, opens=not hidden)
+    moved = before.verdict == "open" and before.fingerprint != judged
+    return Decision(case_id, before, what, opens=moved or case_id != before.case_id)

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oddhop import Graph, Network
+from oddhop.casebook import Book, Entry, Fingerprint, NewVerdict, fingerprint_of, open_book, suppressed
+from oddhop.casebook.book import AT_ONCE
+from oddhop.errors import CaseBookError, OddhopError, SettingsError
+
+NASTY = [
+    "'; DROP TABLE entries; --",
+    '" OR 1=1 --',
+    "$1",
+    "?1",
+    "%_!",
+    "{text}",
+    "a\nb\t\x1b[31m",
+    "\\",
+    "日本 🙂 é",
+    "=1+1",
+]
+
+
+def judged(edges: list[list[int]], nodes: list[int]) -> Fingerprint:
+    return fingerprint_of(Network.of(Graph.from_arrays(edges, np.zeros((30, 1)))), np.array(nodes))
+
+
+def test_entries_come_back_as_they_were(book: Book) -> None:
+    fingerprint = judged([[0, 0], [1, 2]], [0, 1])
+    entries = [
+        Entry("c1", "open", ("b", "a"), fingerprint, "code", "note", "ann", run="r", rank=3, score=0.25),
+        Entry("c2", "watch"),
+        Entry("c3", "open", ("n",), rank=np.int64(3), score=np.float32(0.5)),  # type: ignore[arg-type]
+    ]
+    book.append(entries)
+    assert book.current() == {entry.case_id: entry for entry in entries}
+    assert sorted(book.entries(), key=lambda entry: entry.case_id) == entries
+
+
+def test_the_last_entry_holds_and_nothing_is_changed(book: Book) -> None:
+    book.append([Entry("c1", "open", ("a",), run="r", rank=1, score=2.0)])
+    (cleared,) = book.judge([NewVerdict("c1", "cleared", "family", "a note", "ann")])
+    (again,) = book.judge([NewVerdict("c1", "confirmed", who="bo")])
+    assert (cleared.members, cleared.run, cleared.rank, cleared.score) == (("a",), "r", 1, 2.0)
+    assert [one.verdict for one in book.history("c1")] == ["open", "cleared", "confirmed"]
+    assert book.current() == {"c1": again}
+    assert list(book.latest("cleared")) == []
+    assert list(book.latest("confirmed")) == [again]
+    assert book.judge([NewVerdict("c1", "confirmed", who="bo")]) == []  # a retry
+    assert len(book.history("c1")) == 3
+
+
+def test_time_decides_and_not_the_order_of_writing(book: Book) -> None:
+    late, early = (f"2026-11-{day}T00:00:00.000000Z" for day in (17, 16))
+    book.append([Entry("c1", "cleared", at=late)])
+    book.append([Entry("c1", "open", at=early)])
+    assert book.current()["c1"].verdict == "cleared"
+    same = [Entry("c2", "open", at=early), Entry("c2", "watch", at=early)]
+    book.append(same)
+    assert book.current()["c2"] == max(same, key=lambda entry: entry.entry)
+
+
+def test_an_entry_is_written_once(book: Book) -> None:
+    nothing = Fingerprint({})
+    for rank in (1, 2):
+        book.append([Entry.of_run("monday", "c1", members=["a"], fingerprint=nothing, rank=rank)] * 2)
+    assert [entry.rank for entry in book.history("c1")] == [1]
+    book.append([Entry.of_run("tuesday", "c1", members=["a"], fingerprint=nothing)])
+    assert len(book.history("c1")) == 2
+
+
+def test_all_of_an_append_is_written_or_nothing(book: Book) -> None:
+    with pytest.raises(SettingsError):
+        book.append([Entry("c1", "open"), Entry("x", "erased", tombstone=True)])
+    book.append([Entry("c1", "open")])
+    with pytest.raises(CaseBookError, match="no case 'c2'"):
+        book.judge([NewVerdict("c1", "cleared"), NewVerdict("c2", "cleared")])
+    assert book.current()["c1"].verdict == "open"
+    book.append([])  # and it goes on
+    assert len(list(book.entries())) == 1
+
+
+def test_many_cases_come_page_by_page(book: Book) -> None:
+    many = 2 * AT_ONCE + 3
+    entries = [Entry(f"c{k:05}", "open", (f"n{k}", f"m{k % 7}")) for k in range(many)]
+    book.append(entries)
+    assert list(book.latest()) == entries
+    assert {entry.entry for entry in book.entries()} == {entry.entry for entry in entries}
+    assert len(book.of_nodes(f"n{k}" for k in range(many))) == many
+    assert sorted(book.of_nodes(["m3", "no such"])) == [f"c{k:05}" for k in range(3, many, 7)]
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_no_text_is_run(book: Book, nasty: str) -> None:
+    entry = Entry(nasty, "open", (nasty, "b"), reason=nasty, note=nasty, who=nasty, run=nasty)
+    book.append([entry, Entry("other", "open", ("c",))])
+    assert book.history(nasty) == [entry]
+    assert book.of_nodes([nasty]) == {nasty: entry}
+    book.judge([NewVerdict(nasty, "cleared", nasty, nasty, nasty)])
+    assert book.current()[nasty].note == nasty
+    book.erase(nasty, "ann", "request 12")
+    assert book.of_nodes([nasty]) == {}
+    assert book.current()["other"].members == ("c",)
+    assert len(list(book.entries())) == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"verdict": "guilty"},
+        {"verdict": "erased"},
+        {"case_id": ""},
+        {"case_id": "a" * 3_000},
+        {"case_id": "a\0b"},
+        {"members": ("\ud800",)},
+        {"note": "\0"},
+        {"note": None},
+        {"at": "yesterday"},
+        {"score": float("nan")},
+        {"entry": "1"},
+        {"tombstone": True},
+    ],
+)
+def test_entries_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError):
+        Entry(**{"case_id": "c", "verdict": "open", **wrong})  # type: ignore[arg-type]
+
+
+def test_a_book_is_not_made_by_looking(where: str) -> None:
+    with pytest.raises(CaseBookError, match="does not exist"):
+        open_book(where, create=False)
+    open_book(where).close()
+    open_book(where, create=False).close()
+    with open_book(where) as book:
+        assert "postgresql:" not in repr(book)
+
+
+def test_another_version_is_refused(where: str) -> None:
+    with open_book(where) as book, book._store.writing():
+        book._store.run("UPDATE book SET version = $1", [(99,)])
+    with pytest.raises(CaseBookError, match=r"schema 99.*use the oddhop that wrote it"):
+        open_book(where)
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE entries (a)", "CREATE TABLE book (version bigint NOT NULL)"])
+def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute(sql)
+    other.close()
+    before = path.read_bytes()
+    for create in (True, False):
+        with pytest.raises(CaseBookError, match="not a book"):
+            open_book(path, create=create)
+    assert path.read_bytes() == before
+
+
+def test_a_book_with_a_trigger_of_another_is_refused(tmp_path: Path) -> None:
+    open_book(tmp_path / "cases.db").close()
+    with sqlite3.connect(tmp_path / "cases.db") as other:
+        other.execute("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM members; END")
+    other.close()
+    with pytest.raises(CaseBookError, match="not a book"):
+        open_book(tmp_path / "cases.db")
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 2_000])
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "cases.db").write_bytes(content)
+    with pytest.raises(CaseBookError, match=r"cases\.db"):
+        open_book(tmp_path / "cases.db")
+    assert (tmp_path / "cases.db").read_bytes() == content
+
+
+def test_places_where_no_book_can_be_are_refused(tmp_path: Path) -> None:
+    for wrong in (tmp_path, tmp_path / "none" / "cases.db", "mysql://root:secret@db/x", "a\0b"):
+        with pytest.raises(CaseBookError) as caught:
+            open_book(wrong)
+        assert "secret" not in str(caught.value)
+
+
+def test_changed_bytes_never_raise_anything_but_ours(tmp_path: Path) -> None:
+    path = tmp_path / "cases.db"
+    with open_book(path) as book:
+        book.append([Entry(f"c{k}", "open", (f"n{k}",), judged([[0], [1]], [0]), score=1.0) for k in range(200)])
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        start = int(rng.integers(0, len(whole) - 600))
+        damaged[start : start + 500] = rng.bytes(500)
+        path.write_bytes(damaged)
+        try:
+            with open_book(path) as book:
+                book.current()
+                list(book.entries())
+        except OddhopError:
+            refused += 1
+        for side in ("-wal", "-shm"):
+            Path(f"{path}{side}").unlink(missing_ok=True)
+    assert refused > 20
+
+
+def test_a_password_is_never_told() -> None:
+    pytest.importorskip("adbc_driver_postgresql")
+    for uri in (
+        "postgresql://ann:s3cret%21@127.0.0.1:1/none",
+        "postgresql://ann@127.0.0.1:1/none?password=s3cret",
+        "postgresql://ann:s3cret@[::1/none",
+    ):
+        with pytest.raises(CaseBookError) as caught:
+            open_book(uri)
+        assert "s3cret" not in str(caught.value)
+
+
+def test_a_cleared_case_stays_away_until_it_changes(book: Book) -> None:
+    ties = [[0] * 10, list(range(1, 11))]
+    old = judged(ties, [0])
+    book.append([Entry("c1", "cleared", ("0",), old, who="ann"), Entry("c2", "confirmed", ("5",), old)])
+    more = judged([[0] * 15, list(range(1, 16))], [0])
+    decided = suppressed(book, {"x": (["0"], old), "y": (["5"], old), "z": (["9"], old)})
+    assert [one.hidden for one in decided.by_case.values()] == [True, False, False]
+    assert [one.opens for one in decided.by_case.values()] == [False, False, True]
+    assert decided.hidden == 1
+    assert decided.sentence == "1 case is hidden: it was cleared, and little has changed since"
+    back = suppressed(book, {"x": (["0"], more)})
+    assert back.hidden == 0
+    assert back.sentence == ""
+    one = back.by_case["x"]
+    assert one.opens
+    assert one.matched is not None
+    assert one.matched.case_id == "c1"
+    assert one.sentences[0].startswith("cleared by ann on 20")
+    assert one.sentences[1:] == ["5 of 15 neighbours are new"]
+    assert suppressed(book, {"x": (["0"], more)}, more_than=0.5).hidden == 1
+
+
+def test_half_of_the_smaller_is_the_same_case(book: Book) -> None:
+    nothing = Fingerprint({})
+    book.append([Entry("c1", "cleared", ("a", "b", "c"), nothing)])
+    cases = {"one": ["a"], "two": ["a", "x"], "three": ["a", "x", "y"], "big": ["a", "b", "x", "y", "z"]}
+    decided = suppressed(book, {name: (members, nothing) for name, members in cases.items()})
+    assert {name: one.matched is not None for name, one in decided.by_case.items()} == {
+        "one": True,
+        "two": True,
+        "three": False,
+        "big": True,
+    }
+
+
+def test_a_case_that_falls_apart_goes_on_under_two_names(book: Book) -> None:
+    nothing = Fingerprint({})
+    book.append([Entry("1", "open", ("a", "b", "c"), nothing), Entry("2", "cleared", ("z",), nothing)])
+    cases = {"1": (["x"], nothing), "2": (["a"], nothing), "3": (["b", "c"], nothing)}
+    decided = suppressed(book, cases).by_case
+    assert {name: one.case_id for name, one in decided.items()} == {"1": "1-2", "2": "2-2", "3": "1"}
+    assert [one.opens for one in decided.values()] == [True, True, False]
+
+
+def test_a_run_that_is_resumed_doubles_nothing(book: Book) -> None:
+    def night(run: str, *, killed_after: int) -> None:
+        cases = {f"{k}": ([f"n{k}"], judged([[0] * 3, [1, 2, 3 + k]], [0])) for k in range(6)}
+        written = 0
+        for name, one in suppressed(book, cases).by_case.items():
+            if one.opens and written < killed_after:
+                members, fingerprint = cases[name]
+                book.append([Entry.of_run(run, one.case_id, members=members, fingerprint=fingerprint)])
+                written += 1
+
+    night("monday", killed_after=3)
+    night("monday", killed_after=99)
+    night("monday", killed_after=99)
+    assert sorted(book.current()) == [f"{k}" for k in range(6)]
+    assert len(list(book.entries())) == 6
+
+
+def test_the_last_of_several_verdicts_on_the_same_members_counts(book: Book) -> None:
+    nothing = Fingerprint({})
+    book.append([Entry("c1", "cleared", ("a", "b"), nothing)])
+    book.append([Entry("c2", "open", ("a", "b"), nothing)])
+    assert suppressed(book, {"x": (["a", "b"], nothing)}).hidden == 0
+    book.judge([NewVerdict("c2", "cleared")])
+    assert suppressed(book, {"x": (["a", "b"], nothing)}).hidden == 1
+
+
+def test_a_cleared_case_without_a_fingerprint_is_shown(book: Book) -> None:
+    book.append([Entry("c1", "cleared", ("a",))])
+    one = suppressed(book, {"x": (["a"], Fingerprint({}))}).by_case["x"]
+    assert not one.hidden
+    assert one.sentences[1] == "what was judged then is not known"
