@@ -240,7 +240,7 @@ class Graph:
 
     @property
     def judged(self) -> slice:
-        """The nodes that are judged: those of one kind, or all."""
+        """The nodes that are judged, of one kind or all."""
         return slice(0, self.node_count) if self.kinds is None else self.kinds.nodes(self.kinds.judged)
 
     @property
