@@ -59,8 +59,11 @@ def test_filtering_leaves_what_fits(opened: Page) -> None:
         opened.press(letter)
     some = opened.run(RANKS)
     assert 0 < len(some) < everyone
-    assert opened.run("document.getElementById('shown').textContent") == f"{len(some)} of {everyone} cases"
-    assert opened.run("document.querySelectorAll('.case:not([hidden])').length") == len(some)
+    shown = "new Set([...document.querySelectorAll('#table tbody tr:not([hidden])')].map(r => r.dataset.case)).size"
+    cases = opened.run(shown)
+    told = f"{len(some)} of {everyone} nodes, {cases} case{'s' * (cases != 1)}"
+    assert opened.run("document.getElementById('shown').textContent") == told
+    assert opened.run("document.querySelectorAll('.case:not([hidden])').length") == cases
     opened.run("document.getElementById('filter').value = ''")
     opened.click("#alerts")
     assert opened.run(RANKS) == list(range(1, 11))

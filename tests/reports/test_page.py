@@ -101,7 +101,7 @@ def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: 
     assert "What each view says" not in hops
     for word in ("Each ring is one step", "steps away", "give or take", "fresh run", "<strong>Steps"):
         assert word not in odd
-    assert odd.count("What each view says") == len(odd_report.cases)
+    assert odd.count("What each view says") == len({case.case for case in odd_report.cases})  # a group has one card
     kinds = {case.why.kind for case in odd_report.cases}
     assert all(f"<option>{kind}</option>" in odd for kind in kinds)
     assert {one.check for one in odd_report.findings} >= {"strangers", "top", "judged", "degree"}

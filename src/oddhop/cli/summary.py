@@ -21,6 +21,9 @@ def show_top(result: pa.Table, top: int | None) -> None:
 
     shown = result.slice(0, min(top or SHOWN, MOST_SHOWN)).to_pylist()
     table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
+    cases = "case" in result.column_names and result["case"].null_count < result.num_rows
+    if cases:
+        table.add_column("case", justify="right")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("in the top", justify="right")
@@ -31,6 +34,7 @@ def show_top(result: pa.Table, top: int | None) -> None:
     table.add_column("flagged")
     for row in shown:
         table.add_row(
+            *([f"{row['case']:,}" if row["case"] else ""] if cases else []),
             f"{row['rank']:,}",
             Text(spelled(str(row["id"]))),
             f"{row['score']:.3f}",
@@ -57,6 +61,7 @@ def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
         flagged = f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
+        flagged += _cases_of(run.result)
     elif budgeted:
         flagged = "nothing is flagged: no head of the ranking fits the budget, or the first nodes tie across it"
     else:
@@ -65,3 +70,10 @@ def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
     csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
     told = {name: value for name, value in figures.items() if name not in ("threshold", "ending")}
     console.say("done", f"{flagged}\nresults in {folder / PARQUET}{csv}{report}", folder=str(folder), **told)
+
+
+def _cases_of(result: pa.Table) -> str:
+    """Say how many cases the flagged nodes are, where all of them were explained and some are one case."""
+    found = result.filter(result["flagged"])["case"] if "case" in result.column_names else pa.chunked_array([[]])
+    count = len(found.unique())
+    return f", {count:,} cases" if not found.null_count and 0 < count < len(found) else ""

@@ -188,6 +188,7 @@ class Explanation:
     ties : pairs of the listed neighbours and partners, by their places, that belong to the group and are joined.
     partners : nodes of its own kind that share neighbours with it, where there are several kinds.
     node_kind : its kind, where there are several.
+    cycle : the nodes of the first cycle that it is on.
     flows : what its events say; None without events.
     profile : the columns of the node table that were kept, in words.
     """
@@ -212,6 +213,13 @@ class Explanation:
     profile: str = ""
     partners: tuple[Neighbour, ...] = ()
     node_kind: str = ""
+    cycle: tuple[Id, ...] = ()
+
+    @property
+    def group(self) -> tuple[Id, ...]:
+        """The listed nodes of its own kind that make it odd together with it."""
+        members = [one for one in (*self.neighbours, *self.partners) if one.member and one.node_kind == self.node_kind]
+        return tuple(dict.fromkeys((*(one.id for one in members), *self.cycle)))
 
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called

@@ -107,6 +107,7 @@ def _explain(context: Context, number: int) -> Explanation:
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
     listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
     ties = _ties(held, around.nodes[shown], around.members[shown])
+    flows, cycle = _flows(context, number)
     notes = [HELD] * (changed is not None)
     notes += [MANY_EDGES.format(degree=degree)] * (degree > MANY) + [SILENT] * silent_view
     return Explanation(
@@ -126,18 +127,19 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
-        flows=_flows(context, number),
+        flows=flows,
         profile=context.network.profile(number),
+        cycle=cycle,
     )
 
 
-def _flows(context: Context, number: int) -> NodeFlows | None:
-    """Say what the events of a node tell, and the first cycle that it is on."""
+def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int | str, ...]]:
+    """Say what the events of a node tell, and who is on the first cycle that it is on."""
     events, cycles = context.held.graph.events, context.held.cycles
     if events is None:
-        return None
+        return None, ()
     if cycles is None or not cycles.counts[number]:
-        return node_flows(events, number)
+        return node_flows(events, number), ()
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
@@ -145,13 +147,14 @@ def _flows(context: Context, number: int) -> NodeFlows | None:
     out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
     back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
     told = node_flows(events, number, [*out, *back])
-    names = " → ".join(str(context.network.name(int(node))) for node in (*sources, sources[0]))
+    on_it = tuple(context.network.name(int(node)) for node in sources)
+    names = " → ".join(map(str, (*on_it, on_it[0])))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
     of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
     first = f"{names}{of}{dates_of(sent.times[steps])}"
     many = f"{count:,} event{'s begin' if count != 1 else ' begins'} a cycle through it; with times permuted {usual}"
-    return replace(told, sentences=(*told.sentences, f"{many}. The earliest: {first}."))
+    return replace(told, sentences=(*told.sentences, f"{many}. The earliest: {first}.")), on_it
 
 
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:

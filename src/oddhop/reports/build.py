@@ -62,7 +62,7 @@ def report(
         findings=detector.audit(taken, result),
         baseline=detector.baseline(result),
         scores=np.asarray(judged["score"].to_numpy()),
-        cases=tuple(cases_of(first, explanations)),
+        cases=cases_of(first, explanations),
         guide=detector.guide,
         edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
     )

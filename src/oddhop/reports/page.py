@@ -20,6 +20,7 @@ from markupsafe import Markup
 from oddhop.base.arrays import Floats
 from oddhop.base.files import write_atomically
 from oddhop.explain.audit import Finding
+from oddhop.explain.cases import case_numbers
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import PLAIN, Guide
 from oddhop.explain.phrases import one_in
@@ -53,7 +54,10 @@ REPAIRS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One node of the report: where it ranks, how sure that is, and why."""
+    """One node of the report: where it ranks, how sure that is, and why.
+
+    ``case`` is the number of its case, which the members of a group share, and ``leader`` the rank of its first member.
+    """
 
     rank: int
     rank_low: int
@@ -61,6 +65,8 @@ class Case:
     top_probability: float
     flagged: bool
     why: Explanation
+    case: int = 0
+    leader: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,12 +111,16 @@ class CaseReport:
         write_atomically(Path(path), render(self).encode("utf-8", "replace"))
 
 
-def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> Iterable[Case]:
+def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> tuple[Case, ...]:
     """Join explanations, given in the order of the result table from its first row on, with their rows."""
+    told = list(explanations)
     names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
-    columns = [result[name].to_pylist() for name in names]
-    for rank, low, high, chance, flagged, why in zip(*columns, explanations, strict=False):
-        yield Case(rank, low, high, chance, flagged, why)
+    columns = [result[name].to_pylist()[: len(told)] for name in names]
+    leaders: dict[int, int] = {}
+    cases = []
+    for rank, low, high, chance, flagged, why, case in zip(*columns, told, case_numbers(told), strict=True):
+        cases.append(Case(rank, low, high, chance, flagged, why, case, leaders.setdefault(case, rank)))
+    return tuple(cases)
 
 
 def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
@@ -153,11 +163,20 @@ def render(report: CaseReport) -> str:
         histogram=_histogram(report.scores, report.baseline.threshold),
         alerts=int(report.baseline.alerts(report.scores).sum()),
         kinds=sorted({case.why.kind for case in report.cases if case.why.kind}),
+        groups=_groups(report.cases),
         warnings=[one for one in report.findings if one.level == "warning"],
         opened=OPENED,
         numbered=NUMBERED,
     )
     return page
+
+
+def _groups(cases: Sequence[Case]) -> dict[int, list[Case]]:
+    """Give the nodes of every case by the rank of the first."""
+    groups: dict[int, list[Case]] = {}
+    for one in cases:
+        groups.setdefault(one.leader or one.rank, []).append(one)
+    return groups
 
 
 @dataclass(frozen=True)

@@ -29,21 +29,24 @@
     const sorted = [...body.rows].map((row) => [value(row, column, type), row]);
     sorted.sort((a, b) => sign * order(a[0], b[0]));
     body.append(...sorted.map((pair) => pair[1]));
-    list.append(...sorted.map((pair) => cards.get(pair[1].dataset.case)));
+    list.append(...new Set(sorted.map((pair) => cards.get(pair[1].dataset.case))));  // a group has one card
   }
 
   function apply() {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
+    for (const card of cards.values()) card.hidden = true;
     for (const row of rows) {
       const fits = words.every((word) => said.get(row).includes(word))
         && (!alerts.checked || row.classList.contains("alert"))
         && (!kind || !kind.value || row.cells[7].textContent === kind.value);
       row.hidden = !fits;
-      cards.get(row.dataset.case).hidden = !fits;
+      if (fits) cards.get(row.dataset.case).hidden = false;
       count += fits;
     }
-    shown.textContent = count === rows.length ? `${count} cases` : `${count} of ${rows.length} cases`;
+    const some = [...cards.values()].filter((card) => !card.hidden).length;
+    const nodes = count === rows.length ? `${count} nodes` : `${count} of ${rows.length} nodes`;
+    shown.textContent = `${nodes}, ${some === 1 ? "1 case" : `${some} cases`}`;
   }
 
   function open(card) {

@@ -46,10 +46,13 @@ def finish_run(
     ``network`` is None on a cluster, where no process holds it: there is no report then, and results are in shards.
     ``parts`` is what else the manifest tells.
     """
+    numbers: list[int] = []
     if network is not None:
         if destination.cases:
-            write_report(folder, detector, network, result, cases=destination.cases, log=log)
+            page = write_report(folder, detector, network, result, cases=destination.cases, log=log)
+            numbers = [one.case for one in page.cases]
         result = network.with_kept(result)
+    result = _with_cases(result, numbers)
     figures = files.write_results(folder, result, in_shards=network is None)
     figures |= files.ending_part(detector, result)
     detector.save(folder / files.MODEL)
@@ -58,6 +61,16 @@ def finish_run(
     own = {"detector": detector.name, "settings": settings.model_dump(mode="json"), "seed": detector.seed_}
     files.write_manifest(folder, command, {**own, **parts, "results": figures})
     return result, figures
+
+
+def _with_cases(result: pa.Table, numbers: list[int]) -> pa.Table:
+    """Add the number of its case to every node that was explained; the members of a clique or a cycle share one.
+
+    The judged nodes come first in a result, in the order that they were explained in.
+    """
+    known = pa.array([*numbers, *[None] * (result.num_rows - len(numbers))], pa.int64())
+    place = result.column_names.index("rank_low")
+    return result.add_column(place, "case", known)
 
 
 def named_tables(edges: Any, nodes: Any) -> dict[str, Any]:

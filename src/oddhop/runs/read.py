@@ -18,7 +18,7 @@ from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
-RANKED = ("id", "score", "rank", "rank_low", "rank_high", "top_probability", "kind", "score_std")
+RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std")
 RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
 
 

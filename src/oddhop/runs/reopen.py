@@ -12,7 +12,7 @@ from oddhop.base.checkpoints import locked
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
-from oddhop.reports import report
+from oddhop.reports import CaseReport, report
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.log import QUIET, Log
@@ -54,14 +54,14 @@ def reopen(
 
 def write_report(
     folder: Path, detector: GraphDetector, network: Network, result: pa.Table, *, cases: int, log: Log
-) -> Path:
-    """Write the report into the folder of a run, and tell the warnings of its audit."""
+) -> CaseReport:
+    """Write the report into the folder of a run, tell the warnings of its audit, and return it."""
     page = report(detector, network, result, cases=cases, progress=log.progress)
     for one in page.findings:
         if one.level == "warning":
             log.say("audit", f"  audit: {one.sentence}", check=one.check, figure=one.figure)
     page.write(folder / files.REPORT)
-    return folder / files.REPORT
+    return page
 
 
 def report_again(
@@ -76,6 +76,6 @@ def report_again(
     """Write the report of a complete run again, with more or fewer cases, and seal the folder with it."""
     with locked(run) as folder:
         opened = reopen(folder, edges=edges, nodes=nodes, database=database, log=log)
-        path = write_report(folder, opened.detector, opened.network, opened.result, cases=cases, log=log)
+        write_report(folder, opened.detector, opened.network, opened.result, cases=cases, log=log)
         files.sealed_again(folder, files.REPORT)
-    return path
+        return folder / files.REPORT
