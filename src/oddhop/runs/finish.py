@@ -10,12 +10,16 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from oddhop.detector.base import GraphDetector
+from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
+from oddhop.runs.compare import Comparison, Side, check_alike, compare_sides
 from oddhop.runs.log import Log
 from oddhop.runs.reopen import write_report
 from oddhop.runs.settings import RunSettings
+from oddhop.runs.state import read_state, write_state
 from oddhop.tables.network import Network
 from oddhop.tables.read.sql import put_table
+from oddhop.tables.results import write_parquet
 
 WriteMode = Literal["create", "replace", "append"]
 
@@ -40,24 +44,36 @@ def finish_run(
     settings: RunSettings,
     parts: Mapping[str, Any],
     log: Log,
-) -> tuple[pa.Table, dict[str, Any]]:
-    """Write the files of a run, and the manifest last; return the table as it was written, and its figures.
+    since: Side | None = None,
+) -> tuple[pa.Table, dict[str, Any], Comparison | None]:
+    """Write the files of a run, and the manifest last; return the table as it was written, figures, and what changed.
 
     ``network`` is None on a cluster, where no process holds it: there is no report then, and results are in shards.
-    ``parts`` is what else the manifest tells.
+    ``parts`` is what else the manifest tells, and ``since`` the run to compare with.
     """
     if network is not None:
         if destination.cases:
             write_report(folder, detector, network, result, cases=destination.cases, log=log)
         result = network.with_kept(result)
+        write_state(folder, network)
     figures = files.write_results(folder, result, in_shards=network is None)
     figures |= files.ending_part(detector, result)
     detector.save(folder / files.MODEL)
     if destination.write_to is not None and destination.database is not None:
         put_table(result, destination.database, destination.write_to, mode=destination.write_mode)
     own = {"detector": detector.name, "settings": settings.model_dump(mode="json"), "seed": detector.seed_}
-    files.write_manifest(folder, command, {**own, **parts, "results": figures})
-    return result, figures
+    (folder / files.CHANGES).unlink(missing_ok=True)  # of a run that was killed
+    manifest = files.manifest_of(folder, command, {**own, **parts, "results": figures})
+    changes = None
+    if since is not None:
+        state = None if network is None else read_state(folder)
+        new = Side(folder, manifest, result, state)
+        check_alike(since, manifest, new.judged)
+        changes = compare_sides(since, new)
+        write_parquet(changes.table, folder / files.CHANGES)
+        manifest["files"][files.CHANGES] = file_entry(folder / files.CHANGES).sha256
+    files.put_manifest(folder, manifest)
+    return result, figures, changes
 
 
 def named_tables(edges: Any, nodes: Any) -> dict[str, Any]:
