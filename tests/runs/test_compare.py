@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from typer.testing import CliRunner
 
-from oddhop import Graph, Network
+from oddhop import Graph, Network, read_network
 from oddhop.cli import app
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
@@ -282,6 +282,27 @@ def test_sparse_and_dense_columns_have_the_same_hashes_and_many_share_one(tmp_pa
     assert len(set(states[0].figures("columns"))) == 50
     assert len(states[2].encoders) == 4
     assert states[2].figures("edges")[3] == 0
+
+
+def test_of_several_kinds_the_judged_are_kept_and_an_id_counts_with_its_kind(tmp_path: Path) -> None:
+    people = pa.table({"id": [1, 2, 3], "age": [20, 30, 40]})
+    phones = pa.table({"id": [1, 2, 3], "price": [5, 6, 7]})
+    states = {}
+    for name, kind in (("a", "person"), ("b", "phone")):
+        edges = pa.table({"from": [1, 1], "to": [2, 3], "to_kind": [kind, "phone"]})
+        (tmp_path / name).mkdir()
+        options = {"judge": "person", "source_kind": "person", "flows": False}
+        write_state(tmp_path / name, read_network(edges, {"person": people, "phone": phones}, **options))
+        states[name] = read_state(tmp_path / name)
+    assert states["a"].judged == "person"
+    assert states["a"].column("id").to_pylist() == [1, 2, 3]
+    assert list(states["a"].encoders) == ["column:age"]
+    found = reasons_of(states["a"], states["b"], same_model=True)
+    assert found.of(pa.array([1, 2, 3])) == [
+        "its edges changed (degree 2 as before)",
+        "its edges changed (degree 1 to 0)",
+        "only the others moved",
+    ]
 
 
 def test_the_command_from_end_to_end(folder: Path, tables: Tables) -> None:

@@ -28,7 +28,7 @@ def compare(
 
     Example:
 
-        oddhop compare monday tuesday
+        oddhop compare run scores
     """
     from dataclasses import asdict
 

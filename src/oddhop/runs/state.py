@@ -25,7 +25,7 @@ from oddhop.tables.encode.encoders import FlowNumber
 from oddhop.tables.network import Network
 
 MOST_COLUMNS = 200
-CELLS_AT_ONCE = 1 << 22
+CELLS_AT_ONCE = 1 << 20
 PREFIX, ALL, EVENTS = "column:", "columns", "events"
 ENCODER, JUDGED = b"encoder", b"judged"
 
