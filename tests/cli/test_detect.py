@@ -53,6 +53,7 @@ def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table
         "report.html",
         "results.csv",
         "results.parquet",
+        "state.parquet",
     ]
     result = pq.read_table(folder / "run/results.parquet")
     assert result.column_names[:3] == ["id", "score", "rank"]

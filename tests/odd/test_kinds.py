@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pytest
 
 import oddhop
 from oddhop import Network, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
-from oddhop.errors import GraphError, ModelFileError, TableError
+from oddhop.errors import GraphError, ModelFileError, NothingToLearnError, TableError
 from oddhop.odd import butterfly
 from oddhop.odd.kinds import hub_counts, split_edges
 from oddhop.odd.views import learn_panel
@@ -61,7 +63,7 @@ def test_the_farm_comes_first_as_a_clique(fitted: Odd) -> None:
     "names",
     [
         {"account": "z", "device": "y", "merchant": "x"},
-        {"account": "person", "device": "a phone", "merchant": "µ.shop"},
+        {"account": "person", "device": "a phone", "merchant": "µ shop"},
     ],
 )
 def test_what_kinds_are_called_changes_no_bit(fitted: Odd, names: dict[str, str]) -> None:
@@ -302,3 +304,27 @@ def test_hubs_are_counted_and_said(network: Network, monkeypatch: pytest.MonkeyP
     detector = _odd().fit(network)
     assert detector.model_.learned.hubs == counts
     assert sum("too many neighbours" in one.sentence for one in detector.audit()) == len(counts)
+
+
+def test_a_later_network_may_lack_a_sort_of_edges(fitted: Odd, network: Network) -> None:
+    made = shop()
+    keep = pa.array([one == "device" for one in made.edges["to_kind"].to_pylist()])
+    some = pa.concat_tables([made.edges.filter(keep), made.edges.filter(pc.invert(keep)).slice(0, 1)])
+    quiet = _read(some, made.tables, encoding=network.encoding)
+    assert np.isfinite(fitted.score_samples(quiet)).all()
+    assert fitted.rank(quiet).num_rows == ACCOUNTS
+
+
+def test_a_graph_of_arrays_with_kinds_is_explained(fitted: Odd, network: Network) -> None:
+    graph = replace(network.graph, events=None)
+    detector = _odd().fit(graph)
+    first = detector.result_["id"][0].as_py()
+    assert detector.explain(first).sentences
+
+
+def test_a_judged_kind_without_edges_is_refused() -> None:
+    made = shop()
+    lone = pa.table({"id": ["t1", "t2", "t3"], "height": [1.0, 2.0, 3.0]})
+    network = _read(made.edges, {**made.tables, "tower": lone}, judge="tower")
+    with pytest.raises(NothingToLearnError, match="no edge joins a node of kind 'tower'"):
+        _odd().fit(network)

@@ -244,9 +244,9 @@ def test_an_encoding_of_one_kind_says_nothing_of_kinds() -> None:
 def test_what_is_open_is_asked(change: dict[str, Any], message: str) -> None:
     edges, accounts, devices = made()
     if change == {"target_kind": "from"}:
-        many = pa.table({"from": [str(k) for k in range(200)], "to": ["1"] * 200})
+        many = pa.table({"from": ["1"] * 200, "to": ["1"] * 200, "what": [str(k) for k in range(200)]})
         with pytest.raises(TableError, match="more than 100 different kinds"):
-            read(many, {"account": accounts, "device": devices}, target_kind="from")
+            read(many, {"account": accounts, "device": devices}, target_kind="what")
         return
     with pytest.raises(TableError, match=message):
         read(edges, {"account": accounts, "device": devices}, **change)
@@ -360,3 +360,21 @@ def test_an_end_whose_kind_is_missing_lacks_an_end(tmp_path: Path, several: bool
     assert network.graph.events.event_count == kept
     ingest(tmp_path / "edges.csv", nodes, tmp_path / "graph", ReadSettings(**settings))
     same_bits(open_network(tmp_path / "graph"), network)
+
+
+def test_an_end_may_be_called_like_its_kind() -> None:
+    accounts = pa.table({"id": [1, 2, 3], "age": [20, 30, 40]})
+    devices = pa.table({"id": [1, 2], "price": [5.0, 9.0]})
+    logins = pa.table({"account": [1, 2, 3], "device": [1, 1, 2]})
+    tables = {"account": accounts, "device": devices}
+    ends = {"source": "account", "target": "device", "source_kind": "account", "target_kind": "device"}
+    network = read_network(logins, tables, judge="account", **ends)
+    assert network.graph.kinds is not None
+    assert network.graph.kinds.names == ("account", "device")
+    assert network.graph.node_count == 5
+
+
+def test_a_kind_has_no_dot_in_its_name() -> None:
+    edges, accounts, devices = made()
+    with pytest.raises(TableError, match="without a dot"):
+        read(edges, {"account.x": accounts, "device": devices}, judge="account.x", source_kind="account.x")

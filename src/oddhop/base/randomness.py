@@ -68,6 +68,13 @@ def mixed_texts(starts: Ints, content: Ints, out: Ints) -> None:
 
 
 @compiled
+def mixed_pairs(left: Ints, right: Ints, out: Ints) -> None:
+    """Write 64 bits for every pair of numbers."""
+    for k in range(out.size):
+        out[k] = mix(mix(np.uint64(0), left[k]), right[k])
+
+
+@compiled
 def drawn_edges(left: Ints, right: Ints, key: np.uint64, share: float, out: Bools) -> None:
     """Mark a share of edges by the keys of their ends: an edge is drawn alike in any network that has it."""
     for e in range(out.size):

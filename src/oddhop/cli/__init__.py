@@ -8,6 +8,7 @@ import typer
 
 from oddhop.cli.bench import app as bench
 from oddhop.cli.cases import app as cases
+from oddhop.cli.compare import compare
 from oddhop.cli.detect import detect
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, compare, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")

@@ -35,6 +35,7 @@ def detect(
     resume: o.Resume = False,
     report: o.WithReport = True,
     cases: o.Cases = o.CASES,
+    earlier: o.Since = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -46,7 +47,7 @@ def detect(
     """
     from oddhop import runs
     from oddhop.cli.settings import gathered, in_bytes, named_nodes
-    from oddhop.cli.summary import say_where, show_top
+    from oddhop.cli.summary import say_changes, say_where, show_changes, show_top
 
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
@@ -67,8 +68,12 @@ def detect(
             address=address,
             resume=resume,
             cases=cases if report else 0,
+            since=earlier,
             log=console,
         )
     if run.made_now:
         show_top(run.result, chosen.of(detector).top_k)
         say_where(console, run, budgeted=chosen.of(detector).flags)
+        if run.changes is not None:
+            show_changes(run.changes)
+            say_changes(console, run.changes)

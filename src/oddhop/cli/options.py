@@ -164,6 +164,15 @@ WriteTo = Annotated[
     typer.Option("--write-to", help="Also write the results to this table of the database.", show_default=False),
 ]
 Mode = Annotated[WriteMode, typer.Option("--write-mode", help="If that table exists: refuse, replace it, or append.")]
+Since = Annotated[
+    Path | None,
+    typer.Option(
+        "--since",
+        help="The folder of an earlier run: tell what changed, and write it as changes.parquet.",
+        show_default=False,
+        rich_help_panel=TELLING,
+    ),
+]
 Log = Annotated[
     LogFormat,
     typer.Option(

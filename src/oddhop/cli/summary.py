@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from oddhop.cli.console import Console, spelled
-from oddhop.runs import Run
+from oddhop.runs import Comparison, Run
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 SHOWN, MOST_SHOWN = 10, 20
@@ -46,6 +47,37 @@ def show_top(result: pa.Table, top: int | None) -> None:
         )
     # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
     Terminal(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def show_changes(changes: Comparison) -> None:
+    """Print the nodes that changed, a table for every sort of change and twenty rows at most in each."""
+    from rich.console import Console as Terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = Terminal(width=None if sys.stdout.isatty() else 160)
+    for what in dict.fromkeys(changes.table["what"].to_pylist()):
+        rows = changes.table.filter(pc.equal(changes.table["what"], what))
+        shown = rows.slice(0, MOST_SHOWN).to_pylist()
+        first = f", the first {len(shown)}" if len(shown) < rows.num_rows else ""
+        table = Table(title=f"{what}: {rows.num_rows:,}{first}", title_justify="left")
+        for name in ("rank then", "now", "score then", "now"):
+            table.add_column(name, justify="right")
+        for name in ("id", "kind", "why"):
+            table.add_column(name, overflow="fold")
+        for row in shown:
+            ranks = ("" if row[name] is None else f"{row[name]:,}" for name in ("rank_then", "rank_now"))
+            scores = ("" if row[name] is None else f"{row[name]:.3f}" for name in ("score_then", "score_now"))
+            kinds = dict.fromkeys(kind for kind in (row["kind_then"], row["kind_now"]) if kind)
+            words = (str(row["id"]), " to ".join(kinds), row["why"])
+            table.add_row(*ranks, *scores, *(Text(spelled(word)) for word in words))
+        terminal.print(table)
+
+
+def say_changes(console: Console, changes: Comparison) -> None:
+    """Say what changed since the other run, after a run; programs get the counts."""
+    drift = {"score_psi": changes.drift.score_psi, "fit_again": list(changes.drift.fit_again)}
+    console.say("changed", "\n".join(changes.sentences), counts=dict(changes.counts), **drift)
 
 
 def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:

@@ -85,6 +85,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         graph = taken.graph
         if graph.edge_count == 0:
             raise NothingToLearnError(f"{graph!r} has no edges", "give at least one: nodes are judged by their edges")
+        self._check_judged(graph)
         self._check_memory(graph, settings, in_folder=run_folder is not None)
         workers = settings.workers or available_workers()
         with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
@@ -111,6 +112,8 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
     def flagging(self, *, top_k: int | None = None, max_chance: float | None = None) -> Self:
         """Return a fitted copy that flags so many nodes of every network that it ranks, instead of by its threshold.
 
+        The threshold of the copy is then that of the network that it ranked last.
+
         Examples
         --------
         >>> import numpy as np
@@ -134,10 +137,11 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")
         taken = self._read(network, nodes, progress)
+        self._check_judged(taken.graph)
         self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
         if self.flags_anew_:
-            self._flag(judgement, self.model_.settings)
+            self.model_ = replace(self.model_, threshold=self._flag(judgement, self.model_.settings))
         return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
 
     def score_samples(self, network: Any) -> Floats:
@@ -308,6 +312,16 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         self.anomaly_scores_, self.anomaly_std_ = ranking.score, ranking.std
         self.result_ = result_table(ids, degrees, judgement, line)
         self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding, roles or {})
+
+    @staticmethod
+    def _check_judged(graph: Graph) -> None:
+        """Refuse a network in which no node of the judged kind has an edge."""
+        if graph.kinds is not None and not graph.degrees[graph.judged].any():
+            name = graph.kinds.names[graph.kinds.judged]
+            raise NothingToLearnError(
+                f"no edge joins a node of kind {name!r}, which is judged",
+                "judge another kind, or see whether edges tell the kinds of their ends rightly",
+            )
 
     def _flag(self, judgement: Judgement, settings: Any) -> float:
         """Set the threshold so that as many nodes are flagged as the settings say."""

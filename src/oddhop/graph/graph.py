@@ -352,6 +352,7 @@ class Graph:
             indptr=frozen(np.zeros(nodes + 1, dtype=np.int64)),
             indices=frozen(np.zeros(0, dtype=self.indices.dtype)),
             attributes=frozen_attributes(own),
+            attribute_names=None if self.attribute_names is None else tuple(self.attribute_names[k] for k in columns),
             flow_count=int(np.count_nonzero(columns >= self.attribute_count - self.flow_count)),
         )
 

@@ -57,12 +57,17 @@ class UsualKnots:
     Attributes
     ----------
     places, medians : the mean logarithm of the degree and the median knot of groups by degree.
-    chance : see :class:`Ties`.
+    chance, nodes : see :class:`Ties`, and how many nodes there were.
     """
 
     places: Floats
     medians: Floats
     chance: float
+    nodes: float
+
+    def chance_for(self, nodes: int) -> float:
+        """Give the chance for so many nodes: it falls with their number."""
+        return self.chance * (self.nodes / nodes)
 
 
 def knots(
@@ -186,13 +191,14 @@ def usual_knots(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualKnots:
     """Give the mean logarithm of the degree and the median knot of four groups by degree."""
     judged = degrees > 0
     if not judged.any():
-        return UsualKnots(np.zeros(1), np.zeros(1), chance)
+        return UsualKnots(np.zeros(1), np.zeros(1), chance, float(degrees.size))
     own, size = tied[judged], np.log(degrees[judged])
     bounds = np.unique(np.quantile(size, np.arange(1, DEGREE_GROUPS) / DEGREE_GROUPS, method="inverted_cdf"))
     group = np.searchsorted(bounds, size, side="left")
     members = [group == g for g in np.unique(group)]
     places, medians = ([values[one] for one in members] for values in (size, own))
-    return UsualKnots(np.array([one.mean() for one in places]), np.array([np.median(one) for one in medians]), chance)
+    means, middles = np.array([one.mean() for one in places]), np.array([np.median(one) for one in medians])
+    return UsualKnots(means, middles, chance, float(degrees.size))
 
 
 @compiled

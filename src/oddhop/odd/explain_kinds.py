@@ -25,7 +25,7 @@ from oddhop.odd.butterfly import Common, partners
 from oddhop.odd.clique import Ties, surprises, unexplained
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.explain import MEMBER, drawn_at
-from oddhop.odd.kinds import OtherKind
+from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
@@ -92,12 +92,11 @@ def explain_kinds(
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
     figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
     known = {one.kind: one.relation for one in panel.others}
-    chances = {one.kind: one.chance for one in panel.others}
     told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
     own = seen.edges.own
     faces = turned(seen.coordinates, panel.kinship)
     f = edge_ratios(own, faces, panel.kinship, workers=workers)
-    looks = odds_of_no_reason(f)
+    looks, chance = odds_of_no_reason(f), panel.usual.chance_for(own.node_count)
     context = Context(
         panel,
         network,
@@ -109,8 +108,8 @@ def explain_kinds(
         np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(mean_ratios(own, f), own.degrees),
         faces,
         np.sort(f),
-        unexplained(own, residuals=seen.edges.residuals, no_reason=looks, chance=panel.usual.chance),
-        tuple(one.common(chances[one.pairs.kind]) for one in seen.edges.joined),
+        unexplained(own, residuals=seen.edges.residuals, no_reason=looks, chance=chance),
+        tuple(one.common(chance_of(one, panel.others)) for one in seen.edges.joined),
         Columns(network.of_judged()),
         baseline,
     )

@@ -29,7 +29,8 @@ class OtherKind:
     share : of the edges of the judged nodes.
     relation : how attributes go together; the stranger is found by it.
     rate : how the mean f varies; None where the relation is silent.
-    chance : what common neighbours are compared with, see :class:`oddhop.odd.butterfly.Common`.
+    chance, count : what common neighbours are compared with, see :class:`oddhop.odd.butterfly.Common`, and how many
+        nodes of the kind there were.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class OtherKind:
     relation: Relation
     rate: Rate | None
     chance: float
+    count: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +122,11 @@ def learn_others(edges: Edges, blocks: Mapping[str, Blocks], workers: int) -> tu
     learned, nats = [], []
     for one, share in zip(edges.joined, edges.shares.tolist(), strict=True):
         relation, told = learn_relation(one.pairs, workers=workers)
-        rate = None if relation.silent else learn_rate(told.f, relation.near)
-        chance = one.common().chance
-        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, rate, chance))
+        rate = None
+        if not relation.silent:
+            rate = learn_rate(told.f, relation.near, largest=-float(np.log(relation.unrelated)))
+        chance, count = one.common().chance, float(one.pairs.matrix.shape[1])
+        learned.append(OtherKind(one.pairs.kind, blocks[one.pairs.kind], share, relation, rate, chance, count))
         nats.append(_nats(rate, told))
     return learned, nats
 
@@ -141,17 +145,25 @@ def _nats(rate: Rate | None, told: Told) -> Floats:
     return np.zeros(degrees.size) if rate is None else rate.nats(told.means(), degrees)
 
 
-def joint_knots(edges: Edges, ties: Ties, chances: Mapping[str, float] | None = None, *, workers: int = 1) -> Floats:
+def joint_knots(edges: Edges, ties: Ties, others: Sequence[OtherKind] = (), *, workers: int = 1) -> Floats:
     """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest.
 
-    ``ties`` are those within the kind, and ``chances`` by kind those of a model. Looks explain edges within the kind.
+    ``ties`` are those within the kind, and ``others`` what a model learned. Looks explain edges within the kind.
     Between kinds they explain nothing: that an account suits a device is no reason for others to share it.
     """
     found = [largest_ties(edges.own, ties)]
     for one in edges.joined:
-        common = one.common(None if chances is None else chances[one.pairs.kind])
+        common = one.common(chance_of(one, others))
         found.append(largest_surprises(common, workers=workers))
     return np.asarray(np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST)
+
+
+def chance_of(joined: Joined, others: Sequence[OtherKind]) -> float | None:
+    """Give the chance that a model learned for a kind, for as many nodes as there are now; None without a model."""
+    for one in others:
+        if one.kind == joined.pairs.kind:
+            return float(one.chance * (one.count / joined.pairs.matrix.shape[1]))
+    return None
 
 
 def hub_counts(edges: Edges) -> dict[str, int]:

@@ -59,7 +59,7 @@ def to_parts(learned: OddLearned) -> Parts:
     """Take apart what was learned, for a file."""
     arrays: Arrays = {} if learned.residuals is None else {"residuals": learned.residuals}
     if learned.chance is not None:
-        arrays["chance"] = learned.chance.scores
+        arrays["chance"], arrays["chance.nodes"] = learned.chance.scores, np.array([learned.chance.nodes])
     for name, part in _parts(learned.panel).items():
         arrays |= {
             f"{name}.{one.name}": np.atleast_1d(getattr(part, one.name))
@@ -155,10 +155,10 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
     blocks = _blocks(arrays, before, columns)
     theirs = sum(block.coordinates.width for block in blocks.parts)
     used = []
-    for side, count in (("near", width), ("far", theirs)):
+    for side, most in (("near", width), ("far", theirs)):
         own, usual = arrays[f"{before}relation.{side}_columns"], arrays[f"{before}relation.{side}_usual"]
         right = own.dtype.kind == "i" and own.ndim == 1 and own.shape == usual.shape
-        if not right or (own.size and (own.min() < 0 or own.max() >= count)):
+        if not right or (own.size and (own.min() < 0 or own.max() >= most)):
             raise ValueError(f"{before}relation uses coordinates that there are not")
         used.append((own, usual))
     both = used[0][0].size + used[1][0].size  # own and borrowed
@@ -167,20 +167,21 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
     if not np.array_equal(near.correlation, far.correlation) or not 0 <= unrelated < 1:
         raise ValueError(f"the sides of {before}relation do not fit each other")
     relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
-    share, chance = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance"))
-    if not 0 <= share <= 1 or chance < 0:
-        raise ValueError(f"{before}edges has a share of {share} and a chance of {chance}")
+    share, chance, count = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance", "count"))
+    if not 0 <= share <= 1 or chance < 0 or count < 1:
+        raise ValueError(f"{before}edges has a share of {share}, a chance of {chance} and a count of {count}")
     rate = _rate(arrays, f"{before}rate")
     if (rate is None) != relation.silent:
         raise ValueError(f"{before}rate is missing, or is one of edges that say nothing")
-    return OtherKind(kind, blocks, share, relation, rate, chance)
+    return OtherKind(kind, blocks, share, relation, rate, chance, count)
 
 
 def _usual(arrays: Arrays) -> UsualKnots:
-    places, medians, chance = arrays["usual.places"], arrays["usual.medians"], _number(arrays, "usual.chance")
-    if places.ndim != 1 or places.shape != medians.shape or not places.size or chance < 0:
+    places, medians = arrays["usual.places"], arrays["usual.medians"]
+    chance, nodes = _number(arrays, "usual.chance"), _number(arrays, "usual.nodes")
+    if places.ndim != 1 or places.shape != medians.shape or not places.size or chance < 0 or nodes < 1:
         raise ValueError(f"usual has shapes {places.shape} and {medians.shape}, or a chance below 0")
-    return UsualKnots(places, medians, chance)
+    return UsualKnots(places, medians, chance, nodes)
 
 
 def _flows(arrays: Arrays, width: int) -> FlowModel | None:
@@ -198,9 +199,10 @@ def _chance(arrays: Arrays, simulations: int) -> Chance | None:
     if "chance" not in arrays:
         return None
     scores = arrays["chance"]
-    if scores.ndim != 1 or simulations < 1 or (np.diff(scores) < 0).any():
+    nodes = int(_number(arrays, "chance.nodes"))
+    if scores.ndim != 1 or simulations < 1 or nodes < 1 or (np.diff(scores) < 0).any():
         raise ValueError("the simulated scores are not sorted numbers of at least one network")
-    return Chance(scores, simulations)
+    return Chance(scores, simulations, nodes)
 
 
 def _block(arrays: Arrays, name: str, columns: int) -> Block:

@@ -40,7 +40,7 @@ MOST_COMMUNITIES = 32
 BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
 SMOOTHINGS, ATTEMPTS, POWER_STEPS = 8, 3, 2
 LIKE_DEGREE = 50
-LIKE_EDGES = 500  # to either side, by the outlyingness of their judged nodes
+LIKE_NODES = 50  # to either side, by their outlyingness
 FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
 KEPT = 2  # simulated scores for every node: more would tell where half of a network stands out
 
@@ -53,10 +53,12 @@ class Chance:
     ----------
     scores : the highest scores of all simulated networks, from low to high.
     simulations : how many networks were simulated.
+    nodes : how many nodes of each were judged; 0 for as many as are asked about.
     """
 
     scores: Floats
     simulations: int
+    nodes: int = 0
 
     def shares(self, score: Floats) -> Floats:
         """Give, for every rank, the nodes of a simulated network that score as high, over the real ones that do.
@@ -70,7 +72,9 @@ class Chance:
         """
         ladder = np.sort(score)[::-1]
         above = self.scores.size - np.searchsorted(self.scores, ladder, side="left")
-        shares = (1 + above) / self.simulations / np.arange(1, ladder.size + 1)
+        # A network with more nodes has more by chance.
+        larger = ladder.size / self.nodes if self.nodes else 1.0
+        shares = (1 + above) * larger / self.simulations / np.arange(1, ladder.size + 1)
         return np.where(above < self.scores.size, shares, np.inf)  # of those that are not kept nothing is known
 
     def standing_out(self, score: Floats, share: float) -> int:
@@ -102,7 +106,7 @@ def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, pr
             scores = draw(turn)[judged]
             kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
             progress("simulations", turn + 1, SIMULATIONS)
-    return Chance(kept, SIMULATIONS)
+    return Chance(kept, SIMULATIONS, int(judged.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,30 +209,38 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Edges of one sort in the order of the outlyingness of their judged nodes.
+    """Edges of one sort by their judged nodes, and these in the order of their outlyingness.
 
     Attributes
     ----------
-    f : of every edge.
-    nodes : the judged node of every edge.
-    count : how many judged nodes there are.
+    f : of every edge, those of a node after each other.
+    starts : where the edges of every judged node begin, and one more.
+    order : the judged nodes with edges, from the least outlying on.
     """
 
     f: Floats
-    nodes: Ints
-    count: int
+    starts: Ints
+    order: Ints
 
     @classmethod
     def of(cls, f: Floats, nodes: Ints, outlying: Floats) -> _Drawn:
-        order = np.argsort(outlying[nodes], kind="stable")
-        return cls(f[order], nodes[order], outlying.size)
+        counts = np.bincount(nodes, minlength=outlying.size)
+        order = np.argsort(np.where(counts > 0, outlying, np.inf), kind="stable")[: np.count_nonzero(counts)]
+        return cls(f[np.argsort(nodes, kind="stable")], np.concatenate([[0], np.cumsum(counts)]), order)
 
     def means(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
-        """Give the mean f of every node where each of its edges takes f from one nearby, and how many edges it has."""
-        near = np.arange(self.f.size) + rng.integers(-LIKE_EDGES, LIKE_EDGES + 1, self.f.size)
-        drawn = self.f[np.clip(near, 0, max(self.f.size - 1, 0))]
-        degrees = np.bincount(self.nodes, minlength=self.count)
-        return np.bincount(self.nodes, drawn, minlength=self.count) / np.maximum(degrees, 1), degrees
+        """Give the mean f of every node if each of its edges had that of another node's, and how many edges it has."""
+        degrees, count = np.diff(self.starts), self.order.size
+        place = np.empty(degrees.size, dtype=np.int64)
+        place[self.order] = np.arange(count)
+        nodes = np.repeat(np.arange(degrees.size), degrees)
+        wide = min(2 * LIKE_NODES + 1, count)
+        first = np.clip(place[nodes] - LIKE_NODES, 0, count - wide)
+        drawn = first + rng.integers(0, max(wide, 1), nodes.size)
+        drawn = np.where(drawn == place[nodes], (drawn + 1) % max(count, 1), drawn)  # its own would repeat it
+        other = self.order[drawn]
+        edge = self.starts[other] + (rng.random(nodes.size) * degrees[other]).astype(np.int64)
+        return np.bincount(nodes, self.f[edge], minlength=degrees.size) / np.maximum(degrees, 1), degrees
 
 
 def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn: int, workers: int) -> Floats:

@@ -6,8 +6,9 @@ with what d edges drawn at random would have. With K(s) the logarithm of the mea
 
     log P(mean >= m)  <=  -d I(m),    I(m) = maximum over s of  s m - K(s)    (Chernoff).
 
-Ordinary nodes differ by more than chance, so d is taken for d / (1 + d between / within), as it is in z. These figures
-are nats, whatever the sort of the edges, so those of a node add up. For a normal f the sum is z^2 / 2.
+Ordinary nodes differ by more than chance: the mean of d edges varies as that of d (1 + s) / (1 + d s) edges drawn at
+random, s = between / within, and that takes the place of d. These figures are nats, whatever the sort of the edges, so
+those of a node add up. For a normal f each is z^2 / 2. One more edge at the largest f that there can be bounds them.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class Rate:
         rate = np.zeros(means.size)
         for tilt, cumulant in zip(self.tilts.tolist(), self.cumulants.tolist(), strict=True):
             np.maximum(rate, tilt * means - cumulant, out=rate)
-        return np.asarray(rate * degrees / (1.0 + degrees * self.spread))
+        return np.asarray(rate * degrees * (1.0 + self.spread) / (1.0 + degrees * self.spread))
 
 
-def learn_rate(f: Floats, kinship: Kinship) -> Rate:
-    """Learn how the mean f of edges drawn at random varies.
+def learn_rate(f: Floats, kinship: Kinship, *, largest: float | None = None) -> Rate:
+    """Learn how the mean f of edges drawn at random varies; ``largest`` is what f can be at most.
 
     Examples
     --------
@@ -61,7 +62,9 @@ def learn_rate(f: Floats, kinship: Kinship) -> Rate:
     """
     counts, sums = (np.histogram(f, bins=BINS, weights=weights)[0] for weights in (None, f))
     # The mean of every bin: the middle of the last one lies below the largest f, and the bound would not hold there.
-    values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / f.size
+    values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / (f.size + 1)
+    largest = float(f.max()) if largest is None else max(largest, float(f.max()))
+    values, share = np.append(values, largest), np.append(share, 1 / (f.size + 1))
     top = float(values[-1])
     reach = max(top - float(np.median(f)), 1e-12)
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach

@@ -10,8 +10,8 @@ kind. The end b of an edge (a, b) has two sets of coordinates:
 
 The same holds for a. Edges whose end has neither are left out.
 
-Some edges join ends that have nothing to do with each other. Their share e is estimated, and f becomes
--log((1 - e) exp(-f) + e), which no edge can drive above -log e.
+Some edges join ends that have nothing to do with each other. Their share e is estimated, rather too low, for the
+correlations were learned with them. f becomes -log((1 - e) exp(-f) + e), which no edge can drive above -log e.
 
 A coordinate is kept if it goes together with the coordinates around it beyond chance. The view is silent unless what
 was learned from one half of the nodes tells something about edges among the other half: few hubs carry most edges, and
@@ -223,9 +223,11 @@ def telling_columns(pairs: Pairs) -> tuple[Ints, Ints]:
         # What the other neighbours of the neighbours are like: the node itself is taken out.
         lent_near = matrix @ (ours / far_count) - near * (matrix @ (1 / far_count))
         lent_far = back @ (theirs / near_count) - far * (back @ (1 / near_count))
+    # Without the node itself its sum with the others is below 0 on average, wherever the values are dealt out.
+    shared = [float(np.maximum(count - 1, 0).sum()) for count in pairs.degrees]
     tells = (
-        beyond_chance(near, np.hstack([theirs, lent_near]), itself=far.shape[1]),
-        beyond_chance(far, np.hstack([ours, lent_far]), itself=near.shape[1]),
+        beyond_chance(near, np.hstack([theirs, lent_near]), itself=far.shape[1], pairs=shared[1]),
+        beyond_chance(far, np.hstack([ours, lent_far]), itself=near.shape[1], pairs=shared[0]),
     )
     return np.flatnonzero(tells[0]), np.flatnonzero(tells[1])
 
@@ -287,7 +289,8 @@ def _ratios(pairs: Pairs, relation: Relation, workers: int) -> Floats:
         usual = relation.near_usual, relation.far_usual
         return _ratio(relation, *pairs.coordinates(start, start + EDGES_AT_ONCE, usual))
 
-    return np.concatenate(list(map_blocks(block, range(0, pairs.count, EDGES_AT_ONCE), workers=workers)))
+    found = list(map_blocks(block, range(0, pairs.count, EDGES_AT_ONCE), workers=workers))
+    return np.concatenate([np.zeros(0), *found])
 
 
 def _ratio(relation: Relation, near: Floats, far: Floats) -> Floats:

@@ -115,7 +115,7 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     faces = _faces(panel, graph.attributes)
     ratio = Ratio.of(panel.kinship)
     f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    chance = panel.usual.chance
+    chance = panel.usual.chance_for(graph.node_count)
     ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), chance=chance, workers=workers)
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count)

@@ -180,10 +180,11 @@ def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
     return beyond_chance(centred, graph.adjacency() @ centred, itself=0)
 
 
-def beyond_chance(centred: Floats, around: Floats, *, itself: int) -> Bools:
+def beyond_chance(centred: Floats, around: Floats, *, itself: int, pairs: float = 0.0) -> Bools:
     """Tell which columns go together with any of the sums over neighbours, more than if they were dealt out anew.
 
-    ``itself`` is where the sums of the same columns begin among ``around``.
+    ``itself`` is where the sums of the same columns begin among ``around``, and ``pairs`` the weight of all pairs of
+    different nodes in these: a value that one node has no other can have, so that products are below 0 on average.
     """
     nodes, width = centred.shape
     around = around - around.mean(axis=0)
@@ -193,6 +194,8 @@ def beyond_chance(centred: Floats, around: Floats, *, itself: int) -> Bools:
     # With itself every edge counts twice.
     same = np.arange(min(width, max(around.shape[1] - itself, 0)))
     spread[same, itself + same] *= np.sqrt(2)
+    if pairs:
+        sums[same, itself + same] += (centred**2).sum(axis=0)[same] * pairs / max(nodes * (nodes - 1), 1)
     limit = -ndtri(BY_CHANCE / (2 * max(width * around.shape[1], 1)))
     return np.asarray((np.abs(sums) > limit * np.maximum(spread, 1e-12)).any(axis=1))
 
@@ -213,7 +216,8 @@ def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int =
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
         return np.asarray(ratio.constant + (own[left] + own[right]) - products(left, right, scaled, faces))
 
-    return np.concatenate(list(map_blocks(between, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers)))
+    found = list(map_blocks(between, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers))
+    return np.concatenate([np.zeros(0), *found])
 
 
 def strangeness(graph: Graph, f: Floats, kinship: Kinship) -> Floats:

@@ -205,7 +205,7 @@ def figures_of(
     _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
     f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     nats = nats_by(seen.edges, panel.others, workers)
-    ties = _ties(seen, f, panel.usual.chance)
+    ties = _ties(seen, f, panel.usual.chance_for(seen.edges.own.node_count))
     tied = _tied(seen, ties, panel.others, workers)
     return view_figures(seen, panel.kinship, f, tied, nats, panel.rate, panel.usual), seen
 
@@ -254,7 +254,7 @@ def _tied(seen: Seen, ties: Ties, others: Sequence[OtherKind], workers: int) -> 
     """Give the knot of every judged node."""
     if not others:
         return knots_of(seen.edges.own, ties)
-    return joint_knots(seen.edges, ties, {one.kind: one.chance for one in others}, workers=workers)
+    return joint_knots(seen.edges, ties, others, workers=workers)
 
 
 def simulated_figures(seen: Seen, panel: Panel, f: Floats, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:

@@ -16,11 +16,12 @@ from oddhop.errors import RunFolderError, SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
+from oddhop.runs.compare import Comparison, Side, check_alike, open_side
 from oddhop.runs.finish import Destination, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import left_out, read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
-from oddhop.tables.network import describe
+from oddhop.tables.network import Network, describe
 
 CHECKPOINTS = "checkpoints"
 
@@ -35,12 +36,14 @@ class Run:
     result : the ranked table, by the ids of the node table.
     figures : how many nodes were ranked, judged and flagged, and the threshold.
     made_now : False where the run was complete before, and nothing was left to do.
+    changes : what changed since another run, where that was asked for.
     """
 
     folder: Path
     result: pa.Table
     figures: dict[str, Any]
     made_now: bool = True
+    changes: Comparison | None = None
 
 
 def detect(
@@ -57,6 +60,7 @@ def detect(
     address: str | None = None,
     resume: bool = False,
     cases: int = CASES,
+    since: str | Path | None = None,
     log: Log = QUIET,
 ) -> Run:
     r"""Find the anomalous nodes of a network: read, fit, rank, explain, write, and seal the folder with a manifest.
@@ -71,6 +75,8 @@ def detect(
     write_to, write_mode : a table of the database that takes the results as well.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
     cases : how many nodes the report explains; 0 writes none.
+    since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
+        as ``changes.parquet``.
     log : whom to tell, see :class:`~oddhop.runs.log.Log`.
 
     Examples
@@ -84,7 +90,8 @@ def detect(
     ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
     ...     run = detect(str(edges), str(nodes), out=Path(home, "run"))
     ...     sorted(file.name for file in run.folder.glob("*.*"))
-    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet']
+    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
+     'state.parquet']
     """
     settings = checked_run_settings() if settings is None else settings
     on_cluster = engine == "ray"
@@ -94,6 +101,7 @@ def detect(
             + ("" if nodes is None else " and a node table"),
             "say --detector hcm and the folder alone, or leave --engine out",
         )
+    earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         checkpoints = folder / CHECKPOINTS
         manifest = files.read_manifest(folder)
@@ -115,9 +123,11 @@ def detect(
             data = _fit_on_cluster(fitter, str(edges), address, checkpoints, resume=resume, log=log)
         else:
             network = read_for_run(log, settings, edges, nodes, database)
-            fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
             data = files.data_part(network)
-        result, figures = finish_run(
+            if earlier is not None:
+                check_early(earlier, detector, data, network)
+            fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
+        result, figures, changes = finish_run(
             folder,
             "detect",
             fitter,
@@ -127,9 +137,17 @@ def detect(
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,
+            earlier,
         )
         shutil.rmtree(checkpoints)
-    return Run(folder, result, figures)
+    return Run(folder, result, figures, changes=changes)
+
+
+def check_early(since: Side, detector: str, data: dict[str, Any], network: Network) -> None:
+    """Refuse to compare with a run that is not alike, before anything is learned."""
+    kinds = network.graph.kinds
+    judged = "" if kinds is None else kinds.names[kinds.judged]
+    check_alike(since, {"detector": detector, "data": data}, judged)
 
 
 def _fit_on_cluster(

@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from oddhop.detector.base import GraphDetector
+from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
+from oddhop.runs.compare import Comparison, Side, check_alike, compare_sides
 from oddhop.runs.log import Log
 from oddhop.runs.reopen import write_report
 from oddhop.runs.settings import RunSettings
+from oddhop.runs.state import read_state, write_state
 from oddhop.tables.network import Network
 from oddhop.tables.read.sql import put_table
+from oddhop.tables.results import write_parquet
 
 WriteMode = Literal["create", "replace", "append"]
 
@@ -40,11 +45,12 @@ def finish_run(
     settings: RunSettings,
     parts: Mapping[str, Any],
     log: Log,
-) -> tuple[pa.Table, dict[str, Any]]:
-    """Write the files of a run, and the manifest last; return the table as it was written, and its figures.
+    since: Side | None = None,
+) -> tuple[pa.Table, dict[str, Any], Comparison | None]:
+    """Write the files of a run, and the manifest last; return the table as it was written, figures, and what changed.
 
     ``network`` is None on a cluster, where no process holds it: there is no report then, and results are in shards.
-    ``parts`` is what else the manifest tells.
+    ``parts`` is what else the manifest tells, and ``since`` the run to compare with.
     """
     numbers: list[int] = []
     if network is not None:
@@ -52,6 +58,7 @@ def finish_run(
             page = write_report(folder, detector, network, result, cases=destination.cases, log=log)
             numbers = [one.case for one in page.cases]
         result = network.with_kept(result)
+        write_state(folder, network)
     result = _with_cases(result, numbers)
     figures = files.write_results(folder, result, in_shards=network is None)
     figures |= files.ending_part(detector, result)
@@ -59,18 +66,26 @@ def finish_run(
     if destination.write_to is not None and destination.database is not None:
         put_table(result, destination.database, destination.write_to, mode=destination.write_mode)
     own = {"detector": detector.name, "settings": settings.model_dump(mode="json"), "seed": detector.seed_}
-    files.write_manifest(folder, command, {**own, **parts, "results": figures})
-    return result, figures
+    (folder / files.CHANGES).unlink(missing_ok=True)  # of a run that was killed
+    manifest = files.manifest_of(folder, command, {**own, **parts, "results": figures})
+    changes = None
+    if since is not None:
+        state = None if network is None else read_state(folder)
+        new = Side(folder, manifest, result, state)
+        check_alike(since, manifest, new.judged)
+        changes = compare_sides(since, new)
+        write_parquet(changes.table, folder / files.CHANGES)
+        manifest["files"][files.CHANGES] = file_entry(folder / files.CHANGES).sha256
+    files.put_manifest(folder, manifest)
+    return result, figures, changes
 
 
 def _with_cases(result: pa.Table, numbers: list[int]) -> pa.Table:
-    """Add the number of its case to every node that was explained; the members of a clique or a cycle share one.
-
-    The judged nodes come first in a result, in the order that they were explained in.
-    """
-    known = pa.array([*numbers, *[None] * (result.num_rows - len(numbers))], pa.int64())
-    place = result.column_names.index("rank_low")
-    return result.add_column(place, "case", known)
+    """Add the number of its case to every node that was explained, the first of those that were judged."""
+    values, unknown = np.zeros(result.num_rows, dtype=np.int64), np.ones(result.num_rows, dtype=bool)
+    explained = np.flatnonzero(result["judged"].to_numpy())[: len(numbers)]
+    values[explained], unknown[explained] = numbers, False
+    return result.add_column(result.column_names.index("rank_low"), "case", pa.array(values, mask=unknown))
 
 
 def named_tables(edges: Any, nodes: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from oddhop.tables.results import write_csv, write_parquet, write_shards
 from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
-REPORT = "report.html"
+REPORT, STATE, CHANGES = "report.html", "state.parquet", "changes.parquet"
 OURS = re.compile(
     rf"[\w.-]*\w|{re.escape(PARQUET)}/part-\d+\.parquet"
 )  # a file of the folder, or a shard of the results
@@ -52,27 +52,41 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
     """Read the table of a run, one file or several, and refuse what was changed since."""
     names = sorted(name for name in manifest["files"] if Path(name).parts[0] == PARQUET)
     for name in names:
-        if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
-            raise RunFolderError(f"{folder / name} is gone or was changed after the run", "take a copy or run again")
+        check_file(folder, manifest, name)
     if not names:
         raise RunFolderError(f"the manifest of {folder} names no results", "take it from a copy or run again")
     return pa.concat_tables([pq.read_table(folder / name) for name in names])
 
 
+def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
+    """Refuse a file of a run that is gone or not as the manifest has it."""
+    if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
+        raise RunFolderError(f"{folder / name} is gone or was changed after the run", "take a copy or run again")
+
+
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
     """Write what the run was, and the sha256 of every file it left. It is written last: with it a run is whole."""
+    put_manifest(folder, manifest_of(folder, command, parts))
+
+
+def put_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write a manifest, whole or not at all."""
+    write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
+
+
+def manifest_of(folder: Path, command: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run was, and the sha256 of every file that is in its folder."""
     kept = [*folder.glob("*"), *(folder / PARQUET).glob("*")]
     names = sorted(
         file.relative_to(folder).as_posix() for file in kept if file.is_file() and not file.name.startswith(".")
     )
-    document = {
+    return {
         "command": command,
         "oddhop": __version__,
         "versions": _versions(),
         **parts,
         "files": {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST},
     }
-    write_atomically(folder / MANIFEST, json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode())
 
 
 def _versions() -> dict[str, str]:
@@ -121,7 +135,7 @@ def sealed_again(folder: Path, name: str) -> None:
     manifest = read_manifest(folder)
     if manifest is not None:
         manifest["files"][name] = file_entry(folder / name).sha256
-        write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
+        put_manifest(folder, manifest)
 
 
 def ending_part(detector: GraphDetector, result: pa.Table) -> dict[str, Any]:

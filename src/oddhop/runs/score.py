@@ -11,7 +11,8 @@ from oddhop.errors import ModelFileError, RunFolderError
 from oddhop.graph.disk import file_entry, is_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
-from oddhop.runs.detect import Run
+from oddhop.runs.compare import open_side
+from oddhop.runs.detect import Run, check_early
 from oddhop.runs.finish import Destination, WriteMode, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
@@ -33,6 +34,7 @@ def score(
     workers: int | None = None,
     resume: bool = False,
     cases: int = CASES,
+    since: str | Path | None = None,
     log: Log = QUIET,
 ) -> Run:
     r"""Rank a network by a model file, without fitting; its tables are read as those of the model were.
@@ -42,8 +44,8 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, settings, database, write_to, write_mode, cases, log : as in :func:`~oddhop.runs.detect`. The
-        columns that hold the ends of an edge and the id of a node are those of the model, unless others are named.
+    edges, nodes, out, settings, database, write_to, write_mode, cases, since, log : as in :func:`~oddhop.runs.detect`.
+        The columns that hold the ends of an edge and the id of a node are those of the model, unless others are named.
     top_k, max_chance : how many nodes of this network to flag; left out, those above the threshold of the model.
     resume : take a run that is complete for done. One that was killed is begun again.
 
@@ -59,7 +61,8 @@ def score(
     ...     _ = fit(str(edges), str(nodes), model=Path(home, "model.oddhop"))
     ...     run = score(Path(home, "model.oddhop"), str(edges), str(nodes), out=Path(home, "run"), top_k=1)
     ...     sorted(file.name for file in run.folder.glob("*.*"))
-    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet']
+    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
+     'state.parquet']
     """
     settings = checked_run_settings() if settings is None else settings
     detector = load(model)
@@ -75,6 +78,7 @@ def score(
     if not (isinstance(edges, str | Path) and is_stored(edges)):
         remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
+    earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         manifest = files.read_manifest(folder)
         if manifest is not None:
@@ -83,7 +87,10 @@ def score(
             log.say("complete", f"the run in {folder} is complete; nothing to do")
             return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
         network = read_for_run(log, settings, edges, nodes, database, encoding)
-        result, figures = finish_run(
+        data = files.data_part(network)
+        if earlier is not None:
+            check_early(earlier, detector.name, data, network)
+        result, figures, changes = finish_run(
             folder,
             "score",
             detector,
@@ -93,9 +100,10 @@ def score(
             settings,
             {
                 "tables": named_tables(edges, nodes),
-                "data": files.data_part(network),
+                "data": data,
                 "model": file_entry(Path(model)).sha256,
             },
             log,
+            earlier,
         )
-    return Run(folder, result, figures)
+    return Run(folder, result, figures, changes=changes)

@@ -60,6 +60,14 @@ class KindsRead:
     columns: tuple[tuple[int, str, int], ...]
     alone: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        dotted = [name for name in self.names if "." in name]
+        if self.several and dotted:
+            raise TableError(
+                f"a kind of node cannot be called {dotted[0]!r}: its columns are called by the kind and a dot",
+                "give it a name without a dot",
+            )
+
     @property
     def several(self) -> bool:
         """Whether there is more than one kind."""

@@ -110,15 +110,16 @@ class Network:
     def of_judged(self) -> Network:
         """Return the judged nodes alone, with the columns of their kind and without edges."""
         kinds, encoding = self.graph.kinds, self.encoding
-        if kinds is None or encoding is None:
+        if kinds is None:
             return self
         kind, judged = kinds.names[kinds.judged], self.graph.judged
         originals = None
         if self.originals is not None:
-            own = [name for name in self.originals.column_names if name.startswith(f"{kind}.")]
-            originals = self.originals.select(own).slice(judged.start, judged.stop - judged.start)
-            originals = originals.rename_columns([name.removeprefix(f"{kind}.") for name in own])
-        return Network(self.graph.of_kind(kinds.judged), self.judged_ids, encoding.of_kind(kind), originals=originals)
+            names = [name for name in self.originals.column_names if name.startswith(f"{kind}.")]
+            originals = self.originals.select(names).slice(judged.start, judged.stop - judged.start)
+            originals = originals.rename_columns([name.removeprefix(f"{kind}.") for name in names])
+        own = None if encoding is None else encoding.of_kind(kind)
+        return Network(self.graph.of_kind(kinds.judged), self.judged_ids, own, originals=originals)
 
     def numbers(self, ids: Any) -> Ints:
         """Return the numbers of the judged nodes that have these ids (an Arrow column, an array or a list).

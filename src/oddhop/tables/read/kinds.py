@@ -124,14 +124,16 @@ def find_end_kinds(
 ) -> tuple[EndKind, EndKind]:
     """Find how edges tell the kinds of their ends: as asked, or with ``guess`` by the names of columns."""
     source, target = (
-        _asked(names, one) if one is not None else _guessed(names, k, side) if guess else EndKind()
+        _asked(names, ends, one) if one is not None else _guessed(names, k, side) if guess else EndKind()
         for one, k, side in zip(asked, ends, ("source", "target"), strict=True)
     )
     return source, target
 
 
-def _asked(names: Sequence[str], asked: str) -> EndKind:
-    return EndKind(column=list(names).index(asked)) if asked in names else EndKind(name=asked)
+def _asked(names: Sequence[str], ends: Sequence[int], asked: str) -> EndKind:
+    # An end may be called like the kind that it has: a column "device" of devices holds ids and not kinds.
+    column = list(names).index(asked) if asked in names else None
+    return EndKind(name=asked) if column is None or column in ends else EndKind(column=column)
 
 
 def _guessed(names: Sequence[str], end: int, side: str) -> EndKind:

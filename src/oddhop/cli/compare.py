@@ -1,0 +1,51 @@
+"""``oddhop compare``: what changed between two runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import LogFormat, echo
+
+
+@o.guarded
+def compare(
+    old: Annotated[Path, typer.Argument(help="The folder of the earlier run.", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="The folder of the later run.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Also write the nodes that changed: a .parquet or .csv file.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Give all of it as JSON.", rich_help_panel=o.TELLING)] = False,
+    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Say what changed between two runs: who is newly odd, who no longer is, who moved, and why.
+
+    Example:
+
+        oddhop compare run scores
+    """
+    from dataclasses import asdict
+
+    from oddhop import runs
+    from oddhop.cli.summary import show_changes
+    from oddhop.errors import SettingsError
+    from oddhop.tables.results import write_csv, write_parquet
+
+    if out is not None and out.suffix not in (".parquet", ".csv"):
+        raise SettingsError(f"--out is a .parquet or a .csv file, got {out}", "name it changes.parquet or changes.csv")
+    found = runs.compare(old, new)
+    if out is not None:
+        (write_csv if out.suffix == ".csv" else write_parquet)(found.table, out)
+    if as_json:
+        told = {"counts": dict(found.counts), "drift": asdict(found.drift), "sentences": found.sentences}
+        echo(json.dumps({**told, "changes": found.table.to_pylist()}, indent=1, default=str))
+        return
+    show_changes(found)
+    for sentence in found.sentences:
+        echo(sentence)

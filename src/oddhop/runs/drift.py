@@ -1,0 +1,111 @@
+"""How far the data of a run have moved from those of an earlier one, and whether its model should be fitted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oddhop.base.arrays import Floats
+
+BINS = 10
+MOST_PSI, MOST_UNSEEN = 0.25, 0.05
+UNSEEN = {"rare or not seen before": "pooled", "far beyond what was seen before": "tamed", "missing, where": "missing"}
+"""What a difference of the tables begins with, and what counts the same rows in the tables of the fit."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far the data moved.
+
+    Attributes
+    ----------
+    score_psi : the population stability index of the scores.
+    edges_changed, columns_changed : the share of the nodes of both runs whose edges changed, or a column; None and
+        empty where that is not known.
+    unseen : by column the share of rows with values that the fit did not see.
+    differences : what the encoding of the new run mended or left out, a sentence each.
+    fit_again : why the model should be fitted again; empty where it need not be.
+    """
+
+    score_psi: float
+    edges_changed: float | None
+    columns_changed: Mapping[str, float]
+    unseen: Mapping[str, float]
+    differences: tuple[str, ...]
+    fit_again: tuple[str, ...]
+
+
+def stability_index(old: Floats, new: Floats) -> float:
+    """Return the population stability index, in bins that hold a tenth of the old figures each.
+
+    Half a figure is added to every bin, so that an empty one gives no infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.runs.drift import stability_index
+    >>> old = np.arange(1000.0)
+    >>> stability_index(old, old), round(stability_index(old, old + 50), 2), stability_index(old, old + 500) > 1
+    (0.0, 0.05, True)
+    """
+    if not old.size or not new.size:
+        return 0.0
+    bounds, times = np.unique(np.quantile(old, np.linspace(0, 1, BINS + 1)[1:-1]), return_counts=True)
+    # A figure that a tenth of the old ones have has a bin of its own, or a move away from it would not be seen.
+    bounds = np.sort(np.concatenate([bounds, np.nextafter(bounds[times > 1], np.inf)]))
+    shares = []
+    for figures in (old, new):
+        counts = np.bincount(np.searchsorted(bounds, figures, side="right"), minlength=bounds.size + 1) + 0.5
+        shares.append(counts / counts.sum())
+    return float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
+
+
+def unseen_shares(manifest: Mapping[str, Any], judged: str) -> dict[str, float]:
+    """Return by column the share of rows with values that the fit did not see.
+
+    The fit pooled rare categories and tamed far numbers too: as many rows as it did are not counted. ``judged`` is the
+    kind of node that was judged. How many nodes another kind has is not told, so its shares are the least possible.
+    """
+    data, rows = manifest["data"], manifest["results"]["rows"]
+    others = max(data["nodes"] - rows, 1)
+    known = {one["column"]: one for one in data["columns"]}
+    shares: dict[str, float] = {}
+    for one in data["differences"]:
+        counted = next((count for what, count in UNSEEN.items() if one["what"].startswith(what)), None)
+        if counted is None:
+            continue
+        name, nodes = one["column"], rows if not judged or one["column"].startswith(f"{judged}.") else others
+        more = one["count"] - known.get(name, {}).get(counted, 0)
+        if more > 0:
+            shares[name] = shares.get(name, 0.0) + min(more / max(nodes, 1), 1.0)
+    return shares
+
+
+def drift_of(
+    manifest: Mapping[str, Any],
+    scores: tuple[Floats, Floats],
+    judged: str,
+    edges_changed: float | None,
+    columns_changed: Mapping[str, float],
+) -> Drift:
+    """Gather the figures of the new run, ``scores`` being those of the old and the new one.
+
+    A run of ``detect`` was fitted on its own tables: to fit again would change nothing, and is not said.
+    """
+    psi, unseen = stability_index(*scores), unseen_shares(manifest, judged)
+    reasons = []
+    if psi > MOST_PSI:
+        reasons.append(f"the scores moved (PSI {psi:.2f}, above {MOST_PSI})")
+    reasons += [
+        f"{share:.0%} of the rows of {name!r} have values that the fit did not see (above {MOST_UNSEEN:.0%})"
+        for name, share in unseen.items()
+        if share > MOST_UNSEEN
+    ]
+    differences = tuple(
+        f"column {one['column']!r}: {one['count']:,} rows {one['what']}" for one in manifest["data"]["differences"]
+    )
+    again = tuple(reasons) if manifest["command"] == "score" else ()
+    return Drift(psi, edges_changed, dict(columns_changed), unseen, differences, again)

@@ -1,0 +1,338 @@
+"""Two runs are compared by their folders: who is newly odd, who no longer is, who moved, and why."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from typer.testing import CliRunner
+
+from oddhop import Graph, Network, read_network
+from oddhop.cli import app
+from oddhop.errors import RunFolderError
+from oddhop.graph.disk import file_entry
+from oddhop.runs import checked_run_settings, compare, detect, fit, score
+from oddhop.runs.compare import Comparison, check_alike, open_side
+from oddhop.runs.drift import stability_index, unseen_shares
+from oddhop.runs.folder import read_manifest
+from oddhop.runs.reasons import reasons_of
+from oddhop.runs.state import read_state, write_state
+
+PAIRS = checked_run_settings({"read": {"flows": False}, "odd": {"random_state": 0}})
+Tables = dict[str, pa.Table]
+
+
+def column(table: pa.Table, name: str, values: list) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, pa.array(values, table[name].type))
+
+
+def with_edge(tables: Tables, source: str, target: str) -> Tables:
+    edge = pa.table({"from": [source], "to": [target], "amount": [1.0]}, schema=tables["edges"].schema)
+    return {**tables, "edges": pa.concat_tables([tables["edges"], edge])}
+
+
+@pytest.fixture(scope="module")
+def home(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model, and a run that it ranked."""
+    home = tmp_path_factory.mktemp("runs")
+    fit(tables["edges"], tables["nodes"], model=home / "model.oddhop", settings=PAIRS)
+    scored(home, tables, home / "old")
+    return home
+
+
+def scored(home: Path, tables: Tables, out: Path, top: int | None = 79, **options: object) -> Path:
+    # 79 of 80 on the list, so that whoever is changed is on it.
+    model, settings = home / "model.oddhop", PAIRS
+    return score(model, **tables, out=out, settings=settings, top_k=top, cases=0, **options).folder
+
+
+def reasons(found: Comparison) -> dict[str, tuple[str, str]]:
+    return {row["id"]: (row["what"], row["why"]) for row in found.table.to_pylist()}
+
+
+def why(old: Path, new: Path, *ids: str) -> list[str]:
+    """Say the reasons of nodes whether or not they are listed."""
+    return reasons_of(open_side(old).state, open_side(new).state, same_model=True).of(pa.array(ids))
+
+
+def test_where_nothing_changed_nothing_is_listed(home: Path, tables: Tables, tmp_path: Path) -> None:
+    order = np.random.default_rng(1).permutation
+    shuffled = {name: table.take(order(table.num_rows)) for name, table in tables.items()}
+    found = compare(home / "old", scored(home, shuffled, tmp_path / "new"))
+    assert found.table.num_rows == 0
+    assert found.counts["stayed"] == found.counts["listed now"] == 79
+    assert not any(found.counts[what] for what in ("newly odd", "moved", "no longer odd", "new nodes", "gone nodes"))
+    assert found.drift.score_psi == 0.0
+    assert found.drift.edges_changed == 0.0
+    assert set(found.drift.columns_changed) == {"age", "town", "note"}
+    assert not any(found.drift.columns_changed.values())
+    assert not found.drift.fit_again
+    assert file_entry(home / "old/state.parquet").sha256 == file_entry(tmp_path / "new/state.parquet").sha256
+
+
+def test_an_edge_and_columns_that_changed_are_the_reasons(home: Path, tables: Tables, tmp_path: Path) -> None:
+    changed = with_edge(tables, "p3", "p77")
+    ages, towns = (tables["nodes"][name].to_pylist() for name in ("age", "town"))
+    ages[5], ages[3], towns[5] = 79, 20, "Cork"
+    changed["nodes"] = column(column(changed["nodes"], "age", ages), "town", towns)
+    new = scored(home, changed, tmp_path / "new")
+    degree = {row["id"]: row["degree"] for row in pq.read_table(home / "old/results.parquet").to_pylist()}
+    told = why(home / "old", new, "p3", "p5", "p77", "p9")
+    edges = [f"its edges changed (degree {degree[one]} to {degree[one] + 1})" for one in ("p3", "p77")]
+    assert told == [f"{edges[0]}; age changed", "age, town changed", edges[1], "only the others moved"]
+    found = compare(home / "old", new)
+    assert found.drift.edges_changed == 2 / 80
+    assert found.drift.columns_changed["age"] == 2 / 80
+    assert all(row["why"] == why(home / "old", new, row["id"])[0] for row in found.table.to_pylist())
+
+
+def test_newly_odd_and_no_longer_odd_nodes_are_listed(home: Path, tables: Tables, tmp_path: Path) -> None:
+    old = scored(home, tables, tmp_path / "old", top=5)
+    changed = tables
+    for k in range(45, 53):
+        changed = with_edge(changed, "p3", f"p{k}")
+    found = compare(old, scored(home, changed, tmp_path / "new", top=5))
+    then, now = (set(pq.read_table(tmp_path / one / "results.parquet")["id"].to_pylist()[:5]) for one in ("old", "new"))
+    listed = {what: {one for one, (is_what, _) in reasons(found).items() if is_what == what} for what in found.counts}
+    assert listed["newly odd"] == now - then
+    assert listed["no longer odd"] == then - now
+    assert any(reason.startswith("its edges changed (degree ") for _, reason in reasons(found).values())
+    assert any(reason == "only the others moved" for _, reason in reasons(found).values())
+    assert found.table.column_names[:4] == ["id", "what", "rank_then", "rank_now"]
+    for row in found.table.to_pylist():
+        assert (row["rank_now"] <= 5) == (row["what"] != "no longer odd")
+        assert row["kind_then"] is not None
+
+
+def test_moved_is_outside_the_old_interval(home: Path, tables: Tables, tmp_path: Path) -> None:
+    changed = tables
+    for k in range(45, 75):
+        changed = with_edge(changed, "p3", f"p{k}")
+    new = scored(home, changed, tmp_path / "new")
+    then = {row["id"]: row for row in pq.read_table(home / "old/results.parquet").to_pylist()}
+    now = {row["id"]: row for row in pq.read_table(new / "results.parquet").to_pylist()}
+    outside = {
+        name
+        for name, row in now.items()
+        if row["flagged"] and then[name]["flagged"]
+        if not then[name]["rank_low"] <= row["rank"] <= then[name]["rank_high"]
+    }
+    moved = {name for name, (what, _) in reasons(compare(home / "old", new)).items() if what == "moved"}
+    assert moved == outside
+    assert moved
+
+
+def test_nodes_that_are_new_or_gone(home: Path, tables: Tables, tmp_path: Path) -> None:
+    more = pa.table({"name": ["zoe"], "age": [99], "town": ["Cork"], "note": ["pays late"]})
+    nodes = pa.concat_tables([tables["nodes"].filter(pa.array(np.arange(80) != 7)), more.cast(tables["nodes"].schema)])
+    changed = {**with_edge(with_edge(tables, "zoe", "p1"), "zoe", "p44"), "nodes": nodes}
+    found = compare(home / "old", scored(home, changed, tmp_path / "new"))
+    assert reasons(found)["zoe"] == ("new node", "it is new in the tables")
+    assert reasons(found)["p7"] == ("gone", "it is no longer in the tables")
+    assert (found.counts["new nodes"], found.counts["gone nodes"]) == (1, 1)
+    rows = {row["id"]: row for row in found.table.to_pylist()}
+    assert rows["zoe"]["rank_then"] is rows["p7"]["rank_now"] is None
+    few = compare(
+        scored(home, tables, tmp_path / "a", top=1), scored(home, changed, tmp_path / "b", top=1)
+    )  # not on a list: counted
+    assert not {"zoe", "p7"} & ({*reasons(few)} - {pq.read_table(tmp_path / "b/results.parquet")["id"][0].as_py()})
+    assert few.counts["gone nodes"] == 1
+
+
+def test_without_flags_the_first_fifty_are_the_list(tables: Tables, tmp_path: Path) -> None:
+    runs = [detect(**tables, out=tmp_path / name, settings=PAIRS, cases=0).folder for name in ("a", "b")]
+    found = compare(*runs)
+    assert found.counts["listed then"] == found.counts["listed now"] == 50
+    assert any("the first 50" in one for one in found.sentences)
+    assert not any("models differ" in one for one in found.sentences)
+
+
+def test_columns_that_were_encoded_anew_are_not_compared(tables: Tables, tmp_path: Path) -> None:
+    old = detect(**tables, out=tmp_path / "old", settings=PAIRS, cases=0).folder
+    other = column(tables["nodes"], "age", [age + 1 for age in tables["nodes"]["age"].to_pylist()])
+    found = detect(tables["edges"], other, out=tmp_path / "new", settings=PAIRS, cases=0, since=old).changes
+    assert "age" not in found.drift.columns_changed
+    assert found.drift.columns_changed["town"] == 0.0
+    assert any("models differ" in one for one in found.sentences)
+    assert any("not compared: age" in one for one in found.sentences)
+    assert why(old, tmp_path / "new", "p3") == ["its edges did not change; not compared: age"]
+
+
+def test_events_are_told_where_the_neighbours_are_the_same(tables: Tables, tmp_path: Path) -> None:
+    model = tmp_path / "model.oddhop"
+    fit(**tables, model=model)
+    first = tables["edges"].slice(0, 1).to_pylist()[0]
+    old = score(model, **tables, out=tmp_path / "old", cases=0).folder
+    new = score(model, **with_edge(tables, first["from"], first["to"]), out=tmp_path / "new", cases=0).folder
+    assert why(old, new, first["from"]) == ["its events changed"]
+
+
+def test_the_stability_index() -> None:
+    scores = np.random.default_rng(0).normal(size=5000)
+    assert stability_index(scores, scores) == 0.0
+    assert stability_index(scores, np.random.default_rng(1).normal(size=5000)) < 0.02
+    assert stability_index(scores, scores + 1) > 0.25
+    assert stability_index(np.zeros(50), np.ones(50)) > 0.25
+    assert stability_index(np.ones(50), np.zeros(50)) > 0.25
+    assert stability_index(np.zeros(0), scores) == 0.0
+
+
+def test_unseen_values_say_fit_again(home: Path, tables: Tables, tmp_path: Path) -> None:
+    towns = ["Oslo"] * 8 + tables["nodes"]["town"].to_pylist()[8:]
+    changed = {**tables, "nodes": column(tables["nodes"], "town", towns)}
+    found = scored(home, changed, tmp_path / "new", since=home / "old")
+    drift = compare(home / "old", found).drift
+    assert drift.unseen == {"town": 0.1}
+    assert any("10% of the rows of 'town'" in one for one in drift.fit_again)
+    assert drift.columns_changed["town"] == 0.1
+
+
+def test_what_the_fit_pooled_already_is_not_unseen() -> None:
+    difference = {"column": "town", "what": "rare or not seen before: taken for other", "count": 30}
+    data = {"nodes": 100, "columns": [{"column": "town", "pooled": 28}], "differences": [difference]}
+    assert unseen_shares({"data": data, "results": {"rows": 100}}, "") == {"town": 0.02}
+    ignored = {"column": "new", "what": "a column not seen before: ignored", "count": 100}
+    assert unseen_shares({"data": {**data, "differences": [ignored]}, "results": {"rows": 100}}, "") == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"detector": "hcm"}, "is one of odd and the new one of hcm"),
+        ({"columns": [{"column": "age", "kind": "number"}]}, "it lacks 'note', 'town'"),
+        ({"judged": "account"}, "judges 'the only kind' and the new one 'account'"),
+    ],
+)
+def test_runs_that_are_not_alike_are_refused(home: Path, change: dict, problem: str) -> None:
+    old = open_side(home / "old")
+    data = {"columns": change.get("columns", old.manifest["data"]["columns"])}
+    with pytest.raises(RunFolderError, match=problem):
+        check_alike(old, {"detector": change.get("detector", "odd"), "data": data}, change.get("judged", ""))
+
+
+def test_other_columns_are_refused_before_anything_is_learned(home: Path, tables: Tables, tmp_path: Path) -> None:
+    fewer = tables["nodes"].drop_columns(["town"])
+    with pytest.raises(RunFolderError, match="it lacks 'town'"):
+        detect(tables["edges"], fewer, out=tmp_path / "new", settings=PAIRS, since=home / "old")
+    assert not (tmp_path / "new/results.parquet").exists()
+
+
+def without_state(run: Path, out: Path) -> Path:
+    shutil.copytree(run, out)
+    manifest = read_manifest(out)
+    del manifest["files"]["state.parquet"]
+    (out / "state.parquet").unlink()
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    return out
+
+
+def test_a_run_without_state_is_compared_by_ranks_alone(home: Path, tables: Tables, tmp_path: Path) -> None:
+    old = without_state(home / "old", tmp_path / "old")
+    found = compare(old, scored(home, with_edge(tables, "p3", "p77"), tmp_path / "new"))
+    assert any("compared by ranks alone" in one for one in found.sentences)
+    assert found.drift.edges_changed is None
+    assert {reason for _, reason in reasons(found).values()} <= {"not known"}
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "state.parquet"])
+def test_a_changed_file_is_refused(home: Path, tmp_path: Path, name: str) -> None:
+    other = shutil.copytree(home / "old", tmp_path / "other")
+    content = bytearray((other / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (other / name).write_bytes(content)
+    with pytest.raises(RunFolderError, match="gone or was changed after the run"):
+        compare(home / "old", other)
+    assert CliRunner().invoke(app, ["compare", str(other), str(home / "old")]).exit_code == 5
+
+
+@pytest.mark.parametrize("change", ["detector", "data", "state", "results"])
+def test_a_folder_that_makes_no_sense_is_refused(home: Path, tmp_path: Path, change: str) -> None:
+    other = shutil.copytree(home / "old", tmp_path / "other")
+    manifest = read_manifest(other)
+    if change == "detector":
+        del manifest["detector"]
+    elif change == "data":
+        manifest["data"]["differences"] = [{"column": "age", "what": 3, "count": 1}]
+    else:  # a file that is none of ours, sealed
+        pq.write_table(pa.table({"id": [1], "rank": ["first"]}), other / f"{change}.parquet")
+        manifest["files"][f"{change}.parquet"] = file_entry(other / f"{change}.parquet").sha256
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(RunFolderError, match=r"lacks what|is not what|are not those"):
+        compare(home / "old", other)
+    with pytest.raises(RunFolderError, match="holds no complete run"):
+        compare(home / "old", tmp_path / "nowhere")
+
+
+def test_sparse_and_dense_columns_have_the_same_hashes_and_many_share_one(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 3, (50, 300)).astype(np.float64)
+    edges = [[0, 1], [1, 2]]
+    states = []
+    for name, attributes in (("dense", values), ("sparse", sp.csr_array(values)), ("few", values[:, :4])):
+        (tmp_path / name).mkdir()
+        write_state(tmp_path / name, Network.of(Graph.from_arrays(edges, attributes)))
+        states.append(read_state(tmp_path / name))
+    assert list(states[0].encoders) == ["columns"]
+    assert (states[0].figures("columns") == states[1].figures("columns")).all()
+    assert len(set(states[0].figures("columns"))) == 50
+    assert len(states[2].encoders) == 4
+    assert states[2].figures("edges")[3] == 0
+
+
+def test_of_several_kinds_the_judged_are_kept_and_an_id_counts_with_its_kind(tmp_path: Path) -> None:
+    people = pa.table({"id": [1, 2, 3], "age": [20, 30, 40]})
+    phones = pa.table({"id": [1, 2, 3], "price": [5, 6, 7]})
+    states = {}
+    for name, kind in (("a", "person"), ("b", "phone")):
+        edges = pa.table({"from": [1, 1], "to": [2, 3], "to_kind": [kind, "phone"]})
+        (tmp_path / name).mkdir()
+        options = {"judge": "person", "source_kind": "person", "flows": False}
+        write_state(tmp_path / name, read_network(edges, {"person": people, "phone": phones}, **options))
+        states[name] = read_state(tmp_path / name)
+    assert states["a"].judged == "person"
+    assert states["a"].column("id").to_pylist() == [1, 2, 3]
+    assert list(states["a"].encoders) == ["column:age"]
+    found = reasons_of(states["a"], states["b"], same_model=True)
+    assert found.of(pa.array([1, 2, 3])) == [
+        "its edges changed (degree 2 as before)",
+        "its edges changed (degree 1 to 0)",
+        "only the others moved",
+    ]
+
+
+def test_the_command_from_end_to_end(folder: Path, tables: Tables) -> None:
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, list(words))
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    line = ["detect", "edges.csv", "--nodes", "nodes.csv", "--no-report", "--seed", "1", "--top", "5"]
+    run(*line, "--out", "old")
+    rows = (folder / "edges.csv").read_text()
+    (folder / "edges.csv").write_text(rows + "".join(f'"p3","p{k}",0.5\n' for k in range(45, 60)))
+    run(*line, "--out", "plain")
+    told = run(*line, "--out", "new", "--since", "old")
+    assert "newly odd" in told
+    before, after = (read_manifest(folder / name)["files"] for name in ("plain", "new"))
+    assert after.keys() - before.keys() == {"changes.parquet"}
+    assert all(after[name] == before[name] for name in before)
+    assert "changes.parquet is whole" in run("verify", "new").replace("\n", "")
+    sealed = pq.read_table(folder / "new/changes.parquet")
+    assert sealed.equals(compare("old", "new").table)
+    shown = run("compare", "old", "new", "--out", "changes.csv")
+    assert "population stability index" in shown
+    assert (folder / "changes.csv").read_text().startswith('"id","what","rank_then"')
+    run("compare", "old", "new", "--out", "changes.parquet")
+    assert pq.read_table("changes.parquet").equals(sealed)
+    as_json = json.loads(run("compare", "old", "new", "--json"))
+    assert as_json["changes"] == sealed.to_pylist()
+    assert as_json["counts"]["listed now"] == 5
+    refused = CliRunner().invoke(app, ["compare", "old", "new", "--out", "changes.xlsx"])
+    assert refused.exit_code == 2
+    run("score", "old/model.oddhop", *line[1:5], "--out", "by-model", "--since", "old")
+    assert (folder / "by-model/changes.parquet").exists()
