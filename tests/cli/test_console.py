@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,12 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     console.progress("training", 900, 1000)
     clock[0] = 10.0
     console.progress("training", 950, 1000)
-    assert json.loads(capsys.readouterr().err)["left"] == 10.0
+    line = json.loads(capsys.readouterr().err)
+    assert line["left"] == 10.0
+    assert (line["event"], line["level"], line["run"]) == ("progress", "info", console.run)
+    assert datetime.fromisoformat(line["time"]).tzinfo is not None
+    console.say("audit", "a finding", check="degree")
+    assert json.loads(capsys.readouterr().err)["level"] == "warning"
 
 
 def test_a_terminal_gets_bars(folder: Path) -> None:

@@ -9,12 +9,15 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
+WARNINGS = ("audit", "difference", "left_out", "unjudged")
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,6 +36,7 @@ class Console:
 
     def __init__(self, log_format: LogFormat) -> None:
         self.as_json = log_format is LogFormat.json
+        self.run = uuid4().hex  # lines of several runs may end in one file
         self._bars: Any = None
         self._tasks: dict[str, Any] = {}
         self._lock = Lock()
@@ -77,7 +81,7 @@ class Console:
     def say(self, event: str, text: str, **figures: Any) -> None:
         """Tell one thing: a sentence for people, figures for programs."""
         if self.as_json:
-            self._write(json.dumps({"event": event, **figures}))
+            self._write_json(event, figures)
         elif self._bars is not None:
             self._bars.console.print(spelled(text), markup=False, highlight=False, soft_wrap=True)
         else:
@@ -96,10 +100,16 @@ class Console:
         left = spent / max(done - self._first, 1) * (total - done)
         if self.as_json:
             figures = {"stage": stage, "done": done, "total": total, "seconds": round(spent, 1), "left": round(left, 1)}
-            self._write(json.dumps({"event": "progress", **figures}))
+            self._write_json("progress", figures)
         else:
             rest = f", about {spoken(left)} left" if not ended else ""
             self._write(f"{stage}: {done:,} of {total:,} after {spoken(spent)}{rest}")
+
+    def _write_json(self, event: str, figures: Mapping[str, Any]) -> None:
+        """Write one line: when, how grave, of which run of the command, what, and its figures."""
+        level = "warning" if event in WARNINGS else "info"
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._write(json.dumps({**figures, "time": now, "level": level, "run": self.run, "event": event}))
 
     @staticmethod
     def _write(line: str) -> None:
