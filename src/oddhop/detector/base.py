@@ -193,7 +193,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         self, network: Network, result: pa.Table, nodes: Ints, *, progress: Progress = silent
     ) -> Iterator[Explanation]:
         """Explain nodes by their numbers, one after the other, so that a thousand need not be held at once."""
-        workers = self.model_.settings.workers or available_workers()
+        workers = self.get_params().get("workers") or self.model_.settings.workers or available_workers()
         return self._explain(network, nodes, self.baseline(result), workers, progress)
 
     def baseline(self, result: pa.Table) -> Baseline:

@@ -218,9 +218,11 @@ def _ordered(
     if len(names) == 1:
         columns = tuple((0, name, k) for name, k in _columns_of(connection, sources, names, 0, frozenset()))
         return KindsRead(tuple(names), (0, count), 0, columns), [0]
-    sums = connection.execute(f"SELECT kind, count(*), sum(hash(key)) FROM ({everyone}) GROUP BY kind").fetchall()  # noqa: S608
-    sizes = {kind: size for kind, size, _ in sums}
-    ties = {kind: told for kind, _, told in sums}
+    text = "CAST(key AS VARCHAR)"
+    query = f"SELECT kind, count(*), min({text}), max({text}), sum(length({text})) FROM ({everyone}) GROUP BY kind"  # noqa: S608
+    found = connection.execute(query).fetchall()
+    sizes = {kind: size for kind, size, *_ in found}
+    ties = {kind: told for kind, _, *told in found}
     own = {
         kind: _columns_of(connection, sources, names, kind, known.columns if known is not None else frozenset())
         for kind in sizes
