@@ -44,7 +44,7 @@ def main() -> None:
     for run in args.runs:
         detector = "odd" if b'"detector": "odd"' in (run / "manifest.json").read_bytes() else "hcm"
         bare = cost(IMPORTS.format(detector))
-        whole = cost(COMMAND, "report", str(run), "--cases", str(args.cases))
+        whole = cost(COMMAND, "report", str(run), "--explain", str(args.cases))
         size = (run / "report.html").stat().st_size / 1e6
         figures = f"{whole[0]:.0f} | {whole[1]:.0f} | {whole[2]:.2f} | {bare[2]:.2f} | {size:.1f}"
         print(f"| {run.name}, {detector} | {args.cases:,} | {figures} |", flush=True)

@@ -77,11 +77,11 @@ def command_rows() -> dict[str, str]:
     rows = {}
     for name, words in (("odd", []), ("hcm", HCM_WORDS)):
         common = [*words, "--seed", "0"]
-        oddhop("detect", *TABLES, "--out", f"detect-{name}", "--top", "5", "--cases", "20", *common)
+        oddhop("detect", *TABLES, "--out", f"detect-{name}", "--top", "5", "--explain", "20", *common)
         oddhop("fit", *TABLES, "--model", f"{name}.oddhop", *common)
         oddhop("score", f"{name}.oddhop", *TABLES, "--out", f"score-{name}")
         rows[f"explain-{name}"] = sha256(oddhop("explain", f"detect-{name}", "p7", "--json"))
-        oddhop("report", f"detect-{name}", "--cases", "30")
+        oddhop("report", f"detect-{name}", "--explain", "30")
         rows[f"verify-{name}"] = sha256(oddhop("verify", f"{name}.oddhop").split(b",")[0])
     oddhop("ingest", *TABLES, "--out", "graph")
     oddhop("detect", "graph", "--out", "detect-graph", "--seed", "0")

@@ -53,7 +53,7 @@ def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> No
 
 
 def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
-    told = run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--top", "5", "--cases", "6")
+    told = run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--top", "5", "--explain", "6")
     assert "40 account (judged), 25 device" in told
     result = pq.read_table(folder / "run/results.parquet")
     assert sorted(result["id"].to_pylist()) == list(range(1, 41))
@@ -68,11 +68,11 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
     assert figures["degree"] == first["degree"]
     assert {one["node_kind"] for one in figures["neighbours"]} <= {"account", "device"}
     assert "no account is called '99'" in refused(3, "explain", "run", "99")[0]
-    run("report", "run", "--cases", "2")
+    run("report", "run", "--explain", "2")
     assert (folder / "run/report.html").read_text().count('class="case"') == 2
     assert "report.html is whole" in run("verify", "run")
     Path("moved.csv").write_bytes(Path("devices.csv").read_bytes())
-    run("report", "run", "--nodes", "account=accounts.csv", "--nodes", "device=moved.csv", "--cases", "1")
+    run("report", "run", "--nodes", "account=accounts.csv", "--nodes", "device=moved.csv", "--explain", "1")
     Path("devices.csv").write_text(Path("devices.csv").read_text().replace("\n1,", "\n1,1", 1))
     assert "the tables are not those of the run" in refused(5, "report", "run")[0]
 

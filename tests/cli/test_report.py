@@ -13,7 +13,7 @@ ODD = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--detector
 
 
 def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path) -> None:
-    run(*DETECT, "--out", "run", "--top", "5", "--cases", "7")
+    run(*DETECT, "--out", "run", "--top", "5", "--explain", "7")
     page = (folder / "run/report.html").read_text()
     for name in pq.read_table(folder / "run/results.parquet")["id"].to_pylist()[:7]:
         assert f'href="#case-{1}"' in page
@@ -25,7 +25,7 @@ def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path)
 def test_no_report_is_written_where_none_is_wanted_and_one_can_be_had_later(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--no-report")
     assert not (folder / "run/report.html").exists()
-    run("report", "run", "--cases", "3")
+    run("report", "run", "--explain", "3")
     assert (folder / "run/report.html").read_text().count('class="case"') == 3
     assert "report.html is whole" in run("verify", "run")
 
@@ -53,7 +53,7 @@ def test_other_tables_than_those_of_the_run_are_refused(folder: Path) -> None:
 
 
 def test_odd_leaves_reasons_too(folder: Path) -> None:
-    run(*ODD, "--out", "run", "--top", "5", "--cases", "7")
+    run(*ODD, "--out", "run", "--top", "5", "--explain", "7")
     page = (folder / "run/report.html").read_text()
     assert page.count('class="case"') == 7
     assert "What each view says" in page
@@ -62,6 +62,6 @@ def test_odd_leaves_reasons_too(folder: Path) -> None:
     told = run("explain", "run", first["id"], "--json")
     figures = json.loads(told[told.index("{\n") :])
     assert [one["name"] for one in figures["views"]] == ["stranger", "outlier", "clique", "flow", "cycle"]
-    run("report", "run", "--cases", "3")
+    run("report", "run", "--explain", "3")
     assert (folder / "run/report.html").read_text().count('class="case"') == 3
     assert "report.html is whole" in run("verify", "run")

@@ -105,7 +105,10 @@ def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
     scores[result["id"].to_numpy()] = result["score"].to_numpy()
     np.testing.assert_allclose(scores, alone.anomaly_scores_, atol=1e-5)
     assert result["id"].to_pylist()[:100] == alone.result_["id"].to_pylist()[:100]
-    for told in (["verify", f"{tmp_path}/run"], ["report", f"{tmp_path}/run", "--cases", "3"]):  # on one machine after
+    for told in (
+        ["verify", f"{tmp_path}/run"],
+        ["report", f"{tmp_path}/run", "--explain", "3"],
+    ):  # on one machine after
         said = CliRunner().invoke(app, told)
         assert said.exit_code == 0, said.output
     assert max(watched) > 0.1  # somebody maps a partition,

@@ -81,7 +81,7 @@ def test_every_command_knows_a_third_detector(registered: None, folder: Path) ->
     ]  # fmt: skip
     assert "p7: score" in run("explain", "run", "p7")
     assert "alert line" in (folder / "run" / "report.html").read_text()
-    run("report", "run", "--cases", "5")
+    run("report", "run", "--explain", "5")
     run("fit", *tables, "--detector", "far", "--model", "far.oddhop", "--seed", "0")
     run("score", "far.oddhop", *tables, "--out", "scores")
     assert "a model of Far" in run("verify", "far.oddhop")

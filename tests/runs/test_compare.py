@@ -49,7 +49,7 @@ def home(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(home: Path, tables: Tables, out: Path, top: int | None = 79, **options: object) -> Path:
     # 79 of 80 on the list, so that whoever is changed is on it.
     model, settings = home / "model.oddhop", PAIRS
-    return score(model, **tables, out=out, settings=settings, top_k=top, cases=0, **options).folder
+    return score(model, **tables, out=out, settings=settings, top_k=top, explain=0, **options).folder
 
 
 def reasons(found: Comparison) -> dict[str, tuple[str, str]]:
@@ -146,7 +146,7 @@ def test_nodes_that_are_new_or_gone(home: Path, tables: Tables, tmp_path: Path) 
 
 
 def test_without_flags_the_first_fifty_are_the_list(tables: Tables, tmp_path: Path) -> None:
-    runs = [detect(**tables, out=tmp_path / name, settings=PAIRS, cases=0).folder for name in ("a", "b")]
+    runs = [detect(**tables, out=tmp_path / name, settings=PAIRS, explain=0).folder for name in ("a", "b")]
     found = compare(*runs)
     assert found.counts["listed then"] == found.counts["listed now"] == 50
     assert any("the first 50" in one for one in found.sentences)
@@ -154,9 +154,9 @@ def test_without_flags_the_first_fifty_are_the_list(tables: Tables, tmp_path: Pa
 
 
 def test_columns_that_were_encoded_anew_are_not_compared(tables: Tables, tmp_path: Path) -> None:
-    old = detect(**tables, out=tmp_path / "old", settings=PAIRS, cases=0).folder
+    old = detect(**tables, out=tmp_path / "old", settings=PAIRS, explain=0).folder
     other = column(tables["nodes"], "age", [age + 1 for age in tables["nodes"]["age"].to_pylist()])
-    found = detect(tables["edges"], other, out=tmp_path / "new", settings=PAIRS, cases=0, since=old).changes
+    found = detect(tables["edges"], other, out=tmp_path / "new", settings=PAIRS, explain=0, since=old).changes
     assert "age" not in found.drift.columns_changed
     assert found.drift.columns_changed["town"] == 0.0
     assert any("models differ" in one for one in found.sentences)
@@ -168,8 +168,8 @@ def test_events_are_told_where_the_neighbours_are_the_same(tables: Tables, tmp_p
     model = tmp_path / "model.oddhop"
     fit(**tables, model=model)
     first = tables["edges"].slice(0, 1).to_pylist()[0]
-    old = score(model, **tables, out=tmp_path / "old", cases=0).folder
-    new = score(model, **with_edge(tables, first["from"], first["to"]), out=tmp_path / "new", cases=0).folder
+    old = score(model, **tables, out=tmp_path / "old", explain=0).folder
+    new = score(model, **with_edge(tables, first["from"], first["to"]), out=tmp_path / "new", explain=0).folder
     assert why(old, new, first["from"]) == ["its events changed"]
 
 

@@ -27,7 +27,7 @@ HCM = ["--detector", "hcm", *(word for one in QUICK for word in ("--set", one))]
 # Every command can be said again as it stands: it goes on where it was.
 COMMANDS = {
     "detect by HCM": ["detect", *TABLES, "--out", "run", *HCM, *ALIKE, "--no-report", "--resume"],
-    "detect by Odd": ["detect", *TABLES, "--out", "run", *ALIKE, "--cases", "2", "--resume"],
+    "detect by Odd": ["detect", *TABLES, "--out", "run", *ALIKE, "--explain", "2", "--resume"],
     "fit HCM": ["fit", *TABLES, "--model", "model.oddhop", *HCM, *ALIKE, "--resume"],
     "fit Odd": ["fit", *TABLES, "--model", "model.oddhop", *ALIKE, "--resume"],
     "ingest": ["ingest", *TABLES, "--out", "graph", "--log-format", "plain"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ class Book:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self._inside = store, False
 
     def __enter__(self) -> Book:
         return self
@@ -84,11 +85,24 @@ class Book:
         """Let go of the file or the connection."""
         self._store.close()
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make what is done within one transaction with no other writer meanwhile: to read, decide and append."""
+        if self._inside:
+            yield
+            return
+        with self._store.writing():
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Add entries, all or none. An entry whose id the book has is left out, so that a retry doubles nothing."""
         if any(entry.tombstone for entry in entries):
             raise SettingsError("only Book.erase writes a tombstone")
-        with self._store.writing():
+        with self.writing():
             self._insert(entries)
 
     def judge(self, verdicts: Sequence[NewVerdict]) -> list[Entry]:
@@ -98,7 +112,7 @@ class Book:
         again in the same words is left out, so that a retry doubles nothing.
         """
         out: dict[str, Entry] = {}
-        with self._store.writing():
+        with self.writing():
             for said in verdicts:
                 last = out.get(said.case_id) or self._last(said.case_id)
                 if last is None:
@@ -175,7 +189,7 @@ class Book:
         are removed whole, and these cases get new ids, for the old ones may have been made of its id. Copies of the
         book, and logs of a PostgreSQL server, are not reached.
         """
-        with self._store.writing():
+        with self.writing():
             erased, tombstone = erase(self._store, node, who, reason)
             if tombstone is not None:
                 self._insert([tombstone])

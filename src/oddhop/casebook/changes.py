@@ -12,6 +12,8 @@ from oddhop.errors import SettingsError
 STEP = 0.5
 """How far a number may move, in interquartile ranges, before its column has changed."""
 MORE_THAN = 0.2
+MORE_EVENTS = 0.5
+"""By which share the events of a case must grow for that to be enough."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Changed:
     members_came : how many of them are new.
     members_gone : how many are gone.
     columns : the columns that changed, and of how many members.
+    events_then : how many events there were.
     events_came : how many more events there are, 0 where there are fewer.
     kind : what a member is called.
     more_than : the share of neighbours, or of members, beyond which a change is enough.
@@ -35,7 +38,7 @@ class Changed:
     Examples
     --------
     >>> from oddhop.casebook import Changed
-    >>> what = Changed(12, 10, 3, 1, 1, 0, 0, (("income", 1),), 0, "account", 0.2)
+    >>> what = Changed(12, 10, 3, 1, 1, 0, 0, (("income", 1),), 0, 0, "account", 0.2)
     >>> what.enough, what.sentences
     (True, ['3 of 12 neighbours are new', '1 of 10 neighbours is gone', 'income changed'])
     """
@@ -48,6 +51,7 @@ class Changed:
     members_came: int
     members_gone: int
     columns: tuple[tuple[str, int], ...]
+    events_then: int
     events_came: int
     kind: str
     more_than: float
@@ -66,7 +70,8 @@ class Changed:
     @property
     def enough(self) -> bool:
         """Whether the case is worth another look."""
-        return bool(self.columns) or max(self.neighbour_share, self.member_share) > self.more_than
+        more = self.events_came > MORE_EVENTS * self.events_then
+        return more or bool(self.columns) or max(self.neighbour_share, self.member_share) > self.more_than
 
     @property
     def sentences(self) -> list[str]:
@@ -96,7 +101,7 @@ def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN)
     old, new : the fingerprints then and now.
     more_than : the share of neighbours that must have come or gone for a change to be enough. The same holds for
         members. A column that changed is enough by itself: a number that moved by more than half an interquartile
-        range, and any other value.
+        range, and any other value. So are half as many events again.
 
     Examples
     --------
@@ -126,6 +131,7 @@ def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN)
         members_came=len(new.members) - len(kept),
         members_gone=len(old.members) - len(kept),
         columns=tuple(sorted(counts.items())),
+        events_then=sum(then.events or 0 for then, _ in pairs),
         events_came=sum(
             max((now.events or 0) - (then.events or 0), 0) for then, now in pairs if then.events is not None
         ),

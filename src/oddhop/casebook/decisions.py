@@ -9,7 +9,7 @@ from itertools import count
 
 from oddhop.casebook.book import Book
 from oddhop.casebook.changes import MORE_THAN, Changed, changed
-from oddhop.casebook.entry import Entry
+from oddhop.casebook.entry import Entry, entry_of_run
 from oddhop.casebook.fingerprint import Fingerprint
 
 
@@ -23,7 +23,7 @@ class Decision:
     matched : the last entry of the case that it was before, or None.
     changed : what changed since that entry, or None where that is not known.
     hidden : whether it was cleared and has not changed enough since.
-    opens : whether the run should write it as open: it is new, it comes back, or it is open and has changed.
+    opens : whether the run should write it as open: it is new, it comes back, or it is open and has changed enough.
 
     Examples
     --------
@@ -37,6 +37,20 @@ class Decision:
     changed: Changed | None = None
     hidden: bool = False
     opens: bool = True
+
+    @property
+    def status(self) -> str:
+        """In one word: new, changed, back (it was cleared), or the last verdict."""
+        if self.matched is None or self.matched.case_id != self.case_id:
+            return "new"
+        if not self.opens:
+            return self.matched.verdict
+        return "back" if self.matched.verdict == "cleared" else "changed"
+
+    @property
+    def settled(self) -> bool:
+        """Whether nobody has to look at it: it was cleared or confirmed, and has not changed enough since."""
+        return self.status in ("cleared", "confirmed") and not (self.changed is not None and self.changed.enough)
 
     @property
     def sentences(self) -> list[str]:
@@ -85,6 +99,7 @@ def suppressed(
     book: Book,
     cases: Mapping[str, tuple[Collection[str], Fingerprint]],
     more_than: float = MORE_THAN,
+    run: str | None = None,
 ) -> Decisions:
     """Decide which cases stay away because they were cleared.
 
@@ -96,6 +111,7 @@ def suppressed(
     book : the book of cases.
     cases : the members, as texts, and the fingerprint of every case of the run, by its id.
     more_than : how much must have changed for a cleared case to come back; see :func:`changed`.
+    run : the run that asks. What it wrote itself, before it was killed, does not count.
 
     Examples
     --------
@@ -111,15 +127,23 @@ def suppressed(
     '1 case is hidden: it was cleared, and little has changed since'
     """
     known = book.of_nodes(sorted({node for members, _ in cases.values() for node in members}))
+    own = {name for name, entry in known.items() if run is not None and entry.entry == entry_of_run(run, name)}
     with_node: defaultdict[str, list[Entry]] = defaultdict(list)
-    for entry in known.values():
-        for node in entry.members:
-            with_node[node].append(entry)
+    for name, last in known.items():
+        entry = _last_before(book, last) if name in own else last
+        if entry is not None:
+            for node in entry.members:
+                with_node[node].append(entry)
     before = {name: _before(set(members), with_node) for name, (members, _) in cases.items()}
-    ids = _case_ids(book, before, {name: set(members) for name, (members, _) in cases.items()})
+    ids = _case_ids(book, before, {name: set(members) for name, (members, _) in cases.items()}, own)
     return Decisions(
         {name: _decided(ids[name], before[name], judged, more_than) for name, (_, judged) in cases.items()}
     )
+
+
+def _last_before(book: Book, own: Entry) -> Entry | None:
+    earlier = [one for one in book.history(own.case_id) if one.entry != own.entry]
+    return earlier[-1] if earlier else None
 
 
 def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | None:
@@ -128,7 +152,9 @@ def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | 
     return max(alike, key=lambda one: (one.at, one.entry), default=None)
 
 
-def _case_ids(book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]]) -> dict[str, str]:
+def _case_ids(
+    book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]], own: Collection[str]
+) -> dict[str, str]:
     """Give every case its id: of several that were one case before, the one that shares most goes on as that case."""
     shared = {name: 0 if one is None else len(members[name] & set(one.members)) for name, one in before.items()}
     out: dict[str, str] = {}
@@ -140,7 +166,7 @@ def _case_ids(book: Book, before: Mapping[str, Entry | None], members: Mapping[s
         else:
             # A run may count its cases: its case 1 is not the case 1 of another run.
             numbered = (name if k == 1 else f"{name}-{k}" for k in count(1))
-            out[name] = next(new for new in numbered if new not in taken and new not in book)
+            out[name] = next(new for new in numbered if new not in taken and (new in own or new not in book))
         taken.add(out[name])
     return out
 
@@ -152,5 +178,5 @@ def _decided(case_id: str, before: Entry | None, judged: Fingerprint, more_than:
     if before.verdict == "cleared":
         hidden = what is not None and not what.enough
         return Decision(case_id, before, what, hidden=hidden, opens=not hidden)
-    moved = before.verdict == "open" and before.fingerprint != judged
+    moved = before.verdict == "open" and (what is None or what.enough)
     return Decision(case_id, before, what, opens=moved or case_id != before.case_id)

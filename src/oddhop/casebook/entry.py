@@ -120,7 +120,6 @@ class Entry:
         >>> one.entry == two.entry
         True
         """
-        entry = str(uuid5(RUNS, f"{len(run)} {run} {case_id}"))
         return cls(
             case_id,
             "open",
@@ -131,8 +130,13 @@ class Entry:
             run=run,
             rank=rank,
             score=score,
-            entry=entry,
+            entry=entry_of_run(run, case_id),
         )
+
+
+def entry_of_run(run: str, case_id: str) -> str:
+    """Return the id of the entry that a run writes of a case."""
+    return str(uuid5(RUNS, f"{len(run)} {run} {case_id}"))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.errors import CaseBookError, GraphError
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.events import NO_TIME
-from oddhop.tables.encode.encoders import CategoryColumn, Encoder, TextColumn
+from oddhop.tables.encode.encoders import CategoryColumn, Encoder, FlowNumber, TextColumn
 from oddhop.tables.network import Network
 
 KEPT = 1_000
@@ -38,8 +38,8 @@ class Member:
     degree : how many neighbours there are.
     events : how many events there are, or None where the network has none.
     last_event : the time of the last one in microseconds since 1970, or None.
-    columns : the values of every column: numbers as they are encoded, a category by a number of 24 bits, a text by the
-        attributes that its words fall into.
+    columns : the values of every column of the node table: numbers as they are encoded, a category by a number of 24
+        bits, a text by the attributes that its words fall into.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -208,7 +208,8 @@ def _columns(network: Network, node: int) -> dict[str, tuple[float, ...]]:
     out, start = {}, 0
     for column in encoding.columns:
         stop = start + len(column.names)
-        if kinds is None or kinds.columns[start] == kind:
+        # Columns that events gave move with every event; the events are counted instead.
+        if not isinstance(column, FlowNumber) and (kinds is None or kinds.columns[start] == kind):
             out[column.name.removeprefix(before)] = _value(column, values[start:stop])
         start = stop
     return out

@@ -34,7 +34,8 @@ def detect(
     address: o.Address = None,
     resume: o.Resume = False,
     report: o.WithReport = True,
-    cases: o.Cases = o.CASES,
+    explain: o.Explain = o.EXPLAINED,
+    cases: o.Book = None,
     earlier: o.Since = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
@@ -47,7 +48,7 @@ def detect(
     """
     from oddhop import runs
     from oddhop.cli.settings import gathered, in_bytes, named_nodes
-    from oddhop.cli.summary import say_changes, say_where, show_changes, show_top
+    from oddhop.cli.summary import tell
 
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
@@ -67,13 +68,9 @@ def detect(
             engine=engine.value,
             address=address,
             resume=resume,
-            cases=cases if report else 0,
+            explain=explain if report else 0,
+            cases=cases,
             since=earlier,
             log=console,
         )
-    if run.made_now:
-        show_top(run.result, chosen.of(detector).top_k)
-        say_where(console, run, budgeted=chosen.of(detector).flags)
-        if run.changes is not None:
-            show_changes(run.changes)
-            say_changes(console, run.changes)
+    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags)

@@ -78,7 +78,8 @@ def score(
     workers: o.Workers = None,
     resume: o.Resume = False,
     report: o.WithReport = True,
-    cases: o.Cases = o.CASES,
+    explain: o.Explain = o.EXPLAINED,
+    cases: o.Book = None,
     earlier: o.Since = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
@@ -91,7 +92,7 @@ def score(
     """
     from oddhop import runs
     from oddhop.cli.settings import gathered, named_nodes
-    from oddhop.cli.summary import say_changes, say_where, show_changes, show_top
+    from oddhop.cli.summary import tell
 
     chosen = gathered(None, [], read=read)
     o.check_database(write_to, database)
@@ -110,13 +111,9 @@ def score(
             write_mode=write_mode.value,
             workers=workers,
             resume=resume,
-            cases=cases if report else 0,
+            explain=explain if report else 0,
+            cases=cases,
             since=earlier,
             log=console,
         )
-    if run.made_now:
-        show_top(run.result, top or run.figures["flagged"] or None)
-        say_where(console, run, budgeted=top is not None or max_chance is not None)
-        if run.changes is not None:
-            show_changes(run.changes)
-            say_changes(console, run.changes)
+    tell(console, run, top, budgeted=top is not None or max_chance is not None)

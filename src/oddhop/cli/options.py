@@ -76,7 +76,7 @@ Top = Annotated[
     typer.Option(
         "--top",
         min=1,
-        help="The alert budget: flag this many nodes at most.",
+        help="The alert budget: flag this many cases at most; nodes of one clique or cycle are one case.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -127,12 +127,23 @@ Assignments = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
-CASES = 100
+EXPLAINED = 100
 WithReport = Annotated[
     bool, typer.Option("--report/--no-report", help="Write the case report, report.html.", rich_help_panel=TELLING)
 ]
-Cases = Annotated[
-    int, typer.Option("--cases", min=1, help="How many nodes the report explains.", rich_help_panel=TELLING)
+Explain = Annotated[
+    int, typer.Option("--explain", min=1, help="How many nodes the report explains.", rich_help_panel=TELLING)
+]
+Book = Annotated[
+    str | None,
+    typer.Option(
+        "--cases",
+        metavar="BOOK",
+        help="A book of cases, an SQLite file or postgresql://...: open the flagged cases in it, and hide those that "
+        "were cleared and have not changed.",
+        show_default=False,
+        rich_help_panel=TELLING,
+    ),
 ]
 RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
 EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]

@@ -9,7 +9,7 @@ from oddhop.cli.console import Console, LogFormat
 @o.guarded
 def report(
     run: o.RunFolderPath,
-    cases: o.Cases = o.CASES,
+    explain: o.Explain = o.EXPLAINED,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,
@@ -20,7 +20,7 @@ def report(
 
     Example:
 
-        oddhop report run --cases 1000
+        oddhop report run --explain 1000
     """
     from oddhop.cli.settings import named_nodes
     from oddhop.runs.reopen import report_again
@@ -28,5 +28,5 @@ def report(
     console = Console(log_format)
     with console.working():
         where = named_nodes(nodes)
-        path = report_again(run, cases=cases, edges=edges, nodes=where, database=database, log=console)
+        path = report_again(run, explain=explain, edges=edges, nodes=where, database=database, log=console)
     console.say("done", f"the report is in {path}", file=str(path))

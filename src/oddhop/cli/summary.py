@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,15 +16,29 @@ from oddhop.runs.folder import CSV, PARQUET, REPORT
 SHOWN, MOST_SHOWN = 10, 20
 
 
+def tell(console: Console, run: Run, top: int | None, *, budgeted: bool) -> None:
+    """Say what a run found, once it is made; ``budgeted`` whether anything was to be flagged."""
+    if not run.made_now:
+        return
+    show_top(run.result, top or run.figures["flagged"] or None)
+    _say_cases(console, run)
+    _say_where(console, run, budgeted=budgeted)
+    if run.changes is not None:
+        show_changes(run.changes)
+        _say_changes(console, run.changes)
+
+
 def show_top(result: pa.Table, top: int | None) -> None:
-    """Print the oddest nodes, as many as the budget has and twenty at most; ten without one."""
+    """Print the oddest nodes, a row a case: as many as the budget has and twenty at most; ten without one."""
     from rich.console import Console as Terminal
     from rich.table import Table
     from rich.text import Text
 
-    shown = result.slice(0, min(top or SHOWN, MOST_SHOWN)).to_pylist()
-    table = Table(title=f"The {len(shown)} oddest of {result.num_rows:,} nodes", title_justify="left")
     cases = "case" in result.column_names and result["case"].null_count < result.num_rows
+    found = _leaders(result) if cases else [(row, 0) for row in result.slice(0, MOST_SHOWN).to_pylist()]
+    shown = found[: min(top or SHOWN, MOST_SHOWN)]
+    what = "cases among" if cases else "of"
+    table = Table(title=f"The {len(shown)} oddest {what} {result.num_rows:,} nodes", title_justify="left")
     if cases:
         table.add_column("case", justify="right")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
@@ -32,21 +48,33 @@ def show_top(result: pa.Table, top: int | None) -> None:
     kinds = "kind" in result.column_names
     if kinds:
         table.add_column("kind")
+    book = "status" in result.column_names
+    if book:
+        table.add_column("in the book")
     table.add_column("flagged")
-    for row in shown:
+    for row, others in shown:
         table.add_row(
             *([f"{row['case']:,}" if row["case"] else ""] if cases else []),
             f"{row['rank']:,}",
-            Text(spelled(str(row["id"]))),
+            Text(spelled(str(row["id"])) + (f" and {others:,} more" if others else "")),
             f"{row['score']:.3f}",
             f"{row['rank_low']:,}-{row['rank_high']:,}",
             f"{row['top_probability']:.0%}",
             f"{row['degree']:,}",
             *([row["kind"]] if kinds else []),
+            *([row["status"] or ""] if book else []),
             "yes" if row["flagged"] else "",
         )
     # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
     Terminal(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _leaders(result: pa.Table) -> list[tuple[dict[str, Any], int]]:
+    """Give the first node of every case that is not hidden, and how many more there are in it."""
+    rows = result.filter(pc.is_valid(result["case"])).to_pylist()
+    sizes = Counter(row["case"] for row in rows)
+    first = {row["case"]: row for row in reversed(rows) if row.get("status") != "cleared"}
+    return [(first[case], sizes[case] - 1) for case in sorted(first)]
 
 
 def show_changes(changes: Comparison) -> None:
@@ -74,13 +102,13 @@ def show_changes(changes: Comparison) -> None:
         terminal.print(table)
 
 
-def say_changes(console: Console, changes: Comparison) -> None:
+def _say_changes(console: Console, changes: Comparison) -> None:
     """Say what changed since the other run, after a run; programs get the counts."""
     drift = {"score_psi": changes.drift.score_psi, "fit_again": list(changes.drift.fit_again)}
     console.say("changed", "\n".join(changes.sentences), counts=dict(changes.counts), **drift)
 
 
-def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
+def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     """Say where the results are and how many were flagged; ``budgeted`` whether any were asked for."""
     folder, figures = run.folder, run.figures
     unjudged = figures["rows"] - figures["judged"]
@@ -102,6 +130,18 @@ def say_where(console: Console, run: Run, *, budgeted: bool = False) -> None:
     csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
     told = {name: value for name, value in figures.items() if name not in ("threshold", "ending")}
     console.say("done", f"{flagged}\nresults in {folder / PARQUET}{csv}{report}", folder=str(folder), **told)
+
+
+def _say_cases(console: Console, run: Run) -> None:
+    """Say how many cases are new, and how many are hidden because they were cleared."""
+    counts = run.figures.get("cases")
+    if counts is None:
+        return
+    shown = [f"{count:,} {status}" for status, count in counts.items() if status != "cleared"]
+    hidden = counts.get("cleared", 0)
+    are = "case is" if hidden == 1 else "cases are"
+    away = f"; {hidden:,} cleared {are} not shown: little has changed since" if hidden else ""
+    console.say("cases", f"cases: {', '.join(shown) or 'none'}{away}", **counts)
 
 
 def _cases_of(result: pa.Table) -> str:

@@ -133,6 +133,12 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         other.flags_anew_ = True
         return other
 
+    def flag_above(self, line: float) -> None:
+        """Flag the nodes that score above ``line`` from now on; the model is saved with it."""
+        check_is_fitted(self, "threshold_")
+        self.threshold_, self.offset_ = line, -line
+        self.model_ = replace(self.model_, threshold=line)
+
     def rank(self, network: Any, *, nodes: Any = None, progress: Progress = silent) -> pa.Table:
         """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")

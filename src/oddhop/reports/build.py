@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,8 +11,9 @@ import pyarrow as pa
 
 from oddhop.base.parallel import Progress, silent
 from oddhop.detector.base import GraphDetector
+from oddhop.explain.explanation import Explanation
 from oddhop.graph.graph import Graph
-from oddhop.reports.page import CaseReport, cases_of, read_facts, repair_facts
+from oddhop.reports.page import CaseReport, ChangesSince, Standing, cases_of, read_facts, repair_facts
 from oddhop.tables.network import Network, as_network
 
 CASES = 100
@@ -48,10 +50,27 @@ def report(
     taken: Network = detector.network_ if network is None else as_network(network)
     if result is None:
         result = detector.result_ if network is None else detector.rank(taken)
+    first = result.filter(result["judged"])["id"].slice(0, cases)
+    explanations = detector.explain_nodes(taken, result, taken.numbers(first), progress=progress)
+    return report_of(detector, taken, result, explanations, title=title)
+
+
+def report_of(
+    detector: GraphDetector,
+    taken: Network,
+    result: pa.Table,
+    explanations: Iterable[Explanation],
+    *,
+    title: str | None = None,
+    standing: Mapping[str, Standing] | None = None,
+    changes: ChangesSince | None = None,
+) -> CaseReport:
+    """Collect all that a report tells of the first judged nodes, whose explanations are given.
+
+    ``standing`` is what the book says of cases by their ids, and ``changes`` what is new since another run.
+    """
     graph, model = taken.graph, detector.model_
     judged = result.filter(result["judged"])
-    first = judged.slice(0, cases)
-    explanations = detector.explain_nodes(taken, result, taken.numbers(first["id"]), progress=progress)
     return CaseReport(
         title=title or _title(graph),
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
@@ -62,8 +81,9 @@ def report(
         findings=detector.audit(taken, result),
         baseline=detector.baseline(result),
         scores=np.asarray(judged["score"].to_numpy()),
-        cases=cases_of(first, explanations),
+        cases=cases_of(judged, explanations, standing),
         guide=detector.guide,
+        changes=changes,
         edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -53,10 +53,29 @@ REPAIRS = {
 
 
 @dataclass(frozen=True)
+class Standing:
+    """What the book of cases says of a case: one word, whether it is hidden, and sentences."""
+
+    status: str
+    hidden: bool = False
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChangesSince:
+    """What changed since another run: its name, sentences, and rows of (what, id, rank then, rank now, why)."""
+
+    since: str
+    sentences: tuple[str, ...]
+    rows: tuple[tuple[str, str, int | None, int | None, str], ...]
+
+
+@dataclass(frozen=True)
 class Case:
     """One node of the report: where it ranks, how sure that is, and why.
 
-    ``case`` is the number of its case, which the members of a group share, and ``leader`` the rank of its first member.
+    ``case`` is the number of its case, which the members of a group share, ``leader`` the rank of its first member, and
+    ``standing`` what the book of cases says of it.
     """
 
     rank: int
@@ -67,6 +86,12 @@ class Case:
     why: Explanation
     case: int = 0
     leader: int = 0
+    standing: Standing | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the book keeps it away."""
+        return self.standing is not None and self.standing.hidden
 
 
 @dataclass(frozen=True)
@@ -86,6 +111,7 @@ class CaseReport:
     baseline : what is usual, and the alert line.
     scores : of all nodes that were judged.
     cases : the oddest first.
+    changes : what changed since another run, where that was asked for.
     guide : how to read it, in the words of the detector.
     """
 
@@ -101,6 +127,7 @@ class CaseReport:
     cases: tuple[Case, ...]
     guide: Guide = PLAIN
     edge_facts: tuple[str, ...] = ()
+    changes: ChangesSince | None = None
 
     def html(self) -> str:
         """Return the page as one HTML document that needs nothing else and asks nobody."""
@@ -111,15 +138,24 @@ class CaseReport:
         write_atomically(Path(path), render(self).encode("utf-8", "replace"))
 
 
-def cases_of(result: pa.Table, explanations: Iterable[Explanation]) -> tuple[Case, ...]:
-    """Join explanations, given in the order of the result table from its first row on, with their rows."""
+def cases_of(
+    result: pa.Table, explanations: Iterable[Explanation], standing: Mapping[str, Standing] | None = None
+) -> tuple[Case, ...]:
+    """Join explanations, given in the order of the result table from its first row on, with their rows.
+
+    ``standing`` is what the book says, by the ids of its cases, which are a column of the result then.
+    """
     told = list(explanations)
+    known = standing or {}
+    ids = result["case_id"].to_pylist()[: len(told)] if "case_id" in result.column_names else [None] * len(told)
     names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
     columns = [result[name].to_pylist()[: len(told)] for name in names]
     leaders: dict[int, int] = {}
     cases = []
-    for rank, low, high, chance, flagged, why, case in zip(*columns, told, case_numbers(told), strict=True):
-        cases.append(Case(rank, low, high, chance, flagged, why, case, leaders.setdefault(case, rank)))
+    rows = zip(*columns, told, case_numbers(told), ids, strict=True)
+    for rank, low, high, chance, flagged, why, case, name in rows:
+        leader = leaders.setdefault(case, rank)
+        cases.append(Case(rank, low, high, chance, flagged, why, case, leader, known.get(name)))
     return tuple(cases)
 
 
@@ -154,16 +190,18 @@ def render(report: CaseReport) -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
+    shown = tuple(case for case in report.cases if not case.hidden)
     page: str = _template().render(
-        report=report,
+        report=replace(report, cases=shown),
+        hidden=[case for case in report.cases if case.hidden and case.leader == case.rank],
         policy=policy,
         style=Markup(style),  # noqa: S704 - a file of the package
         script=Markup(script),  # noqa: S704 - a file of the package
         version=__version__,
         histogram=_histogram(report.scores, report.baseline.threshold),
         alerts=int(report.baseline.alerts(report.scores).sum()),
-        kinds=sorted({case.why.kind for case in report.cases if case.why.kind}),
-        groups=_groups(report.cases),
+        kinds=sorted({case.why.kind for case in shown if case.why.kind}),
+        groups=_groups(shown),
         warnings=[one for one in report.findings if one.level == "warning"],
         opened=OPENED,
         numbered=NUMBERED,

@@ -1,7 +1,8 @@
 """A run is a function: read, fit, rank, explain, write, seal, resume. Commands, schedulers and notebooks call it."""
 
 from oddhop.runs.compare import Comparison, compare
-from oddhop.runs.detect import Run, detect
+from oddhop.runs.detect import detect
+from oddhop.runs.finish import Run
 from oddhop.runs.fit import fit
 from oddhop.runs.reopen import reopen
 from oddhop.runs.score import score

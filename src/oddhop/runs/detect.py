@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
-
 from oddhop.base.checkpoints import locked
+from oddhop.casebook import now
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
 from oddhop.errors import RunFolderError, SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
-from oddhop.runs.compare import Comparison, Side, check_alike, open_side
-from oddhop.runs.finish import Destination, finish_run, named_tables
+from oddhop.runs.compare import Side, check_alike, open_side
+from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import left_out, read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
 from oddhop.tables.network import Network, describe
 
 CHECKPOINTS = "checkpoints"
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A complete run.
-
-    Attributes
-    ----------
-    folder : where its files are.
-    result : the ranked table, by the ids of the node table.
-    figures : how many nodes were ranked, judged and flagged, and the threshold.
-    made_now : False where the run was complete before, and nothing was left to do.
-    changes : what changed since another run, where that was asked for.
-    """
-
-    folder: Path
-    result: pa.Table
-    figures: dict[str, Any]
-    made_now: bool = True
-    changes: Comparison | None = None
 
 
 def detect(
@@ -59,7 +37,8 @@ def detect(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     resume: bool = False,
-    cases: int = CASES,
+    explain: int = CASES,
+    cases: str | Path | None = None,
     since: str | Path | None = None,
     log: Log = QUIET,
 ) -> Run:
@@ -74,7 +53,9 @@ def detect(
     settings : see :func:`~oddhop.runs.settings.checked_run_settings`.
     write_to, write_mode : a table of the database that takes the results as well.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
-    cases : how many nodes the report explains; 0 writes none.
+    explain : how many nodes the report explains; 0 writes none, and ``top_k`` then counts nodes, not cases.
+    cases : a book of cases, see :func:`~oddhop.casebook.open_book`: flagged cases are opened in it, and those that were
+        cleared and have not changed are hidden.
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
         as ``changes.parquet``.
     log : whom to tell, see :class:`~oddhop.runs.log.Log`.
@@ -101,16 +82,17 @@ def detect(
             + ("" if nodes is None else " and a node table"),
             "say --detector hcm and the folder alone, or leave --engine out",
         )
+    check_book(cases, explain, flags=settings.of(detector).flags)
+    if cases is not None and on_cluster:
+        raise SettingsError("a run on a cluster explains no nodes and writes no book of cases", "leave --cases out")
+    began = now()
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         checkpoints = folder / CHECKPOINTS
-        manifest = files.read_manifest(folder)
-        if manifest is not None:
-            if not resume:
-                raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+        done = complete_run(folder, log, resume=resume)
+        if done is not None:
             shutil.rmtree(checkpoints, ignore_errors=True)  # it may have been killed at its last step
-            log.say("complete", f"the run in {folder} is complete; nothing to do")
-            return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
+            return done
         if checkpoints.exists() and not resume:
             raise RunFolderError(
                 f"{folder} holds a run that did not end",
@@ -127,20 +109,44 @@ def detect(
             if earlier is not None:
                 check_early(earlier, detector, data, network)
             fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
-        result, figures, changes = finish_run(
-            folder,
+        run = finish_run(
             "detect",
             fitter,
             fitter.result_,
             network,
-            Destination(database, write_to, write_mode, cases),
+            Destination(folder, database, write_to, write_mode, explain, settings.of(detector).top_k, cases, began),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,
             earlier,
         )
         shutil.rmtree(checkpoints)
-    return Run(folder, result, figures, changes=changes)
+    return run
+
+
+def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
+    """Return the run of a folder that is complete; None where it is not, and an error where ``resume`` is not said."""
+    manifest = files.read_manifest(folder)
+    if manifest is None:
+        return None
+    if not resume:
+        raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+    log.say("complete", f"the run in {folder} is complete; nothing to do")
+    return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
+
+
+def check_book(cases: str | Path | None, explain: int, *, flags: bool) -> None:
+    """Refuse a book of cases where nothing could be written into it, before anything is done."""
+    if cases is None:
+        return
+    if not explain:
+        raise SettingsError("a book of cases needs the nodes explained, and none is", "leave --no-report out")
+    if not flags:
+        raise SettingsError(
+            "a book of cases takes the cases that are flagged, and without a budget none is",
+            "say top_k or max_chance",
+            command="say --top K or --max-chance 0.1",
+        )
 
 
 def check_early(since: Side, detector: str, data: dict[str, Any], network: Network) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
+from oddhop.casebook import now, open_book
 from oddhop.detector.base import GraphDetector
 from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
+from oddhop.runs.cases import RunCases, cases_of_run
 from oddhop.runs.compare import Comparison, Side, check_alike, compare_sides
 from oddhop.runs.log import Log
 from oddhop.runs.reopen import write_report
@@ -25,18 +29,45 @@ from oddhop.tables.results import write_parquet
 WriteMode = Literal["create", "replace", "append"]
 
 
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A complete run.
+
+    Attributes
+    ----------
+    folder : where its files are.
+    result : the ranked table, by the ids of the node table.
+    figures : how many nodes were ranked, judged and flagged, the threshold, and how many cases are new or hidden.
+    made_now : False where the run was complete before, and nothing was left to do.
+    changes : what changed since another run, where that was asked for.
+    """
+
+    folder: Path
+    result: pa.Table
+    figures: dict[str, Any]
+    made_now: bool = True
+    changes: Comparison | None = None
+
+
 @dataclass(frozen=True)
 class Destination:
-    """Where the results of a run go besides its folder: a table of a database; and how many cases are explained."""
+    """Where a run goes: its folder, a table of a database, a book of cases.
 
+    ``explain`` is how many nodes are explained, ``top`` how many cases are flagged, None by the threshold of the
+    detector, and ``began`` when the run began, as the book writes it.
+    """
+
+    folder: Path
     database: str | None = None
     write_to: str | None = None
     write_mode: WriteMode = "create"
-    cases: int = 0
+    explain: int = 0
+    top: int | None = None
+    book: str | Path | None = None
+    began: str = field(default_factory=now)
 
 
 def finish_run(
-    folder: Path,
     command: str,
     detector: GraphDetector,
     result: pa.Table,
@@ -46,46 +77,78 @@ def finish_run(
     parts: Mapping[str, Any],
     log: Log,
     since: Side | None = None,
-) -> tuple[pa.Table, dict[str, Any], Comparison | None]:
-    """Write the files of a run, and the manifest last; return the table as it was written, figures, and what changed.
+) -> Run:
+    """Write the files of a run, and the manifest last.
 
     ``network`` is None on a cluster, where no process holds it: there is no report then, and results are in shards.
     ``parts`` is what else the manifest tells, and ``since`` the run to compare with.
     """
-    numbers: list[int] = []
+    folder = destination.folder
+    cases = RunCases()
+    own = {"detector": detector.name, "settings": settings.model_dump(mode="json"), "seed": detector.seed_}
+    told: dict[str, Any] = {**own, **parts}
+    if network is not None and destination.explain:
+        cases, result = _cases(detector, network, result, destination, told, log)
+    else:
+        result = cases.added_to(result)
     if network is not None:
-        if destination.cases:
-            page = write_report(folder, detector, network, result, cases=destination.cases, log=log)
-            numbers = [one.case for one in page.cases]
         result = network.with_kept(result)
         write_state(folder, network)
-    result = _with_cases(result, numbers)
-    figures = files.write_results(folder, result, in_shards=network is None)
-    figures |= files.ending_part(detector, result)
     detector.save(folder / files.MODEL)
-    if destination.write_to is not None and destination.database is not None:
-        put_table(result, destination.database, destination.write_to, mode=destination.write_mode)
-    own = {"detector": detector.name, "settings": settings.model_dump(mode="json"), "seed": detector.seed_}
     (folder / files.CHANGES).unlink(missing_ok=True)  # of a run that was killed
-    manifest = files.manifest_of(folder, command, {**own, **parts, "results": figures})
+    told["cases"] = cases.told()
     changes = None
     if since is not None:
-        state = None if network is None else read_state(folder)
-        new = Side(folder, manifest, result, state)
-        check_alike(since, manifest, new.judged)
-        changes = compare_sides(since, new)
-        write_parquet(changes.table, folder / files.CHANGES)
-        manifest["files"][files.CHANGES] = file_entry(folder / files.CHANGES).sha256
-    files.put_manifest(folder, manifest)
-    return result, figures, changes
+        changes = _changes(since, command, told, folder, result, network)
+        told["changes"] = {"since": since.folder.name, "sentences": list(changes.sentences)}
+    if network is not None and destination.explain:
+        table = None if changes is None else changes.table
+        write_report(folder, detector, network, result, cases.explanations, told, table, log)
+    figures = files.write_results(folder, result, in_shards=network is None) | files.ending_part(detector, result)
+    figures |= cases.counts()
+    if destination.write_to is not None and destination.database is not None:
+        put_table(result, destination.database, destination.write_to, mode=destination.write_mode)
+    files.put_manifest(folder, files.manifest_of(folder, command, {**told, "results": figures}))
+    return Run(folder, result, figures, changes=changes)
 
 
-def _with_cases(result: pa.Table, numbers: list[int]) -> pa.Table:
-    """Add the number of its case to every node that was explained, the first of those that were judged."""
-    values, unknown = np.zeros(result.num_rows, dtype=np.int64), np.ones(result.num_rows, dtype=bool)
-    explained = np.flatnonzero(result["judged"].to_numpy())[: len(numbers)]
-    values[explained], unknown[explained] = numbers, False
-    return result.add_column(result.column_names.index("rank_low"), "case", pa.array(values, mask=unknown))
+def _cases(
+    detector: GraphDetector,
+    network: Network,
+    result: pa.Table,
+    destination: Destination,
+    told: Mapping[str, Any],
+    log: Log,
+) -> tuple[RunCases, pa.Table]:
+    ask = partial(
+        cases_of_run,
+        detector,
+        network,
+        result,
+        explain=destination.explain,
+        top=destination.top,
+        progress=log.progress,
+    )
+    if destination.book is None:
+        return ask()
+    # Two runs of one name differ by what they read: the same run, resumed, is called the same.
+    data = hashlib.sha256(json.dumps(told["data"]["fingerprint"]).encode() + str(detector.seed_).encode()).hexdigest()
+    run = f"{destination.folder.name} {data[:8]}"
+    with open_book(destination.book) as book:
+        return ask(book=book, run=run, at=destination.began)
+
+
+def _changes(
+    since: Side, command: str, told: Mapping[str, Any], folder: Path, result: pa.Table, network: Network | None
+) -> Comparison:
+    """Compare with the earlier run, and write the nodes that changed."""
+    model = {} if "model" in told else {files.MODEL: file_entry(folder / files.MODEL).sha256}
+    manifest = {**told, "command": command, "results": {"rows": result.num_rows}, "files": model}
+    new = Side(folder, manifest, result, None if network is None else read_state(folder))
+    check_alike(since, manifest, new.judged)
+    changes = compare_sides(since, new)
+    write_parquet(changes.table, folder / files.CHANGES)
+    return changes
 
 
 def named_tables(edges: Any, nodes: Any) -> dict[str, Any]:

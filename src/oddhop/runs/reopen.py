@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from oddhop.base.checkpoints import locked
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
-from oddhop.reports import CaseReport, report
-from oddhop.reports.build import CASES
+from oddhop.explain.explanation import Explanation
+from oddhop.reports.build import CASES, report_of
+from oddhop.reports.page import ChangesSince, Standing
 from oddhop.runs import folder as files
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import checked_run_settings
 from oddhop.tables.network import Network
+
+MOST_CHANGES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,7 @@ class OpenedRun:
     network: Network
     detector: GraphDetector
     result: pa.Table
+    manifest: Mapping[str, Any]
 
 
 def reopen(
@@ -49,33 +55,58 @@ def reopen(
             f"the tables are not those of the run in {folder}",
             "give the ones it read with --edges and --nodes, or run oddhop detect on these",
         )
-    return OpenedRun(network, detector, files.read_results(folder, manifest))
+    return OpenedRun(network, detector, files.read_results(folder, manifest), manifest)
 
 
 def write_report(
-    folder: Path, detector: GraphDetector, network: Network, result: pa.Table, *, cases: int, log: Log
-) -> CaseReport:
-    """Write the report into the folder of a run, tell the warnings of its audit, and return it."""
-    page = report(detector, network, result, cases=cases, progress=log.progress)
+    folder: Path,
+    detector: GraphDetector,
+    network: Network,
+    result: pa.Table,
+    explanations: Iterable[Explanation],
+    manifest: Mapping[str, Any],
+    changed: pa.Table | None,
+    log: Log,
+) -> None:
+    """Write the report into the folder of a run, and tell the warnings of its audit.
+
+    What the book said and what changed are in the manifest; ``changed`` is the table of the nodes that did.
+    """
+    standing = {
+        name: Standing(one["status"], one["hidden"], tuple(one["sentences"]))
+        for name, one in (manifest.get("cases") or {}).items()
+    }
+    changes = None
+    if changed is not None:
+        rows = changed.slice(0, MOST_CHANGES).select(["what", "id", "rank_then", "rank_now", "why"]).to_pylist()
+        said = manifest["changes"]
+        changes = ChangesSince(said["since"], tuple(said["sentences"]), tuple(tuple(row.values()) for row in rows))
+    page = report_of(detector, network, result, explanations, standing=standing, changes=changes)
     for one in page.findings:
         if one.level == "warning":
             log.say("audit", f"  audit: {one.sentence}", check=one.check, figure=one.figure)
     page.write(folder / files.REPORT)
-    return page
 
 
 def report_again(
     run: str | Path,
     *,
-    cases: int = CASES,
+    explain: int = CASES,
     edges: Any = None,
     nodes: Any = None,
     database: str | None = None,
     log: Log = QUIET,
 ) -> Path:
-    """Write the report of a complete run again, with more or fewer cases, and seal the folder with it."""
+    """Write the report of a complete run again, with more or fewer nodes explained, and seal the folder with it."""
     with locked(run) as folder:
         opened = reopen(folder, edges=edges, nodes=nodes, database=database, log=log)
-        write_report(folder, opened.detector, opened.network, opened.result, cases=cases, log=log)
+        result, network = opened.result, opened.network
+        first = network.numbers(result.filter(result["judged"])["id"].slice(0, explain))
+        explanations = opened.detector.explain_nodes(network, result, first, progress=log.progress)
+        changed = None
+        if files.CHANGES in opened.manifest["files"]:
+            files.check_file(folder, opened.manifest, files.CHANGES)
+            changed = pq.read_table(folder / files.CHANGES)
+        write_report(folder, opened.detector, network, result, explanations, opened.manifest, changed, log)
         files.sealed_again(folder, files.REPORT)
         return folder / files.REPORT

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from oddhop.base.checkpoints import locked
+from oddhop.casebook import now
 from oddhop.detector.registry import load
-from oddhop.errors import ModelFileError, RunFolderError
+from oddhop.errors import ModelFileError
 from oddhop.graph.disk import file_entry, is_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.compare import open_side
-from oddhop.runs.detect import Run, check_early
-from oddhop.runs.finish import Destination, WriteMode, finish_run, named_tables
+from oddhop.runs.detect import check_book, check_early, complete_run
+from oddhop.runs.finish import Destination, Run, WriteMode, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
@@ -33,7 +34,8 @@ def score(
     write_mode: WriteMode = "create",
     workers: int | None = None,
     resume: bool = False,
-    cases: int = CASES,
+    explain: int = CASES,
+    cases: str | Path | None = None,
     since: str | Path | None = None,
     log: Log = QUIET,
 ) -> Run:
@@ -44,9 +46,10 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, settings, database, write_to, write_mode, cases, since, log : as in :func:`~oddhop.runs.detect`.
-        The columns that hold the ends of an edge and the id of a node are those of the model, unless others are named.
-    top_k, max_chance : how many nodes of this network to flag; left out, those above the threshold of the model.
+    edges, nodes, out, settings, database, write_to, write_mode, explain, cases, since, log : as in
+        :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
+        model, unless others are named.
+    top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
     resume : take a run that is complete for done. One that was killed is begun again.
 
     Examples
@@ -78,25 +81,23 @@ def score(
     if not (isinstance(edges, str | Path) and is_stored(edges)):
         remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
+    check_book(cases, explain, flags=detector.threshold_ < float("inf") or detector.flags_anew_)
+    began = now()
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
-        manifest = files.read_manifest(folder)
-        if manifest is not None:
-            if not resume:
-                raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
-            log.say("complete", f"the run in {folder} is complete; nothing to do")
-            return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
+        done = complete_run(folder, log, resume=resume)
+        if done is not None:
+            return done
         network = read_for_run(log, settings, edges, nodes, database, encoding)
         data = files.data_part(network)
         if earlier is not None:
             check_early(earlier, detector.name, data, network)
-        result, figures, changes = finish_run(
-            folder,
+        return finish_run(
             "score",
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(database, write_to, write_mode, cases),
+            Destination(folder, database, write_to, write_mode, explain, top_k, cases, began),
             settings,
             {
                 "tables": named_tables(edges, nodes),
@@ -106,4 +107,3 @@ def score(
             log,
             earlier,
         )
-    return Run(folder, result, figures, changes=changes)

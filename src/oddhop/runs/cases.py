@@ -1,0 +1,191 @@
+"""The cases of a run: which nodes share one, which are flagged, and what the book of cases says of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oddhop.base.arrays import Ints
+from oddhop.base.parallel import Progress
+from oddhop.casebook import Book, Decision, Entry, fingerprint_of, member_ids, suppressed
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.flagging import threshold
+from oddhop.explain.cases import case_numbers
+from oddhop.explain.explanation import Explanation
+from oddhop.tables.network import Network
+
+MOST_EXPLAINED = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class RunCases:
+    """The first cases of a run.
+
+    Attributes
+    ----------
+    explanations, numbers : why the first nodes are odd, and the number of the case of each, from 1 on.
+    decisions : what the book says, by the number of the case; None without a book.
+    """
+
+    explanations: tuple[Explanation, ...] = ()
+    numbers: tuple[int, ...] = ()
+    decisions: Mapping[int, Decision] | None = None
+
+    def told(self) -> dict[str, Any] | None:
+        """Return what the manifest keeps, so that a report can be written again; None without a book."""
+        if self.decisions is None:
+            return None
+        return {
+            one.case_id: {"status": one.status, "hidden": one.hidden, "sentences": one.sentences}
+            for one in self.decisions.values()
+        }
+
+    def counts(self) -> dict[str, Any]:
+        """Return how many cases of every status there are, for the manifest; nothing without a book."""
+        if self.decisions is None:
+            return {}
+        return {"cases": dict(sorted(Counter(one.status for one in self.decisions.values()).items()))}
+
+    def added_to(self, result: pa.Table) -> pa.Table:
+        """Add the number of its case to every node that was explained, and with a book its id and its status.
+
+        A case that was cleared and has not changed is not flagged.
+        """
+        explained = np.flatnonzero(result["judged"].to_numpy())[: len(self.numbers)]
+        place = result.column_names.index("rank_low")
+        values, unknown = np.zeros(result.num_rows, dtype=np.int64), np.ones(result.num_rows, dtype=bool)
+        values[explained], unknown[explained] = self.numbers, False
+        out = result.add_column(place, "case", pa.array(values, mask=unknown))
+        if self.decisions is None:
+            return out
+        said = [self.decisions.get(number) for number in self.numbers]
+        for name in ("status", "case_id"):
+            texts = np.full(result.num_rows, None, dtype=object)
+            texts[explained] = [None if one is None else getattr(one, name) for one in said]
+            out = out.add_column(place + 1, name, pa.array(texts, pa.string()))
+        flagged = np.array(out["flagged"].to_numpy())
+        flagged[explained] &= [one is None or not one.hidden for one in said]
+        return out.set_column(out.column_names.index("flagged"), "flagged", pa.array(flagged))
+
+
+def cases_of_run(
+    detector: GraphDetector,
+    network: Network,
+    result: pa.Table,
+    *,
+    explain: int,
+    top: int | None,
+    progress: Progress,
+    book: Book | None = None,
+    run: str = "",
+    at: str = "",
+) -> tuple[RunCases, pa.Table]:
+    """Explain the first nodes, join them to cases, flag the head of the list, and open its cases in the book.
+
+    Parameters
+    ----------
+    explain : how many nodes to explain; more, where the head of the list needs it.
+    top : how many cases to flag; None flags by the threshold of the detector. Cases that the book has as cleared or
+        confirmed, and that have not changed, do not count.
+    book, run, at : the book of cases, what to call the run in it, and when it began.
+
+    Returns
+    -------
+    The cases, and the result as it is flagged now. The threshold of the detector is that of these flags.
+    """
+    judged = result.filter(result["judged"])
+    scores = np.asarray(judged["score"].to_numpy())
+    flagged = int(np.count_nonzero(result["flagged"].to_numpy()))
+    count = explain if book is None or top is not None else max(explain, min(flagged, MOST_EXPLAINED))
+    explanations: list[Explanation] = []
+    while True:
+        more = network.numbers(judged["id"].slice(len(explanations), count - len(explanations)))
+        explanations += detector.explain_nodes(network, result, more, progress=progress)
+        numbers = case_numbers(explanations)
+        nodes = network.numbers(judged["id"].slice(0, len(numbers)))
+        decisions = _decided(book, network, nodes, numbers, run)
+        head = None if top is None else _head(numbers, decisions, top)
+        if top is None or head is not None or count >= min(judged.num_rows, MOST_EXPLAINED):
+            break
+        count = min(2 * count, judged.num_rows, MOST_EXPLAINED)
+    if top is not None:
+        everyone, before = np.ones(scores.size, dtype=bool), detector.threshold_
+        detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
+        result = _flagged(result, detector.threshold_)
+        if detector.threshold_ != before:  # explanations say what would bring a node below it
+            explanations = list(detector.explain_nodes(network, result, nodes, progress=progress))
+    if book is not None:
+        listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}
+        with book.writing():  # what is decided must still hold when it is written
+            found = _decided(book, network, nodes, numbers, run)
+            decisions = {number: one for number, one in found.items() if number in listed}
+            book.append(_opened(network, judged, nodes, numbers, decisions, run, at))
+    cases = RunCases(tuple(explanations), tuple(numbers), None if book is None else decisions)
+    return cases, cases.added_to(result)
+
+
+def _flagged(result: pa.Table, line: float) -> pa.Table:
+    mask = np.asarray(result["judged"].to_numpy()) & np.asarray(result["score"].to_numpy() > line)
+    return result.set_column(result.column_names.index("flagged"), "flagged", pa.array(mask))
+
+
+def _decided(book: Book | None, network: Network, nodes: Ints, numbers: Sequence[int], run: str) -> dict[int, Decision]:
+    """Ask the book about cases. A new one is called by the id of its first member."""
+    if book is None or not numbers:
+        return {}
+    asked, names = {}, {}
+    for number, mine in _members(nodes, numbers).items():
+        texts = member_ids(network, mine)
+        names[number] = texts[0]
+        asked[texts[0]] = texts, fingerprint_of(network, mine)
+    found = suppressed(book, asked, run=run).by_case
+    return {number: found[name] for number, name in names.items()}
+
+
+def _members(nodes: Ints, numbers: Sequence[int]) -> dict[int, Ints]:
+    cases = np.asarray(numbers)
+    return {number: nodes[cases == number] for number in dict.fromkeys(numbers)}
+
+
+def _head(numbers: Sequence[int], decisions: Mapping[int, Decision], top: int) -> int | None:
+    """Return how many nodes come before the case that would be one too many; None where there is no such case."""
+    counted: set[int] = set()
+    for place, number in enumerate(numbers):
+        if number not in decisions or not decisions[number].settled:
+            counted.add(number)
+        if len(counted) > top:
+            return place
+    return None
+
+
+def _opened(
+    network: Network,
+    judged: pa.Table,
+    nodes: Ints,
+    numbers: Sequence[int],
+    decisions: Mapping[int, Decision],
+    run: str,
+    at: str,
+) -> list[Entry]:
+    """Return the entries of the cases that are new, have changed, or come back; with rank and score of the first."""
+    members, entries = _members(nodes, numbers), []
+    for number, one in decisions.items():
+        if one.opens:
+            first = numbers.index(number)
+            entries.append(
+                Entry.of_run(
+                    run,
+                    one.case_id,
+                    members=member_ids(network, members[number]),
+                    fingerprint=fingerprint_of(network, members[number]),
+                    rank=judged["rank"][first].as_py(),
+                    score=judged["score"][first].as_py(),
+                    at=at,
+                )
+            )
+    return entries
