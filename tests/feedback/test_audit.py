@@ -1,8 +1,8 @@
 """Audits: their bounds against exact arithmetic, their coverage, and what they say.
 
 Coverage is checked twice. Exactly, for every number of hits: the answers drawn are a chain over (t, hits), so that the
-probability of ever being wrong is a sum. And by 1,000 simulated audits a setting, with greedy questions in between and
-stopping at the best-looking moment, where 50 may be wrong; the standard error of the share is 0.7 points.
+probability of ever being wrong is a sum. And by 1,000 simulated audits of each length of the list, with greedy
+questions in between and stopping at the best-looking moment. Of these 50 may be wrong; the standard error is 7.
 The audits are seeded, so these tests pass or fail the same way every time.
 """
 
@@ -185,7 +185,6 @@ def simulated(n, precision, seed, unsure=0.0, stop=45):
         ask(left[0])
         results.append(audit.result(answers))
         greedy()
-        results.append(audit.result(answers))
     return truth.sum(), results, np.mean(by_greed)
 
 
@@ -204,17 +203,20 @@ MOMENTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 100, 1000])
-@pytest.mark.parametrize(("precision", "unsure"), [(0.1, 0.0), (0.4, 0.0), (0.4, 0.1), (0.8, 0.0)])
-def test_ranges_hold_at_the_best_looking_moment(n, precision, unsure):
-    wrong = dict.fromkeys([*MOMENTS, "fixed"], 0)
+def test_ranges_hold_at_the_best_looking_moment(n):
+    kinds = [(0.1, 0.0), (0.4, 0.0), (0.4, 0.1), (0.8, 0.0)]  # the share of hits, and that of unsure answers
+    wrong = {(name, *kind): 0 for name in [*MOMENTS, "fixed"] for kind in kinds}
     for seed in range(AUDITS):
-        truth, results, _ = simulated(n, precision, seed, unsure)
+        kind = kinds[seed % len(kinds)]
+        truth, results, _ = simulated(n, kind[0], seed, kind[1])
         for name, moment in MOMENTS.items():
-            wrong[name] += missed(truth, moment(results).shown)
-        if results[-1].fixed is not None:
-            wrong["fixed"] += missed(truth, results[-1].fixed)
-    print(n, precision, unsure, wrong)
-    assert max(wrong.values()) <= ERROR * AUDITS
+            wrong[name, *kind] += missed(truth, moment(results).shown)
+        wrong["fixed", *kind] += results[-1].fixed is not None and missed(truth, results[-1].fixed)
+    print(n, wrong)
+    for name in [*MOMENTS, "fixed"]:
+        assert sum(wrong[name, *kind] for kind in kinds) <= ERROR * AUDITS
+        # Of one kind with 250 audits: two standard errors more.
+        assert max(wrong[name, *kind] for kind in kinds) <= 1.55 * ERROR * AUDITS / len(kinds)
 
 
 @pytest.mark.slow
