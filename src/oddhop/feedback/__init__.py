@@ -1,0 +1,1 @@
+"""Learning from the answers of a person."""
