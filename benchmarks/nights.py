@@ -144,7 +144,8 @@ def command(folder: Path, night: int) -> list[str]:
         return ["fit", *tables, "--model", str(folder / "model.oddhop"), *chance, "--resume"]
     before = folder / "runs" / f"{night - 1:02d}"
     since = ["--since", str(before)] if night > 1 else []
-    out = ["--out", str(folder / "runs" / f"{night:02d}"), "--max-chance", "0.1", "--resume", "--log-format", "json"]
+    out = ["--out", str(folder / "runs" / f"{night:02d}"), "--max-chance", "0.1", "--explain", "40"]
+    out += ["--resume", "--log-format", "json"]
     return ["score", str(folder / "model.oddhop"), *tables, *out, "--cases", str(folder / "cases.db"), *since]
 
 

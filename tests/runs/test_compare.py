@@ -19,6 +19,7 @@ from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
 from oddhop.runs import checked_run_settings, compare, detect, fit, score
 from oddhop.runs.compare import Comparison, check_alike, open_side
+from oddhop.runs.distributions import EDGES, Distributions, count_values
 from oddhop.runs.drift import stability_index, unseen_shares
 from oddhop.runs.folder import read_manifest
 from oddhop.runs.reasons import reasons_of
@@ -336,3 +337,27 @@ def test_the_command_from_end_to_end(folder: Path, tables: Tables) -> None:
     assert refused.exit_code == 2
     run("score", "old/model.oddhop", *line[1:5], "--out", "by-model", "--since", "old")
     assert (folder / "by-model/changes.parquet").exists()
+
+
+def test_a_column_that_moved_is_named_by_its_stability_index(home: Path, tables: Tables, tmp_path: Path) -> None:
+    old = [one for one in tables["nodes"]["age"].to_pylist() if one is not None]
+    older = [None if one is None else one + 2 * (max(old) - min(old)) for one in tables["nodes"]["age"].to_pylist()]
+    moved = {**tables, "nodes": column(tables["nodes"], "age", older)}
+    found = compare(home / "old", scored(home, moved, tmp_path / "new"))
+    assert found.drift.column_psi["age"] > 1
+    assert found.drift.column_psi["town"] == 0.0
+    assert any("the values of 'age' moved" in one for one in found.drift.fit_again)
+    assert any(one.startswith("columns, the same: age") for one in found.sentences)
+
+
+def test_counts_are_those_of_numpy_and_other_texts_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(0, 2, (300, 2)) * (rng.random((300, 2)) < 0.5)
+    totals = np.zeros((2, EDGES.size + 1), dtype=np.int64)
+    for block in (values[:100], sp.csr_array(values[100:])):
+        count_values(block, totals)
+    bounds = [-np.inf, *EDGES.astype(float), np.inf]
+    assert np.array_equal(totals, [np.histogram(values[:, k].astype(np.float32), bounds)[0] for k in (0, 1)])
+    for text in ("[]", '{"a": [1]}', '{"a": ["x", [[1]]]}', '{"a": ["x", [[-1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]]}'):
+        with pytest.raises((ValueError, TypeError, AttributeError)):
+            Distributions.from_json(text)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 WARNINGS = ("audit", "difference", "left_out", "unjudged")
@@ -32,11 +32,13 @@ class LogFormat(StrEnum):
 
 
 class Console:
-    """Says what happens. ``progress`` is handed to the stages as it is."""
+    """Says what happens. ``progress`` is handed to the stages as it is; ``last_run`` is the id for an error's line."""
+
+    last_run: ClassVar[str] = ""
 
     def __init__(self, log_format: LogFormat) -> None:
         self.as_json = log_format is LogFormat.json
-        self.run = uuid4().hex  # lines of several runs may end in one file
+        self.run = Console.last_run = uuid4().hex  # lines of several runs may end in one file
         self._bars: Any = None
         self._tasks: dict[str, Any] = {}
         self._lock = Lock()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from datetime import UTC, datetime
 
-from oddhop.cli.console import spelled
+from oddhop.cli.console import Console, spelled
 from oddhop.errors import (
     CaseBookError,
     ClusterError,
@@ -49,7 +50,14 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
         traceback.print_exception(error)
     what, to_do = _halves(error)
     if as_json:
-        print(json.dumps({"event": "error", "error": what, "to_do": to_do, "code": code}), file=sys.stderr)  # noqa: T201
+        told = {
+            "error": what,
+            "to_do": to_do,
+            "code": code,
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        }
+        line = {**told, "level": "error", "run": Console.last_run, "event": "error"}
+        print(json.dumps(line), file=sys.stderr)  # noqa: T201
         return code
     more = "" if debug else "; --debug shows where it was raised"
     what = spelled(what)

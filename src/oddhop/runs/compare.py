@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.errors import RunFolderError
 from oddhop.runs import folder as files
-from oddhop.runs.drift import Drift, drift_of
+from oddhop.runs.drift import NAMED, Drift, drift_of
 from oddhop.runs.reasons import Reasons, reasons_of
 from oddhop.runs.state import State, read_state
 
@@ -186,8 +186,14 @@ def compare_sides(old: Side, new: Side) -> Comparison:
         "new nodes": int((~known).sum()),
         "gone nodes": int(gone.sum()),
     }
+    moved = {} if old.state is None or new.state is None else old.state.distributions.stability(new.state.distributions)
     drift = drift_of(
-        new.manifest, (old.scores(), new.scores()), new.judged or "", reasons.edges_changed, reasons.columns_changed
+        new.manifest,
+        (old.scores(), new.scores()),
+        moved,
+        new.judged or "",
+        reasons.edges_changed,
+        reasons.columns_changed,
     )
     sentences = _sentences(old, new, counts, drift, reasons, flagged=flagged)
     return Comparison(table, counts, drift, sentences)
@@ -271,6 +277,9 @@ def _sentences(
         said.append("the models differ, so ranks move without a change of the data; score both by one model")
     said += reasons.sentences
     said.append(f"scores: population stability index {drift.score_psi:.3f}")
+    most = sorted(drift.column_psi.items(), key=lambda one: -one[1])[:NAMED]
+    if most:
+        said.append(f"columns, the same: {', '.join(f'{name} {one:.3f}' for name, one in most)} at most")
     said += drift.differences
     if drift.fit_again:
         said.append(f"fit again: {'; '.join(drift.fit_again)}")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from oddhop.base.arrays import Floats
+from oddhop.runs.distributions import index
 
-BINS = 10
+BINS, NAMED = 10, 5
 MOST_PSI, MOST_UNSEEN = 0.25, 0.05
 UNSEEN = {"rare or not seen before": "pooled", "far beyond what was seen before": "tamed", "missing, where": "missing"}
 """What a difference of the tables begins with, and what counts the same rows in the tables of the fit."""
@@ -23,6 +24,7 @@ class Drift:
     Attributes
     ----------
     score_psi : the population stability index of the scores.
+    column_psi : that of every column that both runs encoded alike.
     edges_changed, columns_changed : the share of the nodes of both runs whose edges changed, or a column; None and
         empty where that is not known.
     unseen : by column the share of rows with values that the fit did not see.
@@ -31,6 +33,7 @@ class Drift:
     """
 
     score_psi: float
+    column_psi: Mapping[str, float]
     edges_changed: float | None
     columns_changed: Mapping[str, float]
     unseen: Mapping[str, float]
@@ -40,8 +43,6 @@ class Drift:
 
 def stability_index(old: Floats, new: Floats) -> float:
     """Return the population stability index, in bins that hold a tenth of the old figures each.
-
-    Half a figure is added to every bin, so that an empty one gives no infinity.
 
     Examples
     --------
@@ -56,11 +57,8 @@ def stability_index(old: Floats, new: Floats) -> float:
     bounds, times = np.unique(np.quantile(old, np.linspace(0, 1, BINS + 1)[1:-1]), return_counts=True)
     # A figure that a tenth of the old ones have has a bin of its own, or a move away from it would not be seen.
     bounds = np.sort(np.concatenate([bounds, np.nextafter(bounds[times > 1], np.inf)]))
-    shares = []
-    for figures in (old, new):
-        counts = np.bincount(np.searchsorted(bounds, figures, side="right"), minlength=bounds.size + 1) + 0.5
-        shares.append(counts / counts.sum())
-    return float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
+    places = (np.searchsorted(bounds, figures, side="right") for figures in (old, new))
+    return index(*(np.bincount(one, minlength=bounds.size + 1) for one in places))
 
 
 def unseen_shares(manifest: Mapping[str, Any], judged: str) -> dict[str, float]:
@@ -87,11 +85,12 @@ def unseen_shares(manifest: Mapping[str, Any], judged: str) -> dict[str, float]:
 def drift_of(
     manifest: Mapping[str, Any],
     scores: tuple[Floats, Floats],
+    column_psi: Mapping[str, float],
     judged: str,
     edges_changed: float | None,
     columns_changed: Mapping[str, float],
 ) -> Drift:
-    """Gather the figures of the new run, ``scores`` being those of the old and the new one.
+    """Gather the figures of the new run, ``scores`` being those of the old and the new one, ``column_psi`` by column.
 
     A run of ``detect`` was fitted on its own tables: to fit again would change nothing, and is not said.
     """
@@ -99,6 +98,11 @@ def drift_of(
     reasons = []
     if psi > MOST_PSI:
         reasons.append(f"the scores moved (PSI {psi:.2f}, above {MOST_PSI})")
+    reasons += [
+        f"the values of {name!r} moved (PSI {one:.2f}, above {MOST_PSI})"
+        for name, one in sorted(column_psi.items(), key=lambda item: -item[1])[:NAMED]
+        if one > MOST_PSI
+    ]
     reasons += [
         f"{share:.0%} of the rows of {name!r} have values that the fit did not see (above {MOST_UNSEEN:.0%})"
         for name, share in unseen.items()
@@ -108,4 +112,4 @@ def drift_of(
         f"column {one['column']!r}: {one['count']:,} rows {one['what']}" for one in manifest["data"]["differences"]
     )
     again = tuple(reasons) if manifest["command"] == "score" else ()
-    return Drift(psi, edges_changed, dict(columns_changed), unseen, differences, again)
+    return Drift(psi, dict(column_psi), edges_changed, dict(columns_changed), unseen, differences, again)

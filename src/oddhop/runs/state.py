@@ -21,13 +21,14 @@ from oddhop.errors import RunFolderError
 from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.graph.checks import is_sparse
 from oddhop.runs import folder as files
+from oddhop.runs.distributions import EDGES, MOST_ATTRIBUTES, Distributions, count_values, distributions
 from oddhop.tables.encode.encoders import FlowNumber
 from oddhop.tables.network import Network
 
 MOST_COLUMNS = 200
 CELLS_AT_ONCE = 1 << 20
 PREFIX, ALL, EVENTS = "column:", "columns", "events"
-ENCODER, JUDGED = b"encoder", b"judged"
+ENCODER, JUDGED, COUNTS = b"encoder", b"judged", b"counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +40,13 @@ class State:
     path : the file.
     judged : the kind of node that was judged; empty where there is one kind.
     encoders : for every hash of columns a digest of how they were encoded. Hashes of other digests do not compare.
+    distributions : how the values of every column are distributed.
     """
 
     path: Path
     judged: str
     encoders: Mapping[str, bytes]
+    distributions: Distributions
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Read one column."""
@@ -58,7 +61,8 @@ def write_state(folder: Path, network: Network) -> None:
     """Write ``state.parquet``: for every judged node its id, its degree, a hash of its edges and one of every column.
 
     The hash of the edges is a sum over the neighbours, so that their order does not count. A column is hashed as it
-    was encoded, in float32. All columns that events gave share one hash, and so do more than 200 others.
+    was encoded, in float32. All columns that events gave share one hash, and so do more than 200 others. The file tells
+    how the values of every column are distributed as well, where there are at most 2,000 attributes.
 
     Examples
     --------
@@ -82,19 +86,23 @@ def write_state(folder: Path, network: Network) -> None:
     fields = [pa.field("id", network.ids.type), pa.field("degree", pa.int64()), pa.field("edges", pa.uint64())]
     for k, name in enumerate(names):
         hashed = [spans[s].encoder for s in np.flatnonzero(group == k)]
-        digest = hashlib.sha256(repr(hashed).encode()).hexdigest()[:16]
-        fields.append(pa.field(name, pa.uint32(), metadata={ENCODER: digest}))
+        fields.append(pa.field(name, pa.uint32(), metadata={ENCODER: _digest(hashed)}))
     kinds = graph.kinds
     schema = pa.schema(fields, metadata={JUDGED: "" if kinds is None else kinds.names[kinds.judged]})
     group_of = np.repeat(group, [one.stop - one.start for one in spans])
     mixed = _mixed_keys(network)
+    counted = width <= MOST_ATTRIBUTES
+    totals = np.zeros((width if counted else 0, EDGES.size + 1), dtype=np.int64)
     with (
         atomic_file(folder / files.STATE) as file,
         pq.ParquetWriter(file, schema, compression="zstd", version="2.6") as writer,
     ):
         for start, stop in _blocks(graph.judged, max(width, len(names), 1)):
             rows = graph.attributes[start:stop]
-            hashes = _column_hashes(rows if kinds is None else rows[:, own], group_of, len(names))
+            mine = rows if kinds is None else rows[:, own]
+            hashes = _column_hashes(mine, group_of, len(names))
+            if counted:
+                count_values(mine, totals)
             arrays = [
                 network.ids.slice(start, stop - start),
                 pa.array(np.diff(graph.indptr[start : stop + 1]).astype(np.int64)),
@@ -102,6 +110,9 @@ def write_state(folder: Path, network: Network) -> None:
                 *(pa.array(np.ascontiguousarray(hashes[:, k])) for k in range(len(names))),
             ]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        taken = spans if counted else []
+        known = distributions(taken, [_digest([one.encoder]) for one in taken], totals)
+        writer.add_key_value_metadata({COUNTS: known.to_json()})
 
 
 def read_state(folder: Path, manifest: Mapping[str, Any] | None = None) -> State | None:
@@ -122,11 +133,16 @@ def read_state(folder: Path, manifest: Mapping[str, Any] | None = None) -> State
         right &= all(one.type == pa.uint32() for one in hashed)
         encoders = {one.name: one.metadata[ENCODER] for one in hashed}
         judged = schema.metadata[JUDGED].decode()
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+        spread = Distributions.from_json(pq.read_metadata(path).metadata[COUNTS].decode())
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError):
         right = False
     if not right:
         raise RunFolderError(f"{path} is not what oddhop writes", "take a copy or run again")
-    return State(path, judged, encoders)
+    return State(path, judged, encoders, spread)
+
+
+def _digest(encoders: list[Any]) -> str:
+    return hashlib.sha256(repr(encoders).encode()).hexdigest()[:16]
 
 
 def _own_spans(network: Network) -> tuple[list[ColumnSpan], Ints]:
