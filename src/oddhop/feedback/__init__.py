@@ -1,0 +1,1 @@
+"""Learning from an analyst's answers."""
