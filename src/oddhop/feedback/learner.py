@@ -23,6 +23,7 @@ from oddhop.feedback.trees import Forest, grow
 TREES, FIRST_TREES, KEPT = 64, 12, 0.75
 BACKGROUND, BACKGROUND_WEIGHT = 200, 0.05
 START, SPREAD = (-3.0, 0.5), (2.0, 1.0)  # of b and c: where the fit begins, and how far it strays without evidence
+LEAST_SLOPE = 0.1  # without it the order is lost where nothing but harmless was answered
 STEPS, LARGEST_STEP = 15, 2.0
 ONE_ANSWER = 1.0  # what the prior of a leaf weighs
 HEAD = 400
@@ -112,7 +113,7 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
 
 
 def _prior(place: Floats, hits: Floats, weights: Floats) -> tuple[float, float]:
-    """Fit intercept and slope by Newton's steps; the slope is never negative: trees say where the order is wrong."""
+    """Fit intercept and slope by Newton's steps; trees say where the order is wrong, the slope stays up."""
     design = np.column_stack([np.ones(place.size), place])
     mean, precision = np.array(START), np.diag(1 / np.square(SPREAD))
     found = mean.copy()
@@ -122,7 +123,7 @@ def _prior(place: Floats, hits: Floats, weights: Floats) -> tuple[float, float]:
         curve = (weights * chance * (1 - chance))[:, None, None] * design[:, :, None] * design[:, None, :]
         step = np.linalg.solve(curve.sum(axis=0) + precision, slope)
         found = found - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
-        found[1] = max(found[1], 0.0)
+        found[1] = max(found[1], LEAST_SLOPE)
     return float(found[0]), float(found[1])
 
 
