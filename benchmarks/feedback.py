@@ -3,7 +3,7 @@
     ODDHOP_DATA=... python -m benchmarks.feedback run CELLS.jsonl [--seeds 10] [--methods learner,list,...]
     python -m benchmarks.feedback page CELLS.jsonl > docs/feedback-figures.md
 
-One line a network, method and seed goes to CELLS.jsonl; those that are there are skipped. A random tenth of the nodes is
+One line a network, method and seed goes to CELLS.jsonl; those that are there are skipped. A random tenth of nodes is
 barred from questions and judged; nodes of unknown label are never asked. The question is always the node at the top.
 Every method learns anew after each of the first 20 answers, and then after every fifth. AADForest needs coniferest.
 """
@@ -179,7 +179,8 @@ def page(cells: list[dict]) -> None:
             for method in methods:
                 found = " | ".join(f"{mean(cells, name, method, 'found', at):.1f}" for at in COUNTS)
                 areas = " / ".join(f"{mean(cells, name, method, 'roc_auc', at):.3f}" for at in JUDGED)
-                print(f"| {name} | {method} | {found} | {areas} | {mean(cells, name, method, 'average_precision', 200):.3f} |")
+                last = mean(cells, name, method, "average_precision", 200)
+                print(f"| {name} | {method} | {found} | {areas} | {last:.3f} |")
         for method in methods:
             sums = [np.nansum([mean(cells, name, method, "found", at) for name in names]) for at in COUNTS]
             print(f"| **sum** | {method} | " + " | ".join(f"{one:.1f}" for one in sums) + " | | |")
@@ -188,7 +189,11 @@ def page(cells: list[dict]) -> None:
     by = {(one["network"], one["method"], one["seed"]): one for one in cells}
     counted: dict[int, list[float]] = {}
     for name in (*REAL, *INJECTED):
-        pairs = [(by[name, "learner", s], by[name, "list", s]) for s in range(99) if (name, "learner", s) in by and (name, "list", s) in by]
+        pairs = [
+            (by[name, "learner", s], by[name, "list", s])
+            for s in range(99)
+            if (name, "learner", s) in by and (name, "list", s) in by
+        ]
         if not pairs:
             continue
         few = float(np.mean([one["barred_anomalies"] for one, _ in pairs]))
