@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from oddhop.cli.console import Console, spelled
 from oddhop.errors import (
+    AnswersError,
     CaseBookError,
     ClusterError,
     EncodingError,
@@ -27,6 +28,7 @@ from oddhop.errors import (
 CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (SettingsError, 2, "a setting or an option"),
     (TableError, 3, "the input"),
+    (AnswersError, 3, "the input"),
     (EncodingError, 3, "the input"),
     (GraphError, 3, "the input"),
     (MemoryBudgetError, 4, "memory"),
