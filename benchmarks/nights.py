@@ -1,7 +1,7 @@
 """Thirty nights of a made-up bank: a frozen model scores a window of 29 days that moves by one day a night.
 
-``python -m benchmarks.nights run FOLDER`` makes the tables, fits once on the night before, and scores every night with
-the command ``oddhop score``, a book of cases and ``--since`` the night before. After each night a person confirms the
+``python -m benchmarks.nights run FOLDER`` makes the tables, fits on the night before with ``--top 5``, and scores every
+night by that model and its threshold, with a book of cases and ``--since`` the night before. A person then confirms the
 new cases that hold a planted account and clears the others. ``--kill SEED`` kills every night once, at a moment drawn
 with that seed, and resumes it. ``python -m benchmarks.nights same ONE TWO`` compares two such folders byte by byte, and
 ``python -m benchmarks.nights tell FOLDER`` prints the figures.
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,20 +27,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from benchmarks import bank as b
 
-NIGHTS, WINDOW = 30, b.WINDOW
+NIGHTS = 30
 SCHEDULE = (
-    (3, b.MULE),
-    (5, b.COLLECTOR),
-    (7, b.SMURF),
-    (9, b.CYCLE),
-    (12, b.RING),
-    (14, b.MISFIT),
+    (2, b.MULE),
+    (7, b.COLLECTOR),
+    (9, b.SMURF),
+    (11, b.CYCLE),
+    (13, b.RING),
+    (15, b.MISFIT),
     (17, b.MULE),
     (20, b.COLLECTOR),
     (22, b.SMURF),
     (24, b.CYCLE),
     (26, b.RING),
 )
+ALERTS = 5  # cases above the threshold on the night of the fit
 BUDGET = 20
 HEADINGS = (
     *("night", "planted", "new cases", "of them honest", "changed or back", "nodes above the threshold", "kept"),
@@ -80,25 +82,25 @@ def scheme(rng: np.random.Generator, what: str, who: np.ndarray, others: np.ndar
     return []
 
 
-def make(folder: Path, seed: int, accounts: int = 20_000, payments: int = 150_000) -> None:
+def make(folder: Path, seed: int, window: int, accounts: int = 20_000, payments: int = 150_000) -> None:
     """Write payments.parquet, the accounts of every night, and plants.json."""
     rng = np.random.default_rng([seed, 7])
-    days = WINDOW + NIGHTS + 1
+    days = window + NIGHTS + 1
     trade, city = rng.choice(len(b.TRADES), accounts, p=b.SHARES), rng.integers(0, b.CITIES, accounts)
     picks = rng.permutation(accounts)
     size = {b.CYCLE: 6, b.RING: 8}
-    parts = b.ordinary(rng, trade, city, days, payments * days // WINDOW)
+    parts = b.ordinary(rng, trade, city, days, payments * days // b.WINDOW)
     plants, used = [], 0
     for night, what in SCHEDULE:
         who = picks[used : used + size.get(what, 1)]
         used += who.size
         trade[who] = 0
-        parts += scheme(rng, what, who, picks[1_000:], WINDOW + night - 1)
+        parts += scheme(rng, what, who, picks[1_000:], window + night - 1)
         plants.append({"night": night, "what": what, "who": [f"A{k:05d}" for k in who]})
     opened, closed = np.full(accounts, -1), np.full(accounts, days + 1)
     free = picks[1_000:]
-    opened[free[: accounts // 50]] = WINDOW + rng.integers(0, NIGHTS, accounts // 50)
-    closed[free[-accounts // 50 :]] = WINDOW + rng.integers(0, NIGHTS, accounts // 50)
+    opened[free[: accounts // 50]] = window + rng.integers(0, NIGHTS, accounts // 50)
+    closed[free[-accounts // 50 :]] = window + rng.integers(0, NIGHTS, accounts // 50)
     whole = b.Payments.together(parts)
     day = whole.second // b.DAY
     alive = np.ones(day.size, dtype=bool)
@@ -123,12 +125,20 @@ def make(folder: Path, seed: int, accounts: int = 20_000, payments: int = 150_00
     other[[int(name[1:]) for plant in misfits for name in plant["who"]]] = 5
     changed = pa.table({"account": names, **b.columns(np.random.default_rng([seed, 8]), other, city)})
     for night in range(NIGHTS + 1):
-        today = WINDOW + night
+        today = window + night
         taken = changed if misfits and night >= misfits[0]["night"] else table
         # A bank keeps the accounts that were open within the window.
-        here = (opened < today) & (closed > today - WINDOW)
+        here = (opened < today) & (closed > today - window)
         pq.write_table(taken.filter(pa.array(here)), folder / f"accounts-{night:02d}.parquet")
-    (folder / "plants.json").write_text(json.dumps(plants))
+    (folder / "plants.json").write_text(json.dumps({"window": window, "plants": plants}))
+
+
+def window_of(folder: Path) -> int:
+    return int(json.loads((folder / "plants.json").read_text())["window"])
+
+
+def planted_in(folder: Path) -> list[dict[str, Any]]:
+    return list(json.loads((folder / "plants.json").read_text())["plants"])
 
 
 def day_text(day: int) -> str:
@@ -138,15 +148,15 @@ def day_text(day: int) -> str:
 def command(folder: Path, night: int) -> list[str]:
     """Return the command of a night; night 0 is the fit."""
     tables = [str(folder / "payments.parquet"), "--nodes", str(folder / f"accounts-{night:02d}.parquet")]
-    tables += ["--from", day_text(night), "--until", day_text(night + WINDOW)]
+    tables += ["--from", day_text(night), "--until", day_text(night + window_of(folder))]
     if night == 0:
-        chance = ["--max-chance", "0.1", "--seed", "0"]
-        return ["fit", *tables, "--model", str(folder / "model.oddhop"), *chance, "--resume"]
+        out = ["--out", str(folder / "fit"), "--top", str(ALERTS), "--seed", "0", "--resume"]
+        return ["detect", *tables, *out]
     before = folder / "runs" / f"{night - 1:02d}"
     since = ["--since", str(before)] if night > 1 else []
-    out = ["--out", str(folder / "runs" / f"{night:02d}"), "--max-chance", "0.1", "--explain", "40"]
+    out = ["--out", str(folder / "runs" / f"{night:02d}"), "--explain", "40"]
     out += ["--resume", "--log-format", "json"]
-    return ["score", str(folder / "model.oddhop"), *tables, *out, "--cases", str(folder / "cases.db"), *since]
+    return ["score", str(folder / "fit" / "model.oddhop"), *tables, *out, "--cases", str(folder / "cases.db"), *since]
 
 
 def oddhop(arguments: list[str], kill_after: float | None = None) -> float:
@@ -178,11 +188,11 @@ def judge(folder: Path, planted: set[str]) -> None:
         book.judge(verdicts)
 
 
-def run(folder: Path, seed: int, kill: int | None) -> None:
+def run(folder: Path, seed: int, window: int, kill: int | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "plants.json").exists():
-        make(folder, seed)
-    planted = {name for plant in json.loads((folder / "plants.json").read_text()) for name in plant["who"]}
+        make(folder, seed, window)
+    planted = {name for plant in planted_in(folder) for name in plant["who"]}
     rng = np.random.default_rng(kill)
     done = folder / "nights.jsonl"
     told = [json.loads(line) for line in done.read_text().splitlines()] if done.exists() else []
@@ -238,8 +248,8 @@ def forest(folder: Path, night: int) -> list[str]:
         folder / "payments.parquet",
         folder / f"accounts-{night:02d}.parquet",
         since=day_text(night),
-        until=day_text(night + WINDOW),
-        encoding=load(folder / "model.oddhop").model_.encoding,
+        until=day_text(night + window_of(folder)),
+        encoding=load(folder / "fit" / "model.oddhop").model_.encoding,
     )
     values = network.graph.attributes
     values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
@@ -249,7 +259,7 @@ def forest(folder: Path, night: int) -> list[str]:
 
 def tell(folder: Path) -> None:
     rows = [json.loads(line) for line in (folder / "nights.jsonl").read_text().splitlines()]
-    plants = json.loads((folder / "plants.json").read_text())
+    plants = planted_in(folder)
     nights = [row for row in rows if row["night"]]
     owner = {name: k for k, plant in enumerate(plants) for name in plant["who"]}
     reported: dict[int, list[tuple[int, str]]] = {k: [] for k in range(len(plants))}
@@ -313,10 +323,11 @@ def main() -> None:
     parser.add_argument("what", choices=("run", "tell", "same"))
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--window", type=int, default=b.WINDOW, help="days; wages and rents come every thirty")
     parser.add_argument("--kill", type=int)
     asked = parser.parse_args()
     if asked.what == "run":
-        run(asked.folders[0], asked.seed, asked.kill)
+        run(asked.folders[0], asked.seed, asked.window, asked.kill)
     elif asked.what == "tell":
         tell(asked.folders[0])
     else:

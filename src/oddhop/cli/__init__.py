@@ -14,6 +14,7 @@ from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
 from oddhop.cli.ingest import ingest
 from oddhop.cli.inject import inject
+from oddhop.cli.learn import learn
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
 from oddhop.cli.verify import verify
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, compare, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, compare, learn, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")

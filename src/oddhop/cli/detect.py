@@ -37,6 +37,7 @@ def detect(
     explain: o.Explain = o.EXPLAINED,
     cases: o.Book = None,
     earlier: o.Since = None,
+    answers: o.Answers = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -71,6 +72,7 @@ def detect(
             explain=explain if report else 0,
             cases=cases,
             since=earlier,
+            answers=answers,
             log=console,
         )
     tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags)

@@ -81,6 +81,7 @@ def score(
     explain: o.Explain = o.EXPLAINED,
     cases: o.Book = None,
     earlier: o.Since = None,
+    answers: o.Answers = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -114,6 +115,7 @@ def score(
             explain=explain if report else 0,
             cases=cases,
             since=earlier,
+            answers=answers,
             log=console,
         )
     tell(console, run, top, budgeted=top is not None or max_chance is not None)

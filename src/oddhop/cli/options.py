@@ -145,6 +145,16 @@ Book = Annotated[
         rich_help_panel=TELLING,
     ),
 ]
+Answers = Annotated[
+    str | None,
+    typer.Option(
+        "--answers",
+        help="What was answered so far: a table with the columns id and answer (1, 0 or empty), a query, or a book of "
+        "cases; a learned ranking is written.",
+        show_default=False,
+        rich_help_panel=TELLING,
+    ),
+]
 RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
 EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]
 NodesNow = Annotated[

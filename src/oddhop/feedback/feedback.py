@@ -88,23 +88,24 @@ class Feedback:
         self.memory_: Memory | None = None
         self.learned_: Learned | None = None
 
-    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None) -> Self:
+    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None, result: pa.Table | None = None) -> Self:
         """Learn from answers about the nodes of a network.
 
         Parameters
         ----------
         network, nodes : as a detector takes them.
-        answers : all answers so far, see :func:`oddhop.feedback.answers.as_answers`. One about a node that is not in
+        answers : all answers so far, see :func:`oddhop.feedback.as_answers`. One about a node that is not in
             the network counts where its features are known from an earlier fit or from the file it was loaded from.
+        result : the table that the detector ranked this network with; it is not fitted then.
         """
         taken = as_network(network, nodes)
         told = as_answers({} if answers is None else answers)
-        if getattr(self.detector, "network_", None) is not taken:
+        if result is None and getattr(self.detector, "network_", None) is not taken:
             known = "model_" in vars(self.detector) and self.detector.model_.fingerprint == taken.graph.fingerprint
             if not known or "result_" not in vars(self.detector):
                 self.detector.fit(taken)
         self.network_ = taken
-        result, x, names = self._seen(taken, self.detector.result_)
+        result, x, names = self._seen(taken, self.detector.result_ if result is None else result)
         self.memory_ = self._remember(taken, told, x, names)
         self.learned_ = learn(self.memory_.rows, seed=self.seed)
         self._x, self._label_free = x, result
@@ -156,7 +157,7 @@ class Feedback:
 
     @property
     def notice(self) -> str | None:
-        """What an analyst should know before he goes on: thirty answers without a hit; None where all is well."""
+        """Return what to know before going on, such as thirty answers without a hit; None where there is nothing."""
         answers = self._memory.answers
         harmless, hits = int(np.sum(answers == 0)), int(np.sum(answers == 1))
         if hits or harmless < NO_HIT_AFTER:

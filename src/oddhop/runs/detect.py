@@ -14,6 +14,7 @@ from oddhop.errors import RunFolderError, SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
+from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import Side, check_alike, open_side
 from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
@@ -40,6 +41,7 @@ def detect(
     explain: int = CASES,
     cases: str | Path | None = None,
     since: str | Path | None = None,
+    answers: Any = None,
     log: Log = QUIET,
 ) -> Run:
     r"""Find the anomalous nodes of a network: read, fit, rank, explain, write, and seal the folder with a manifest.
@@ -58,6 +60,8 @@ def detect(
         cleared and have not changed are hidden.
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
         as ``changes.parquet``.
+    answers : what was answered so far, see :func:`~oddhop.runs.answers.read_answers`; the learned ranking is written as
+        ``learned.parquet`` and ``.csv`` beside the label-free one, and the next questions as ``questions.csv``.
     log : whom to tell, see :class:`~oddhop.runs.log.Log`.
 
     Examples
@@ -86,6 +90,7 @@ def detect(
     if cases is not None and on_cluster:
         raise SettingsError("a run on a cluster explains no nodes and writes no book of cases", "leave --cases out")
     began = now()
+    told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         checkpoints = folder / CHECKPOINTS
@@ -114,7 +119,9 @@ def detect(
             fitter,
             fitter.result_,
             network,
-            Destination(folder, database, write_to, write_mode, explain, settings.of(detector).top_k, cases, began),
+            Destination(
+                folder, database, write_to, write_mode, explain, settings.of(detector).top_k, cases, began, told
+            ),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from oddhop.casebook import now, open_book
 from oddhop.detector.base import GraphDetector
+from oddhop.feedback import Answers
 from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
+from oddhop.runs.answers import learned_from, write_learned
 from oddhop.runs.cases import RunCases, cases_of_run
 from oddhop.runs.compare import Comparison, Side, check_alike, compare_sides
 from oddhop.runs.log import Log
@@ -26,6 +28,7 @@ from oddhop.tables.network import Network
 from oddhop.tables.read.sql import put_table
 from oddhop.tables.results import write_parquet
 
+ASKED = 20
 WriteMode = Literal["create", "replace", "append"]
 
 
@@ -54,7 +57,7 @@ class Destination:
     """Where a run goes: its folder, a table of a database, a book of cases.
 
     ``explain`` is how many nodes are explained, ``top`` how many cases are flagged, None by the threshold of the
-    detector, and ``began`` when the run began, as the book writes it.
+    detector, ``began`` when the run began, as the book writes it, and ``answers`` what is learned from afterwards.
     """
 
     folder: Path
@@ -65,6 +68,7 @@ class Destination:
     top: int | None = None
     book: str | Path | None = None
     began: str = field(default_factory=now)
+    answers: Answers | None = None
 
 
 def finish_run(
@@ -104,6 +108,9 @@ def finish_run(
     if network is not None and destination.explain:
         table = None if changes is None else changes.table
         write_report(folder, detector, network, result, cases.explanations, told, table, log)
+    if network is not None and destination.answers is not None:
+        found = learned_from(detector, network, result, destination.answers, log)
+        write_learned(folder, found, ASKED)
     figures = files.write_results(folder, result, in_shards=network is None) | files.ending_part(detector, result)
     figures |= cases.counts()
     if destination.write_to is not None and destination.database is not None:

@@ -12,6 +12,7 @@ from oddhop.errors import ModelFileError
 from oddhop.graph.disk import file_entry, is_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
+from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import open_side
 from oddhop.runs.detect import check_book, check_early, complete_run
 from oddhop.runs.finish import Destination, Run, WriteMode, finish_run, named_tables
@@ -37,6 +38,7 @@ def score(
     explain: int = CASES,
     cases: str | Path | None = None,
     since: str | Path | None = None,
+    answers: Any = None,
     log: Log = QUIET,
 ) -> Run:
     r"""Rank a network by a model file, without fitting; its tables are read as those of the model were.
@@ -46,7 +48,7 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, settings, database, write_to, write_mode, explain, cases, since, log : as in
+    edges, nodes, out, settings, database, write_to, write_mode, explain, cases, since, answers, log : as in
         :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
         model, unless others are named.
     top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
@@ -83,6 +85,7 @@ def score(
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
     check_book(cases, explain, flags=detector.threshold_ < float("inf") or detector.flags_anew_)
     began = now()
+    told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         done = complete_run(folder, log, resume=resume)
@@ -97,7 +100,7 @@ def score(
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(folder, database, write_to, write_mode, explain, top_k, cases, began),
+            Destination(folder, database, write_to, write_mode, explain, top_k, cases, began, told),
             settings,
             {
                 "tables": named_tables(edges, nodes),

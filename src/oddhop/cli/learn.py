@@ -1,0 +1,43 @@
+"""``oddhop learn``: a run ranked again by answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat, echo
+
+
+@o.guarded
+def learn(
+    run: o.RunFolderPath,
+    answers: o.Answers = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="The folder to write.", show_default=False)] = ...,  # type: ignore[assignment]
+    questions: Annotated[int, typer.Option("--questions", min=1, help="How many nodes to ask about next.")] = 20,
+    edges: o.EdgesNow = None,
+    nodes: o.NodesNow = None,
+    database: o.Database = None,
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Rank the nodes of a run again by what you answered, and say whom to look at next.
+
+    Example:
+
+        oddhop learn run --answers answers.csv --out learned
+    """
+    from oddhop.cli.settings import named_nodes
+    from oddhop.runs import learn as learn_run
+
+    console = Console(log_format)
+    with console.working():
+        where = named_nodes(nodes)
+        found = learn_run(
+            run, answers, out=out, questions=questions, edges=edges, nodes=where, database=database, log=console
+        )
+    for one in found.questions[:10]:
+        echo(f"{one.id}: number {one.rank:,}, label-free {one.rank_label_free:,}. {one.why}")
+    console.say("done", f"the learned ranking and the next questions are in {found.folder}", folder=str(found.folder))

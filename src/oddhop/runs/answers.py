@@ -1,0 +1,126 @@
+"""Answers from a table, a query or a book of cases, and what is learned from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from oddhop.casebook import open_book
+from oddhop.detector.base import GraphDetector
+from oddhop.errors import AnswersError
+from oddhop.feedback import Answers, Feedback, as_answers
+from oddhop.runs.log import Log
+from oddhop.tables.network import Network
+from oddhop.tables.read.database import database as opened_database
+from oddhop.tables.read.database import fetch_table
+from oddhop.tables.read.sources import opened
+from oddhop.tables.read.sql import answer as query
+from oddhop.tables.results import write_csv, write_parquet
+
+LEARNED, LEARNED_CSV, QUESTIONS, FEEDBACK = "learned.parquet", "learned.csv", "questions.csv", "feedback.oddhop"
+WORDS = {"1": 1, "0": 0, "": None, "yes": 1, "no": 0, "unsure": None, "confirmed": 1, "cleared": 0, "watch": None}
+VERDICTS = {"confirmed": 1, "cleared": 0, "watch": None}
+BOOKS = (".db", ".sqlite", ".sqlite3")
+
+
+def read_answers(answers: Any, database: str | None = None) -> Answers:
+    """Read answers: a mapping or a frame, a file with the columns id and answer, a query, or a book of cases.
+
+    In a table an answer is 1, yes or confirmed; 0, no or cleared; empty, unsure or watch. In a book every member of a
+    case has the last verdict of the case, and open cases give no answer.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.runs.answers import read_answers
+    >>> read_answers(pa.table({"id": ["a", "b"], "answer": ["yes", "no"]})).values.tolist()
+    [1.0, 0.0]
+    """
+    if isinstance(answers, str | Path) and _is_book(str(answers)):
+        return _of_book(answers)
+    if isinstance(answers, str) and database is not None and answers.lstrip().lower().startswith("select"):
+        with query(database, answers, "the query for answers") as frame:
+            return _of_words(_texts(frame))
+    if isinstance(answers, str | Path) or hasattr(answers, "schema"):
+        return _of_words(_texts(answers))
+    return as_answers(answers)
+
+
+def _is_book(name: str) -> bool:
+    return name.lower().startswith(("postgresql://", "postgres://")) or name.lower().endswith(BOOKS)
+
+
+def _of_book(where: Any) -> Answers:
+    last: dict[str, tuple[str, int | None]] = {}
+    with open_book(where, create=False) as book:
+        for entry in book.latest():
+            for node in entry.members if entry.verdict in VERDICTS else ():
+                # A node may be in several cases: the latest verdict counts.
+                last[node] = max(
+                    last.get(node, ("", None)), (entry.at, VERDICTS[entry.verdict]), key=lambda one: one[0]
+                )
+    return as_answers({node: told for node, (_, told) in last.items()})
+
+
+def _texts(table: Any) -> pa.Table:
+    what = "the table of answers"
+    with opened(table, what) as form, opened_database(form.files) as connection:
+        places = {name.strip().lower(): k for k, name in enumerate(form.names(connection))}
+        picks = {places[name]: name for name in ("id", "answer") if name in places}
+        if len(picks) < 2:
+            got = ", ".join(places) or "none"
+            raise AnswersError(f"{what} must have the columns id and answer, got {got}", "rename them")
+        form.load(connection, "answers", picks, list(picks))
+        columns = ", ".join(f'CAST(c{k} AS VARCHAR) AS "{name}"' for k, name in picks.items())
+        return fetch_table(connection, f"SELECT {columns} FROM answers")  # noqa: S608 - names are our own
+
+
+def _of_words(table: pa.Table) -> Answers:
+    told: dict[str, int | None] = {}
+    for row in table.to_pylist():
+        said = (row["answer"] or "").strip().lower().removesuffix(".0")
+        said = {"true": "yes", "false": "no"}.get(said, said)
+        if said not in WORDS:
+            raise AnswersError(
+                f"the answer about {row['id']!r} is {row['answer']!r}",
+                "an answer is 1, yes or confirmed; 0, no or cleared; empty, unsure or watch",
+            )
+        if told.setdefault(row["id"], WORDS[said]) != WORDS[said]:
+            raise AnswersError(f"there are two answers about {row['id']!r}", "keep the one that counts")
+    return as_answers(told)
+
+
+def learned_from(detector: GraphDetector, network: Network, result: pa.Table, answers: Answers, log: Log) -> Feedback:
+    """Learn from the answers about the nodes of a network, and say how many were about others."""
+    ids = network.judged_ids
+    told = answers.ids
+    if told.type != ids.type:
+        told = told.cast(ids.type, safe=False) if pa.types.is_integer(ids.type) else told.cast(pa.string())
+    known = pc.is_in(told, value_set=ids.cast(told.type))
+    left_out = len(told) - int(pc.sum(known).as_py() or 0)
+    if left_out:
+        log.say(
+            "left_out", f"  {left_out:,} answers are about nodes that are not judged here: left out", count=left_out
+        )
+    mask = known.to_numpy(zero_copy_only=False)
+    kept = Answers(told.filter(known), answers.values[mask])
+    found = Feedback(detector).fit(network, kept, result=result)
+    sentence = f"{kept.hits:,} confirmed and {kept.harmless:,} cleared of {len(kept.ids):,} answers"
+    log.say("learned", f"learned from {sentence}", confirmed=kept.hits, cleared=kept.harmless)
+    if found.notice is not None:
+        log.say("notice", f"  {found.notice}")
+    return found
+
+
+def write_learned(folder: Path, found: Feedback, questions: int) -> pa.Table:
+    """Write the learned ranking, the next questions, and the file to go on with; return the ranking."""
+    write_parquet(found.result_, folder / LEARNED)
+    write_csv(found.result_, folder / LEARNED_CSV)
+    asked = found.next_questions(questions)
+    names = ("id", "rank", "rank_label_free", "why")
+    write_csv(pa.table({name: [getattr(one, name) for one in asked] for name in names}), folder / QUESTIONS)
+    found.save(folder / FEEDBACK)
+    return found.result_
