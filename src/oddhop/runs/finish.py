@@ -138,9 +138,9 @@ def _cases(
     )
     if destination.book is None:
         return ask()
-    # Two runs of one name differ by what they read: the same run, resumed, is called the same.
-    data = hashlib.sha256(json.dumps(told["data"]["fingerprint"]).encode() + str(detector.seed_).encode()).hexdigest()
-    run = f"{destination.folder.name} {data[:8]}"
+    # Two runs of one name differ by what they read and how: the same run, resumed, is called the same.
+    same = [told["data"]["fingerprint"], told["seed"], told["settings"], told.get("model")]
+    run = f"{destination.folder.name} {hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:8]}"
     with open_book(destination.book) as book:
         return ask(book=book, run=run, at=destination.began)
 
