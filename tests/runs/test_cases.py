@@ -124,6 +124,7 @@ def test_a_report_written_again_tells_the_same_of_the_book_and_of_the_changes(ho
     judge(tmp_path, leader, "cleared")
     folder = night(home, tmp_path / "two", since=tmp_path / "one").folder
     page = (folder / "report.html").read_text()
+    assert "it was cleared" in page
     assert page == report_again(folder, explain=10).read_text()
     assert read_manifest(folder)["cases"][leader]["hidden"]
 

@@ -347,7 +347,7 @@ def test_a_column_that_moved_is_named_by_its_stability_index(home: Path, tables:
     assert found.drift.column_psi["age"] > 1
     assert found.drift.column_psi["town"] == 0.0
     assert any("the values of 'age' moved" in one for one in found.drift.fit_again)
-    assert any(one.startswith("columns, the same: age") for one in found.sentences)
+    assert any(one.startswith("columns, the largest: age") for one in found.sentences)
 
 
 def test_counts_are_those_of_numpy_and_other_texts_are_refused() -> None:

@@ -20,7 +20,7 @@ def tell(console: Console, run: Run, top: int | None, *, budgeted: bool) -> None
     """Say what a run found, once it is made; ``budgeted`` whether anything was to be flagged."""
     if not run.made_now:
         return
-    show_top(run.result, top or run.figures["flagged"] or None)
+    show_top(run.result, top)
     _say_cases(console, run)
     _say_where(console, run, budgeted=budgeted)
     if run.changes is not None:
@@ -36,14 +36,14 @@ def show_top(result: pa.Table, top: int | None) -> None:
 
     cases = "case" in result.column_names and result["case"].null_count < result.num_rows
     found = _leaders(result) if cases else [(row, 0) for row in result.slice(0, MOST_SHOWN).to_pylist()]
-    shown = found[: min(top or SHOWN, MOST_SHOWN)]
+    # Confirmed cases do not count against a budget: more cases may be flagged than it has.
+    shown = found[: min(max(top or SHOWN, sum(row["flagged"] for row, _ in found)), MOST_SHOWN)]
     what = "cases among" if cases else "of"
     table = Table(title=f"The {len(shown)} oddest {what} {result.num_rows:,} nodes", title_justify="left")
     if cases:
         table.add_column("case", justify="right")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("in the top", justify="right")
     table.add_column("edges", justify="right")
     kinds = "kind" in result.column_names
     if kinds:
@@ -59,7 +59,6 @@ def show_top(result: pa.Table, top: int | None) -> None:
             Text(spelled(str(row["id"])) + (f" and {others:,} more" if others else "")),
             f"{row['score']:.3f}",
             f"{row['rank_low']:,}-{row['rank_high']:,}",
-            f"{row['top_probability']:.0%}",
             f"{row['degree']:,}",
             *([row["kind"]] if kinds else []),
             *([row["status"] or ""] if book else []),

@@ -238,7 +238,11 @@ def _rows(what: str, ids: pa.Array, old: Side, new: Side, place: Ints, numbers: 
     mine = ids.take(pa.array(numbers))
     before = pa.array(place[numbers], mask=place[numbers] < 0)
     why = ["it is new in the tables"] * numbers.size if what == NEW else reasons.of(mine)
-    return _table(mine, what, old.result.take(before), new.result.take(pa.array(numbers)), why)
+    now = new.result.take(pa.array(numbers))
+    if what == NO_LONGER and "status" in now.column_names:
+        cleared = pc.fill_null(pc.equal(now["status"], "cleared"), False).to_pylist()
+        why = ["it was cleared" if one else told for told, one in zip(why, cleared, strict=True)]
+    return _table(mine, what, old.result.take(before), now, why)
 
 
 def _gone(ids: pa.Array, old: Side, numbers: Ints) -> pa.Table:
@@ -279,7 +283,7 @@ def _sentences(
     said.append(f"scores: population stability index {drift.score_psi:.3f}")
     most = sorted(drift.column_psi.items(), key=lambda one: -one[1])[:NAMED]
     if most:
-        said.append(f"columns, the same: {', '.join(f'{name} {one:.3f}' for name, one in most)} at most")
+        said.append(f"columns, the largest: {', '.join(f'{name} {one:.3f}' for name, one in most)}")
     said += drift.differences
     if drift.fit_again:
         said.append(f"fit again: {'; '.join(drift.fit_again)}")
