@@ -207,7 +207,7 @@ def run(folder: Path, seed: int, window: int, kill: int | None) -> None:
         row = {"night": night, "seconds": round(seconds, 2), "killed_after": round(after, 1) if killed else None}
         if night:
             last = max(seconds, 5.0)
-            row |= figures(folder, night)
+            row |= figures(folder, night) | ({} if killed else {"forest": forest(folder, night)})
             judge(folder, planted)
         with done.open("a") as file:
             file.write(json.dumps(row) + "\n")
@@ -233,7 +233,6 @@ def figures(folder: Path, night: int) -> dict[str, object]:
         "listed": listed,
         "above": above.to_pylist(),
         "first": list(cases.values()),
-        "forest": forest(folder, night),
         "fit_again": [one for one in changes if one.startswith("fit again")],
     }
 
@@ -297,25 +296,25 @@ def tell(folder: Path) -> None:
 
 
 def same(one: Path, two: Path) -> None:
-    """Compare the files of two months, and their books without the times."""
-    differ = []
-    for night in range(1, NIGHTS + 1):
-        for name in FILES:
-            left, right = (folder / "runs" / f"{night:02d}" / name for folder in (one, two))
-            if left.exists() != right.exists() or (left.exists() and left.read_bytes() != right.read_bytes()):
-                differ.append(f"{night:02d}/{name}")
+    """Compare the files of the nights that both months have, and their books without the times."""
     from oddhop.casebook import open_book
 
+    whole = [{path.parent.name for path in (folder / "runs").glob("*/manifest.json")} for folder in (one, two)]
+    nights, differ, compared = sorted(whole[0] & whole[1]), [], 0
+    for night in nights:
+        for name in FILES:
+            left, right = (folder / "runs" / night / name for folder in (one, two))
+            compared += left.exists()
+            if left.exists() != right.exists() or (left.exists() and left.read_bytes() != right.read_bytes()):
+                differ.append(f"{night}/{name}")
     books = []
     for folder in (one, two):
         with open_book(folder / "cases.db", create=False) as book:
-            books.append(
-                sorted((e.case_id, e.verdict, e.members, e.run or "", e.rank, e.score) for e in book.entries())
-            )
-    print(
-        f"{NIGHTS * len(FILES)} files: {len(differ)} differ {differ[:10]}; {len(books[0])} and {len(books[1])} entries "
-        f"of the book, {'the same' if books[0] == books[1] else 'not the same'}"
-    )
+            mine = [entry for entry in book.entries() if (entry.run or "").split()[0] in nights]
+        books.append(sorted((e.case_id, e.verdict, e.members, e.run, e.rank, e.score) for e in mine))
+    alike = "the same" if books[0] == books[1] else "not the same"
+    print(f"{len(nights)} nights, {compared} files: {len(differ)} differ {differ[:10]}")
+    print(f"{len(books[0])} and {len(books[1])} entries of the book, {alike}")
 
 
 def main() -> None:
