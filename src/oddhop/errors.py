@@ -75,6 +75,10 @@ class CaseBookError(OddhopError):
     """A book of cases cannot be opened, was damaged, has another schema, or lacks what was asked for."""
 
 
+class AnswersError(OddhopError, ValueError):
+    """Answers cannot be used as they are: not 1, 0 or None, two about one node, or about a node there is not."""
+
+
 class MissingExtraError(OddhopError, ImportError):
     """What was asked for needs a package that is not installed."""
 

@@ -29,18 +29,18 @@ from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.explain import explain_nodes
 from oddhop.odd.explain_kinds import explain_kinds
+from oddhop.odd.features import node_features
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
 from oddhop.odd.phrases import GUIDE, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.views import LEFT_OUT, Panel, Seen, figures_of, judge, learn_panel, thinned_score
+from oddhop.odd.views import LEFT_OUT, Panel, Seen, judge, learn_panel, thinned_score
 from oddhop.tables.network import Network
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
 INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
-FIGURES = (*KINDS[:-1], "knot")
 DEFAULT_CHANCE = 0.1
 
 
@@ -175,9 +175,7 @@ class Odd(GraphDetector):
         return self.model_.learned.panel.blocks.prepared(judged_attributes(graph))
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
-        panel = self.model_.learned.panel
-        figures, _ = figures_of(panel, graph, workers=self.workers or available_workers())
-        return dict(zip(FIGURES, figures, strict=True))
+        return node_features(self.model_.learned.panel, graph, workers=self.workers or available_workers())
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:  # noqa: ARG002
         return cost.cost(size, settings)

@@ -1,0 +1,99 @@
+"""What the answers say of a node, in words: which answered nodes it is like, and in what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from oddhop.base.arrays import Floats
+from oddhop.explain.explanation import Explanation
+from oddhop.feedback.learner import Learned
+
+NAMED, SHARED, LIKE, TAIL = 2, 3, 0.25, 0.1
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node to be asked about.
+
+    Attributes
+    ----------
+    id, why : the node, and why it is asked.
+    rank, rank_label_free : its place in the learned order and in the detector's own.
+    figure : between 0 and 1, high is likely worth the time; no tested probability. None as long as no answer counts.
+    """
+
+    id: Any
+    why: str
+    rank: int
+    rank_label_free: int
+    figure: float | None
+
+
+@dataclass(frozen=True)
+class LearnedExplanation:
+    """Why a node is where it is: the sentence of the answers first, then the detector's."""
+
+    label_free: Explanation
+    learned: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Both in plain sentences."""
+        return (self.learned, *self.label_free.sentences)
+
+
+class Remembered(Protocol):
+    """What is known of the answered nodes and of random ones."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features."""
+
+    @property
+    def ids(self) -> tuple[Any, ...]:
+        """The answered nodes."""
+
+    @property
+    def background(self) -> Floats:
+        """Features of random nodes."""
+
+
+def explained(label_free: Explanation, learned: str) -> LearnedExplanation:
+    """Put both together."""
+    return LearnedExplanation(label_free, learned)
+
+
+def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
+    """Say which answered nodes a node is most like, by the share of trees in which they end in the same leaf."""
+    if learned.forest is None or not x.shape[0]:
+        return "No answered node is like it."
+    leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
+    alike = (leaves[1:] == leaves[0]).mean(axis=1)
+    told = []
+    for value, verb in ((1.0, "confirmed"), (0.0, "cleared")):
+        those = np.flatnonzero((answers == value) & (alike >= LIKE))
+        those = those[np.argsort(-alike[those], kind="stable")][:NAMED]
+        if those.size:
+            names = " and ".join(str(memory.ids[k]) for k in those.tolist())
+            shared = _shared(node, x[those], memory)
+            told.append(
+                (float(alike[those].mean()), f"Like {names}, which you {verb}{': ' + shared if shared else ''}.")
+            )
+    if not told:
+        return "No answered node is much like it; the label-free order decides."
+    return " ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
+
+
+def _shared(node: Floats, others: Floats, memory: Remembered) -> str:
+    """Name the features in which a node and others lie in the same tenth of the network, the rarest first."""
+    below = (memory.background < node).mean(axis=0)
+    above = (memory.background > node).mean(axis=0)
+    phrases = []
+    for side, share, word in ((others.min(axis=0), above, "high"), (others.max(axis=0), below, "low")):
+        beyond = memory.background > side if word == "high" else memory.background < side
+        both = np.maximum(share, beyond.mean(axis=0))
+        phrases += [(float(both[k]), f"{word} {memory.names[k]}") for k in np.flatnonzero(both < TAIL).tolist()]
+    return ", ".join(text for _, text in sorted(phrases)[:SHARED])

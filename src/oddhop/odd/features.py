@@ -1,0 +1,170 @@
+"""Features: what a learner may know of a node beyond its score. All are cheap, and none needs a label.
+
+- the figures of the views,
+- the wiring: triangles, the share of pairs of neighbours that are joined, the degrees of the neighbours, and edges to
+  other kinds of nodes,
+- f of its edges: mean, spread, smallest and largest,
+- its own coordinates, the mean of its neighbours', and the difference,
+- its flow columns. The flows of neighbours are left out: what they send to a node is what the node receives, and a
+  column that was left out on purpose would come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.graph.graph import Graph
+from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes
+from oddhop.odd.combine import KINDS
+from oddhop.odd.stranger import edge_ratios, turned
+from oddhop.odd.views import Panel, figures_of
+
+FIGURES = (*KINDS[:-1], "knot")
+COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
+
+
+def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
+    """Return the features of every judged node by name, by what a panel learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.features import node_features
+    >>> from oddhop.odd.views import learn_panel
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 1)), attribute_names=["age"])
+    >>> list(node_features(learn_panel(graph)[0], graph))[-3:]
+    ['age', 'neighbours: age', 'age beyond neighbours']
+    """
+    figures, seen = figures_of(panel, graph, workers=workers)
+    out: dict[str, Floats] = dict(zip(FIGURES, figures, strict=True))
+    own, single = seen.edges.own, judged_attributes(graph)
+    for one in seen.edges.joined:
+        out[f"edges to {one.pairs.kind}"] = np.diff(one.pairs.matrix.indptr).astype(np.float64)
+    triangles = triangle_counts(own.indptr, own.indices)
+    pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
+    out |= {"triangles": triangles, "clustering": triangles / pairs}
+    out |= _told("neighbours' degree", _neighbours(own.indptr, own.indices, np.log1p(own.degrees)))
+    f = edge_ratios(own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    if not panel.kinship.silent:
+        out |= _told("kinship", _edges(own.indptr, own.indices, own.upper, f))
+    for name, values in _named(panel.blocks, single, seen.coordinates):
+        around = _mean(own, values)
+        out |= {name: values, f"neighbours: {name}": around, f"{name} beyond neighbours": values - around}
+    if single.flow_count:
+        flows, first = flow_attributes(single), single.attribute_count - single.flow_count
+        out |= {_name(single, first + k): flows[:, k] for k in range(flows.shape[1])}
+    return out
+
+
+def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:
+    return {f"{what}, {how}": one for how, one in zip(("mean", "spread", "least", "most"), figures, strict=True)}
+
+
+def _named(blocks: Blocks, graph: Graph, coordinates: Floats) -> Iterator[tuple[str, Floats]]:
+    """Give the coordinates by name: the column of a narrow table, the number of a component of a wide one."""
+    first = 0
+    for number, part in enumerate(blocks.parts):
+        width = part.coordinates.width
+        if part.coordinates.preparation is None:
+            names = [_name(graph, int(k)) for k in part.columns]
+        else:
+            what = "words" if part.coordinates.weights is not None else f"columns {number + 1}"
+            names = [f"{what}, component {k + 1}" for k in range(min(width, COMPONENTS))]
+        for k, name in enumerate(names):
+            yield name, coordinates[:, first + k]
+        first += width
+
+
+def _name(graph: Graph, column: int) -> str:
+    return f"column {column + 1}" if graph.attribute_names is None else graph.attribute_names[column]
+
+
+def _mean(graph: Graph, values: Floats) -> Floats:
+    """Give the mean of a value over the neighbours of every node; the node's own where there are none."""
+    ones = np.ones(graph.indices.size, dtype=np.float32)
+    adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=2 * (graph.node_count,))
+    return np.where(graph.degrees > 0, (adjacency @ values) / np.maximum(graph.degrees, 1), values)
+
+
+@compiled
+def _neighbours(indptr: Ints, indices: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Give mean, spread, least and most of a value over the neighbours of every node; 0 where there are none."""
+    nodes = indptr.size - 1
+    mean, spread, least, most = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
+    for u in range(nodes):
+        row = indices[indptr[u] : indptr[u + 1]]
+        if row.size:
+            total, squares = 0.0, 0.0
+            least[u], most[u] = np.inf, -np.inf
+            for v in row:
+                total += values[v]
+                squares += values[v] * values[v]
+                least[u], most[u] = min(least[u], values[v]), max(most[u], values[v])
+            mean[u] = total / row.size
+            spread[u] = np.sqrt(max(squares / row.size - mean[u] * mean[u], 0.0))
+    return mean, spread, least, most
+
+
+@compiled
+def _edges(indptr: Ints, indices: Ints, upper: Ints, f: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Give mean, spread, least and most of f over the edges of every node; 0 where there are none."""
+    nodes = indptr.size - 1
+    mean, spread = np.zeros(nodes), np.zeros(nodes)
+    least, most = np.full(nodes, np.inf), np.full(nodes, -np.inf)
+    for u in range(nodes):
+        for e in range(upper[u], upper[u + 1]):
+            v = indices[indptr[u + 1] - (upper[u + 1] - e)]
+            for side in range(2):
+                end = v if side else u
+                mean[end] += f[e]
+                spread[end] += f[e] * f[e]
+                least[end], most[end] = min(least[end], f[e]), max(most[end], f[e])
+    for u in range(nodes):
+        degree = indptr[u + 1] - indptr[u]
+        if degree:
+            mean[u] /= degree
+            spread[u] = np.sqrt(max(spread[u] / degree - mean[u] * mean[u], 0.0))
+        else:
+            least[u], most[u] = 0.0, 0.0
+    return mean, spread, least, most
+
+
+@compiled
+def triangle_counts(indptr: Ints, indices: Ints) -> Floats:
+    """Give the number of triangles that every node is part of.
+
+    A triangle is counted from its end of least degree, so that hubs cost little.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.features import triangle_counts
+    >>> graph = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], np.eye(4))
+    >>> triangle_counts(graph.indptr, graph.indices).tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    nodes = indptr.size - 1
+    counts, seen = np.zeros(nodes), np.full(nodes, -1)
+    for u in range(nodes):
+        size = indptr[u + 1] - indptr[u]
+        for v in indices[indptr[u] : indptr[u + 1]]:
+            other = indptr[v + 1] - indptr[v]
+            if (other, v) > (size, u):
+                seen[v] = u
+        for v in indices[indptr[u] : indptr[u + 1]]:
+            if seen[v] == u:
+                own = indptr[v + 1] - indptr[v]
+                for w in indices[indptr[v] : indptr[v + 1]]:
+                    if seen[w] == u and (indptr[w + 1] - indptr[w], w) > (own, v):
+                        counts[u] += 1
+                        counts[v] += 1
+                        counts[w] += 1
+    return counts

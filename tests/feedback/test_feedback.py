@@ -1,0 +1,161 @@
+"""The learner starts at the label-free order, and learns from a set of answers."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from oddhop import Graph, Odd
+from oddhop.errors import AnswersError, ModelFileError
+from oddhop.feedback import Feedback
+from oddhop.feedback.answers import as_answers
+from oddhop.feedback.trees import grow
+
+NODES = 400
+
+
+def made(seed: int = 0) -> tuple[Graph, np.ndarray]:
+    """Two kinds of outliers, of which one is harmless: the analyst looks for the other."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(NODES, 4))
+    x[:30, 0] += 7.0
+    x[30:60, 1] += 6.0
+    return Graph.from_arrays(rng.integers(0, NODES, (2, 1600)), x, node_ids=np.arange(100, 100 + NODES)), np.arange(
+        100, 100 + NODES
+    ) >= 130
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Odd:
+    return Odd(random_state=0, simulate=False, n_resamples=2).fit(made()[0])
+
+
+@pytest.fixture(scope="module")
+def answers(fitted: Odd) -> dict[int, int]:
+    head = fitted.result_["id"].to_pylist()[:40]
+    return {one: int(130 <= one < 160) for one in head}
+
+
+def learned(fitted: Odd, answers: object) -> Feedback:
+    return Feedback(fitted).fit(fitted.network_, answers)
+
+
+@pytest.mark.parametrize("some", [None, {}, {105: 1, 131: 1}, {105: None}])
+def test_starts_bit_for_bit_at_the_label_free_ranking(fitted, some):
+    found = learned(fitted, some).result_
+    assert found.drop_columns(["rank_label_free"]).equals(fitted.result_)
+    assert found["rank_label_free"].equals(found["rank"])
+
+
+def test_the_order_of_answers_does_not_matter(fitted, answers):
+    backwards = dict(reversed(answers.items()))
+    assert learned(fitted, answers).result_.equals(learned(fitted, backwards).result_)
+
+
+def test_a_table_and_ids_as_text_say_the_same(fitted, answers):
+    table = pa.table({"id": list(answers), "answer": list(answers.values())})
+    texts = {str(one): told for one, told in answers.items()}
+    first = learned(fitted, answers).result_
+    assert first.equals(learned(fitted, table).result_)
+    assert first.equals(learned(fitted, table.to_pandas()).result_)
+    assert first["score"].to_pylist()[:50] == pytest.approx(learned(fitted, texts).result_["score"].to_pylist()[:50])
+
+
+def test_unsure_teaches_nothing_and_is_not_asked_again(fitted, answers):
+    more = answers | dict.fromkeys(fitted.result_["id"].to_pylist()[40:43])
+    one, two = learned(fitted, answers), learned(fitted, more)
+    assert one.result_.equals(two.result_)
+    assert not {q.id for q in two.next_questions(50)} & more.keys()
+
+
+def test_harmless_answers_move_their_kind_down(fitted, answers):
+    table = learned(fitted, answers).result_
+    rank = dict(zip(table["id"].to_pylist(), table["rank"].to_pylist(), strict=True))
+    before = dict(zip(table["id"].to_pylist(), table["rank_label_free"].to_pylist(), strict=True))
+    left = [one for one in range(100, 130) if one not in answers]
+    sought = [one for one in range(130, 160) if one not in answers]
+    if left:
+        assert np.mean([rank[one] for one in left]) > np.mean([before[one] for one in left])
+    assert np.mean([rank[one] for one in sought]) <= np.mean([before[one] for one in sought])
+
+
+def test_finds_more_than_the_list(fitted):
+    asked: dict[int, int] = {}
+    for _ in range(40):
+        question = learned(fitted, asked).next_questions()[0]
+        assert question.why
+        asked[question.id] = int(130 <= question.id < 160)
+    by_list = sum(130 <= one < 160 for one in fitted.result_["id"].to_pylist()[:40])
+    assert sum(asked.values()) > by_list
+
+
+def test_questions_leave_out_what_is_excluded(fitted, answers):
+    feedback = learned(fitted, answers)
+    first = feedback.next_questions(5)
+    assert first[0].id not in {one.id for one in feedback.next_questions(5, exclude=[first[0].id])}
+    assert [one.rank for one in first] == sorted(one.rank for one in first)
+
+
+def test_explains_by_answered_nodes(fitted, answers):
+    feedback = learned(fitted, answers)
+    told = feedback.explain(feedback.next_questions()[0].id).sentences
+    assert len(told) > 1
+
+
+def test_thirty_answers_without_a_hit_are_said(fitted):
+    head = fitted.result_["id"].to_pylist()[:30]
+    assert "no hit" in learned(fitted, dict.fromkeys(head, 0)).notice
+    assert learned(fitted, dict.fromkeys(head[:29], 0)).notice is None
+
+
+def test_saved_and_loaded_it_ranks_alike(fitted, answers, tmp_path):
+    feedback = learned(fitted, answers)
+    feedback.save(tmp_path / "answers.oddhop")
+    loaded = Feedback.load(tmp_path / "answers.oddhop")
+    later = made(1)[0]
+    assert feedback.rank(later).equals(loaded.rank(later))
+    again = loaded.fit(fitted.network_, answers)
+    assert again.result_["id"].equals(feedback.result_["id"])
+    (tmp_path / "bad").write_bytes(b"nothing")
+    with pytest.raises(ModelFileError):
+        Feedback.load(tmp_path / "bad")
+
+
+def test_answers_about_nodes_that_are_gone_still_count(fitted, answers):
+    feedback = learned(fitted, answers)
+    rng = np.random.default_rng(3)
+    ids = np.arange(1000, 1300)
+    other = Graph.from_arrays(rng.integers(0, 300, (2, 1200)), rng.normal(size=(300, 4)), node_ids=ids)
+    assert feedback.fit(other, answers).learned_ is not None
+    assert feedback.next_questions()[0].id >= 1000
+    with pytest.raises(AnswersError, match="there is not"):
+        feedback.fit(other, answers | {99: 1})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({105: 2}, "1 .worth my time."),
+        ({105: "yes"}, "1 .worth my time."),
+        ({5: 1}, "no node is called 5"),
+        ([1, 2], "a mapping"),
+        (pa.table({"id": [105, 105], "answer": [1, 0]}), "two answers about 105"),
+        (pa.table({"who": [105]}), "needs the columns id and answer"),
+        ({105: 1, "a": 0}, "several types"),
+    ],
+)
+def test_wrong_answers_are_refused_with_what_to_do(fitted, wrong, said):
+    with pytest.raises(AnswersError, match=said):
+        learned(fitted, wrong)
+
+
+def test_answers_may_be_given_again():
+    first = as_answers({"b": True, "a": np.int64(0)})
+    assert as_answers(first).ids.equals(first.ids)
+
+
+def test_trees_are_the_same_with_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200_000, 5)).astype(np.float32)
+    forest = grow(x[:100], rng.random(100), np.ones(100), np.full(100, 0.5), 0, trees=20, tried=2, kept=0.75, ridge=1.0)
+    assert (forest.predict(x, workers=1) == forest.predict(x, workers=3)).all()
+    assert (forest.leaves(x[:9]).max(axis=1) < forest.feature.size).all()
