@@ -27,6 +27,7 @@ from oddhop.tables.network import Network, as_network
 
 KIND, SCHEMA, NO_HIT_AFTER = "feedback", 1, 30
 PLACE = "label-free place"
+LOOK_ALIKE, SOUGHT_AMONG = 0.9, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,9 @@ class Feedback:
         self.memory_: Memory | None = None
         self.learned_: Learned | None = None
 
-    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None) -> Self:
+    def fit(
+        self, network: Any, answers: Any = None, *, nodes: Any = None, result: pa.Table | None = None
+    ) -> Self:
         """Learn from answers about the nodes of a network.
 
         Parameters
@@ -96,18 +99,24 @@ class Feedback:
         network, nodes : as a detector takes them.
         answers : all answers so far, see :func:`oddhop.feedback.answers.as_answers`. One about a node that is not in
             the network counts where its features are known from an earlier fit or from the file it was loaded from.
+        result : the table that the detector gave for this network, such as that of a run; with it a detector that was
+            loaded from a file is not fitted again.
         """
         taken = as_network(network, nodes)
         told = as_answers({} if answers is None else answers)
-        if getattr(self.detector, "network_", None) is not taken:
+        if result is None and getattr(self.detector, "network_", None) is not taken:
             known = "model_" in vars(self.detector) and self.detector.model_.fingerprint == taken.graph.fingerprint
             if not known or "result_" not in vars(self.detector):
                 self.detector.fit(taken)
+        result = self.detector.result_ if result is None else result
+        if getattr(self, "network_", None) is taken and self._label_free is result:
+            x, names = self._x, self._names  # more answers about the same network: its features are the same
+        else:
+            result, x, names = self._seen(taken, result)
         self.network_ = taken
-        result, x, names = self._seen(taken, self.detector.result_)
         self.memory_ = self._remember(taken, told, x, names)
         self.learned_ = learn(self.memory_.rows, seed=self.seed)
-        self._x, self._label_free = x, result
+        self._x, self._names, self._label_free = x, names, result
         self.result_ = self._ranked(taken, result, x)
         return self
 
@@ -153,6 +162,23 @@ class Feedback:
         self._check()
         node = int(self._numbers([id])[0])
         return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
+
+    def look_alikes(self, id: Any, n: int = 10, *, least: float = LOOK_ALIKE) -> list[Any]:  # noqa: A002
+        """Return the next nodes that the answers do not tell from this one, the most alike first.
+
+        They end in the same leaf in at least ``least`` of the trees. They are sought among the next questions; before
+        there are trees, and so before the first "harmless", there are none.
+        """
+        self._check()
+        if self.learned_ is None or self.learned_.forest is None:
+            return []
+        asked = [one.id for one in self.next_questions(SOUGHT_AMONG, exclude=[id])]
+        if not asked:
+            return []
+        leaves = self.learned_.forest.leaves(self._x[self._numbers([id, *asked])])
+        alike = (leaves[1:] == leaves[0]).mean(axis=1)
+        order = np.argsort(-alike, kind="stable")[:n]
+        return [asked[k] for k in order.tolist() if alike[k] >= least]
 
     @property
     def notice(self) -> str | None:

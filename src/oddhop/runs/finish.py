@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -131,9 +129,7 @@ def _cases(
     )
     if destination.book is None:
         return ask()
-    # Two runs of one name differ by what they read: the same run, resumed, is called the same.
-    data = hashlib.sha256(json.dumps(told["data"]["fingerprint"]).encode() + str(detector.seed_).encode()).hexdigest()
-    run = f"{destination.folder.name} {data[:8]}"
+    run = files.run_name(destination.folder, told)
     with open_book(destination.book) as book:
         return ask(book=book, run=run, at=destination.began)
 

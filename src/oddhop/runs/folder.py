@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import re
@@ -95,6 +96,15 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):  # torch is an extra
             found[name] = version(name)
     return found
+
+
+def run_name(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Return what the book of cases calls a run.
+
+    Two runs of one name differ by what they read: the same run, resumed or opened again, is called the same.
+    """
+    data = json.dumps(manifest["data"].get("fingerprint")).encode() + str(manifest.get("seed")).encode()
+    return f"{folder.absolute().name} {hashlib.sha256(data).hexdigest()[:8]}"
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
