@@ -89,9 +89,7 @@ class Feedback:
         self.memory_: Memory | None = None
         self.learned_: Learned | None = None
 
-    def fit(
-        self, network: Any, answers: Any = None, *, nodes: Any = None, result: pa.Table | None = None
-    ) -> Self:
+    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None, result: pa.Table | None = None) -> Self:
         """Learn from answers about the nodes of a network.
 
         Parameters
@@ -134,18 +132,13 @@ class Feedback:
     def next_questions(self, n: int = 1, *, exclude: Iterable[Any] = ()) -> list[Question]:
         """Return the nodes to be asked about next, the first one first; none that was answered or is excluded."""
         self._check()
-        left = self._judged.copy()
-        left[self._numbers([*self._memory.ids, *exclude])] = False
-        among, place = np.flatnonzero(left), self._x[:, -1]
-        order: Ints
+        order = self._next(n, exclude)
         if self.learned_ is None:
-            order = among[np.argsort(self._static_rank[among], kind="stable")][:n]
             chance = np.full(order.size, np.nan)
         else:
-            order = self.learned_.head(self._x, among, n, workers=available_workers())
             chance = 1 / (1 + np.exp(-self.learned_.score(self._x[order])))
-        rank = np.empty(place.size, dtype=np.int64)
-        rank[self._order] = np.arange(1, place.size + 1)
+        rank = np.empty(self._order.size, dtype=np.int64)
+        rank[self._order] = np.arange(1, rank.size + 1)
         return [
             Question(
                 id=self.network_.judged_ids[int(node)].as_py(),
@@ -172,13 +165,11 @@ class Feedback:
         self._check()
         if self.learned_ is None or self.learned_.forest is None:
             return []
-        asked = [one.id for one in self.next_questions(SOUGHT_AMONG, exclude=[id])]
-        if not asked:
-            return []
-        leaves = self.learned_.forest.leaves(self._x[self._numbers([id, *asked])])
+        asked = self._next(SOUGHT_AMONG, [id])
+        leaves = self.learned_.forest.leaves(self._x[np.concatenate([self._numbers([id]), asked])])
         alike = (leaves[1:] == leaves[0]).mean(axis=1)
         order = np.argsort(-alike, kind="stable")[:n]
-        return [asked[k] for k in order.tolist() if alike[k] >= least]
+        return [self.network_.judged_ids[int(asked[k])].as_py() for k in order.tolist() if alike[k] >= least]
 
     @property
     def notice(self) -> str | None:
@@ -244,6 +235,15 @@ class Feedback:
 
     def _check(self) -> None:
         _ = self._memory
+
+    def _next(self, n: int, exclude: Iterable[Any]) -> Ints:
+        """Give the places of the nodes to be asked about next."""
+        left = self._judged.copy()
+        left[self._numbers([*self._memory.ids, *exclude])] = False
+        among = np.flatnonzero(left)
+        if self.learned_ is None:
+            return among[np.argsort(self._static_rank[among], kind="stable")][:n]
+        return self.learned_.head(self._x, among, n, workers=available_workers())
 
     def _numbers(self, ids: list[Any]) -> Ints:
         """Give the places of those ids among the judged nodes that are in the network; unknown ones are refused."""
