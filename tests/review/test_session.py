@@ -147,7 +147,8 @@ def test_harmful_ids_are_text_on_the_card(sit: Sit) -> None:
     ("case", "verdict", "more"),
     [
         ("nobody", "cleared", {}), ("p9", "open", {}), ("p9", "erased", {}), ("p9", "cleared", {"entry": "1"}),
-        ("p9", "cleared", {"note": "x" * 20_000}), ("p9", "cleared", {"note": "a\0"}), ("p9", "watch", {"reason": "\ud800"}),
+        ("p9", "cleared", {"note": "x" * 20_000}), ("p9", "cleared", {"note": "a\0"}),
+        ("p9", "watch", {"reason": "\ud800"}),
     ],
 )  # fmt: skip
 def test_what_is_no_answer_is_refused(sit: Sit, case: str, verdict: str, more: dict[str, str]) -> None:

@@ -16,6 +16,7 @@ from oddhop.cli.ingest import ingest
 from oddhop.cli.inject import inject
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
+from oddhop.cli.review import review
 from oddhop.cli.verify import verify
 from oddhop.version import __version__
 
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, compare, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, review, compare, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")

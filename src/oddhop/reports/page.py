@@ -210,7 +210,7 @@ def render(report: CaseReport) -> str:
 
 
 def card(case: Case, group: Sequence[Case], guide: Guide) -> str:
-    """Return the card of one case as HTML, its text escaped; ``group`` has the nodes of the case, the first one first."""
+    """Return the card of a case as HTML, its text escaped; ``group`` has the nodes of the case, the first one first."""
     return str(_template("card.html").module.card(case, group, guide, NUMBERED))
 
 

@@ -55,7 +55,7 @@ class Desk:
         return self._write(seen, verdict, entry, reason, note, who or self.who)
 
     def undo(self, answer: str, *, entry: str, who: str = "") -> Taken:
-        """Write "open" for the cases of an answer, by the id of that answer. Refuse where one was answered again since."""
+        """Write "open" for the cases of an answer, by its id. Refuse where one was answered again since."""
         done = self.book.entry(_checked(entry))
         if done is not None:
             return Taken(done.entry, "open", tuple(one.case_id for one in self.book.at_moment(done.at)))

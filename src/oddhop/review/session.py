@@ -138,7 +138,7 @@ class Session:
     def answer(
         self, case_id: str | Sequence[str], verdict: str, *, reason: str = "", note: str = "", entry: str | None = None
     ) -> Taken:
-        """Write an answer to the book: "confirmed", "cleared" or "watch". The same ``entry``, a UUID, is written once."""
+        """Write an answer to the book: "confirmed", "cleared" or "watch". The same ``entry`` is written once."""
         cases = [case_id] if isinstance(case_id, str) else list(case_id)
         return self.desk.answer(cases, verdict, entry=entry or str(uuid4()), reason=reason, note=note)
 
