@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,8 @@ def test_answers_by_keys_in_two_windows_with_a_kill(run: Path, tmp_path: Path, c
         for k in range(count):
             if k % 5 == 0:
                 page.turn_to(k // 5 % 2)
-                page.wait(f"{IDLE} && {SHOWN} !== {json.dumps(said[-1][0] if said else '')}")
+                page.wait(f"{IDLE} && !{json.dumps([case for case, _ in said])}.includes({SHOWN})")
+                time.sleep(0.6)  # keys are not taken at once when another window answered the case that was shown
             if k == count // 2:
                 server.kill()
                 before = page.run(SHOWN)

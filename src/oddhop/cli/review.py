@@ -20,7 +20,7 @@ def review(
         typer.Option(
             "--cases",
             metavar="BOOK",
-            help="The book of cases that answers go into, an SQLite file or postgresql://...; made where there is none.",
+            help="The book of cases that answers go into, an SQLite file or postgresql://...; made if there is none.",
             show_default=False,
         ),
     ],

@@ -83,6 +83,10 @@ class Feedback:
     True
     """
 
+    _x: Floats
+    _names: tuple[str, ...]
+    _label_free: pa.Table
+
     def __init__(self, detector: GraphDetector, *, seed: int = 0) -> None:
         self.detector = detector
         self.seed = seed

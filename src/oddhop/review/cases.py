@@ -64,7 +64,7 @@ class Cases:
         self._names = {place: name for name, place in self._named.items()}
 
     def __len__(self) -> int:
-        return len(self._groups) + self.result.num_rows - self._explained
+        return len(self._groups) + int(self.result.num_rows) - self._explained
 
     def place(self, row: int) -> int:
         """Return the place of the case of a row."""

@@ -2,10 +2,10 @@
 "use strict";
 (() => {
   const VERDICTS = { y: "confirmed", n: "cleared", u: "watch" };
-  const RETRY = 2000;
+  const RETRY = 2000, CALM = 500;  // a key that was meant for the case before must not answer the one that took its place
   const by = (id) => document.getElementById(id);
   const policy = window.trustedTypes ? trustedTypes.createPolicy("card", { createHTML: (text) => text }) : null;
-  let state = null, at = 0, busy = false, turn = 0, mine = [];
+  let state = null, at = 0, busy = false, turn = 0, swapped = -RETRY, mine = [];
 
   function make(tag, name, text) {
     const one = document.createElement(tag);
@@ -77,7 +77,7 @@
     by("last").textContent = `In the book: ${one.label}.${before}`;
     for (const field of ["reason", "note"]) by(field).value = "";
     for (const radio of document.querySelectorAll("[name=verdict]")) radio.checked = false;
-    at = 0;
+    state = null;  // what is on the screen is answered
     await show();
     busy = false;
     document.body.classList.remove("busy");
@@ -91,7 +91,7 @@
   }
 
   function answer(verdict) {
-    if (!state || !state.asked || busy) return;
+    if (!state || !state.asked || busy || performance.now() - swapped < CALM) return;
     const ticked = [...document.querySelectorAll("#alikes input:checked")].map((one) => one.value);
     const more = ticked.length ? ` and ${ticked.length} more` : "";
     const body = { cases: [state.asked.case, ...ticked], verdict, reason: by("reason").value, note: by("note").value };
@@ -105,16 +105,18 @@
     else by("last").textContent = "There is no answer to undo.";
   }
 
-  async function show(named) {
+  // Show the next case, or the one that is named; with `stay` the next one if that was answered in another window.
+  async function show(named, stay) {
     const now = ++turn;
     try {
       const told = await ask("/api/question" + (named ? `?case=${encodeURIComponent(named)}` : ""));
       if (now !== turn) return;
-      state = told;
-      draw();
-      const asked = state.asked && state.asked.case;
+      if (stay && told.asked && told.asked.answered) { await show(); swapped = performance.now(); return; }
+      const asked = told.asked && told.asked.case;
       const card = asked ? (await ask(`/api/card?case=${encodeURIComponent(asked)}`)).html : "";
       if (now !== turn) return;
+      state = told;  // all at once: what a key answers is what is seen
+      draw();
       const parsed = new DOMParser().parseFromString(policy ? policy.createHTML(card) : card, "text/html");
       by("card").replaceChildren(...parsed.body.childNodes);
       document.body.dataset.shown = asked || "";
@@ -123,7 +125,7 @@
       if (error.status === undefined) throw error;
       if (now !== turn) return;
       tell(error.sentence + (error.status === 422 ? "" : " It is asked again."));
-      if (error.status !== 422) setTimeout(() => { if (now === turn) show(named); }, RETRY);
+      if (error.status !== 422) setTimeout(() => { if (now === turn) show(named, stay); }, RETRY);
     }
   }
 
@@ -222,7 +224,7 @@
   // Another window may have answered meanwhile.
   window.addEventListener("focus", () => {
     const typed = by("reason").value || by("note").value;
-    if (!busy && state && at <= 0 && !typed && !document.querySelector("#alikes input:checked")) show();
+    if (!busy && state && state.asked && !typed && !document.querySelector("#alikes input:checked")) show(state.asked.case, !state.asked.answered);
   });
 
   if (kept()) show().then(deliver);

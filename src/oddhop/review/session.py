@@ -36,6 +36,7 @@ class Asked:
     why: str
     rank: int
     rank_label_free: int
+    answered: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,10 @@ class Session:
         seen = self.cases.named(case_id)
         said = next((entry for entry, place in self.reading.given if place == seen.place), None)
         why = "It is not among the next questions." if said is None else f"{said.who} said: {said.verdict}."
-        return Asked(seen.case_id, str(seen.id), len(seen.rows), why, self._rank(seen), seen.rank)
+        ranks = self._rank(seen), seen.rank
+        return Asked(
+            seen.case_id, str(seen.id), len(seen.rows), why, *ranks, answered=seen.rows[0] in self.reading.answers
+        )
 
     def queue(self) -> list[Asked]:
         """Return the next cases, the first one first."""
@@ -177,7 +181,8 @@ class Session:
         group = []
         for row, why in zip(seen.rows, whys, strict=True):
             told = self.cases.result.slice(row, 1).select(names).to_pylist()[0]
-            group.append(Case(*(told[name] for name in names), why=why, case=seen.place + 1, leader=seen.rank))
+            rank, low, high, chance, flagged = (told[name] for name in names)
+            group.append(Case(rank, low, high, chance, flagged, why, seen.place + 1, seen.rank))
         return card(group[0], group, opened.detector.guide)
 
     def curve(self) -> Curve:
