@@ -58,12 +58,13 @@ class Desk:
         """Write "open" for the cases of an answer, by its id. Refuse where one was answered again since."""
         done = self.book.entry(_checked(entry))
         if done is not None:
-            return Taken(done.entry, "open", tuple(one.case_id for one in self.book.at_moment(done.at)))
+            rest = [one for one in self._together(done) if one.entry != done.entry]
+            return Taken(done.entry, "open", tuple(one.case_id for one in (done, *rest)))
         with self.book.writing():
             first = self.book.entry(_checked(answer))
             if first is None or first.verdict not in VERDICTS or first.run != self.run:
                 raise SettingsError("the book has no such answer of this run", "load the page again")
-            group = [one for one in self.book.at_moment(first.at) if (one.who, one.run) == (first.who, first.run)]
+            group = self._together(first)
             for one in group:
                 if self.book.history(one.case_id)[-1].entry != one.entry:
                     raise SettingsError(f"{one.case_id!r} was answered again since", "undo the later answer first")
@@ -79,6 +80,10 @@ class Desk:
                 ]
             )  # fmt: skip
         return Taken(entry, "open", tuple(one.case_id for one in group))
+
+    def _together(self, entry: Entry) -> list[Entry]:
+        """Return the entries of one answer."""
+        return [one for one in self.book.at_moment(entry.at) if (one.who, one.run) == (entry.who, entry.run)]
 
     def _write(self, seen: list[Seen], verdict: str, entry: str, reason: str, note: str, who: str) -> Taken:
         entry = _checked(entry)
