@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -17,12 +18,26 @@ from urllib.parse import urlsplit
 class Server:
     """``oddhop review`` on a port of this machine."""
 
-    def __init__(self, run: Path, book: Path, *, port: int = 0, who: str = "ann", more: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        run: Path,
+        book: Path,
+        *,
+        port: int = 0,
+        who: str = "ann",
+        more: tuple[str, ...] = (),
+        largest_file: int | None = None,
+    ) -> None:
+        def limited() -> None:
+            if largest_file is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
         command = ["from oddhop.cli import app; app()", "review", str(run), "--cases", str(book), "--who", who]
         self.process = subprocess.Popen(
             [sys.executable, "-c", *command, "--port", str(port), "--log-format", "json", *more],
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=limited if largest_file is not None else None,
         )
         assert self.process.stderr is not None
         said = []

@@ -168,6 +168,32 @@ def test_a_book_that_does_not_take_it_is_no_acknowledgement(client: Client, book
         assert opened.entry(body["entry"]) is not None
 
 
+def test_a_full_disk_loses_nothing_that_was_acknowledged(run: Path, tmp_path: Path) -> None:
+    path, taken, refused = tmp_path / "b.db", [], None
+    server = Server(run, path, largest_file=250_000)  # the log of the book cannot grow beyond it
+    client = Client(server)
+    for one in client.told("/api/question")["queue"]:
+        body = {"entry": str(uuid4()), "cases": [one["case"]], "verdict": "confirmed", "note": "x" * 9_000}
+        status, _, content = client.ask("POST", "/api/answer", body)
+        if status != 200:
+            assert status == 503, content
+            refused = body
+            break
+        taken.append(body["entry"])
+    server.kill()
+    assert taken
+    assert refused is not None
+    again = Server(run, path)
+    try:
+        with open_book(path) as book:
+            assert sorted(one.entry for one in book.entries()) == sorted(taken)
+        Client(again).send("/api/answer", refused)
+        with open_book(path) as book:
+            assert len(book) == len(taken) + 1
+    finally:
+        assert again.stop() == 0
+
+
 def test_another_machine_is_let_in_only_in_so_many_words(run: Path, tmp_path: Path) -> None:
     for host in (EVERYWHERE, "::", "192.0.2.1", "example.com"):
         done = CliRunner().invoke(app, ["review", str(run), "--cases", str(tmp_path / "b.db"), "--host", host])
