@@ -77,14 +77,22 @@ def test_answers_by_keys_in_two_windows_with_a_kill(run: Path, tmp_path: Path, c
                 said.append((before, "confirmed"))
                 continue
             key = "ynnu"[k % 4]
-            said.append((answer(page, key), {"y": "confirmed", "n": "cleared", "u": "watch"}[key]))
+            alike = page.run("document.querySelector('#alikes input')?.value") if k % 3 == 2 else None
+            if alike is not None:
+                page.click("#alikes input")
+            verdict = {"y": "confirmed", "n": "cleared", "u": "watch"}[key]
+            said.append((answer(page, key), verdict))
+            if alike is not None:
+                said.append((alike, verdict))
         assert page.run("document.title") == "oddhop review"
         assert page.run("document.querySelectorAll('main img, main script, main b').length") == 0
         assert strange(page, origin) == []
         with open_book(tmp_path / "cases.db") as book:
-            assert [(one.case_id, one.verdict) for one in book.entries()] == said
+            written = [(one.case_id, one.verdict) for one in book.entries()]
+        assert sorted(written) == sorted(said)
+        assert len({case for case, _ in said}) == len(said)
         assert {case for case, _ in said} & set(HARMFUL)
-        assert f"in {count} answers" in page.run("document.getElementById('sentence').textContent")
+        assert f"in {len(said)} answers" in page.run("document.getElementById('sentence').textContent")
     finally:
         page.close()
         server.stop()

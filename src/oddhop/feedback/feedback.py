@@ -27,7 +27,7 @@ from oddhop.tables.network import Network, as_network
 
 KIND, SCHEMA, NO_HIT_AFTER = "feedback", 1, 30
 PLACE = "label-free place"
-LOOK_ALIKE, SOUGHT_AMONG = 0.9, 200
+LOOK_ALIKE, SOUGHT_AMONG = 0.6, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +161,10 @@ class Feedback:
         return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
 
     def look_alikes(self, id: Any, n: int = 10, *, least: float = LOOK_ALIKE) -> list[Any]:  # noqa: A002
-        """Return the next nodes that the answers do not tell from this one, the most alike first.
+        """Return nodes that the answers hardly tell from this one, the most alike first.
 
-        They end in the same leaf in at least ``least`` of the trees. They are sought among the next questions; before
-        there are trees, and so before the first "harmless", there are none.
+        They end in the same leaf in at least ``least`` of the trees, and are sought among the next questions. While
+        half of these do, the answers tell hardly any node from another, and there are none.
         """
         self._check()
         if self.learned_ is None or self.learned_.forest is None:
@@ -172,6 +172,8 @@ class Feedback:
         asked = self._next(SOUGHT_AMONG, [id])
         leaves = self.learned_.forest.leaves(self._x[np.concatenate([self._numbers([id]), asked])])
         alike = (leaves[1:] == leaves[0]).mean(axis=1)
+        if 2 * np.count_nonzero(alike >= least) >= alike.size:
+            return []
         order = np.argsort(-alike, kind="stable")[:n]
         return [self.network_.judged_ids[int(asked[k])].as_py() for k in order.tolist() if alike[k] >= least]
 

@@ -163,7 +163,7 @@ class Session:
         return next(one.entry for one in self.book.at_moment(mine[-1].at) if one.who == self.desk.who)
 
     def look_alikes(self, case_id: str) -> list[Asked]:
-        """Return cases that the answers so far do not tell from this one; none before the first "cleared"."""
+        """Return cases that the answers so far hardly tell from this one; none while they tell hardly anything."""
         self.refresh()
         seen, found = self.cases.named(case_id), dict[str, Asked]()
         by_case = {one.case: one for one in self._queue}
