@@ -93,7 +93,7 @@ def test_unsure_teaches_nothing_and_is_not_asked_again(fitted, answers):
 
 
 def test_harmless_answers_move_their_kind_down(fitted, answers):
-    table = learned(fitted, answers).result_
+    table = learned(fitted, {one: told for one, told in answers.items() if one < 160}).result_
     rank = dict(zip(table["id"].to_pylist(), table["rank"].to_pylist(), strict=True))
     before = dict(zip(table["id"].to_pylist(), table["rank_label_free"].to_pylist(), strict=True))
     left = [one for one in range(100, 130) if one not in answers]
@@ -101,6 +101,12 @@ def test_harmless_answers_move_their_kind_down(fitted, answers):
     if left:
         assert np.mean([rank[one] for one in left]) > np.mean([before[one] for one in left])
     assert np.mean([rank[one] for one in sought]) <= np.mean([before[one] for one in sought])
+
+
+@pytest.mark.xfail(reason="without a hit the fit of the prior explains all, and trees do not split", strict=True)
+def test_harmless_answers_alone_change_the_order(fitted, answers):
+    table = learned(fitted, {one: 0 for one in answers if one < 130}).result_
+    assert table["rank"].to_pylist() != table["rank_label_free"].to_pylist()
 
 
 def test_finds_more_than_the_list(fitted):

@@ -272,8 +272,15 @@ class Feedback:
         return result, x, (*names, PLACE)
 
     def _remember(self, network: Network, told: Answers, x: Floats, names: tuple[str, ...]) -> Memory:
-        kept = self.memory_ if self.memory_ is not None and self.memory_.names == names else None
-        earlier = {} if kept is None else dict(zip(kept.ids, kept.x, strict=True))
+        # A view that is silent on one network and not on another has no features there: 0, as the view would say.
+        earlier: dict[Any, Floats] = {}
+        if self.memory_ is not None:
+            known = {name: k for k, name in enumerate(self.memory_.names)}
+            found = [
+                self.memory_.x[:, known[name]] if name in known else np.zeros(len(self.memory_.ids)) for name in names
+            ]
+            aligned = np.column_stack(found).astype(np.float32)
+            earlier = dict(zip(self.memory_.ids, aligned, strict=True))
         first, rows, ids, away = network.graph.judged.start, [], [], set()
         for name in told.ids.to_pylist():
             try:
