@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 import numpy as np
@@ -67,11 +68,16 @@ class Soaked(threading.Thread):
             self.fault = error
 
     def one(self) -> None:
-        """Ask for the next cases, and answer or undo something."""
+        """Ask for the next cases, and answer some of them or undo something."""
         state = self.patiently(lambda client: client.told("/api/question"))
         if state is None or not state["queue"]:
             return
-        undo = state["last"] if self.chance.random() < 0.15 else None
+        # Several a question, for else most kills would hit the learning between answers.
+        for k in range(self.chance.randrange(1, 12)):
+            self.say(state, undo=state["last"] if k == 0 and self.chance.random() < 0.3 else None)
+
+    def say(self, state: dict[str, Any], undo: str | None) -> None:
+        """Send an answer or an undo, until it is acknowledged or given up."""
         body: dict[str, object] = {"entry": str(uuid4())}
         if undo is not None:
             path, body["answer"] = "/api/undo", undo
