@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +19,7 @@ from oddhop.casebook import open_book
 from oddhop.cli import app
 from tests.review.serving import Client, Server
 
+pytestmark = pytest.mark.slow
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - it is what must be refused
 
 
@@ -192,6 +194,14 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(run: Path, tmp_path: Pa
             assert len(book) == len(taken) + 1
     finally:
         assert again.stop() == 0
+
+
+def test_without_the_extra_it_says_what_to_install(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = CliRunner().invoke(app, ["review", str(run), "--cases", str(tmp_path / "b.db")])
+    assert done.exit_code == 2
+    assert "pip install oddhop[review]" in done.output
+    assert not (tmp_path / "b.db").exists()
 
 
 def test_another_machine_is_let_in_only_in_so_many_words(run: Path, tmp_path: Path) -> None:

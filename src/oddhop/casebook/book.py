@@ -180,7 +180,7 @@ class Book:
     def moment(self) -> str:
         """Return a moment after that of every entry: now, or a microsecond after the last where a clock was wrong.
 
-        Ask for it within :meth:`writing`: what is written with it is then the last word.
+        Ask for it within ``writing``: what is written with it is then the last word.
         """
         last = self._store.rows("SELECT max(at) FROM entries")[0][0]
         return now() if last is None else max(now(), later(last))
