@@ -38,7 +38,8 @@ def test_every_example_of_the_help_runs(folder: Path) -> None:
     first = (folder / "nodes.csv").read_text().splitlines()[1].split(",")[0]
     (folder / "answers.csv").write_text(f"id,answer\n{first},0\n")
     # A model is needed before it can score or be verified, and two runs before they are compared.
-    for command in sorted(COMMANDS, key=lambda name: (name == "compare", name != "fit")):
+    # A review is served until it is ended; tests/review does that.
+    for command in sorted(set(COMMANDS) - {"review"}, key=lambda name: (name == "compare", name != "fit", name)):
         quick = FAST if command in ("detect", "fit") else []
         done = runner.invoke(app, [*examples[command], *quick])
         assert done.exit_code == 0, f"{command}: {done.output}"

@@ -46,6 +46,31 @@ def test_starts_bit_for_bit_at_the_label_free_ranking(fitted, some):
     assert found["rank_label_free"].equals(found["rank"])
 
 
+def test_a_loaded_detector_with_its_result_is_not_fitted_again(fitted, answers, tmp_path, monkeypatch):
+    fitted.save(tmp_path / "model")
+    loaded = Odd.load(tmp_path / "model")
+    monkeypatch.setattr(Odd, "fit", None)
+    found = Feedback(loaded).fit(fitted.network_, answers, result=fitted.result_)
+    assert found.result_.equals(learned(fitted, answers).result_)
+    monkeypatch.setattr(Odd, "features", None)  # nor are the features of the same network made again
+    more = {**answers, fitted.result_["id"][60].as_py(): 0}
+    again = found.fit(fitted.network_, more, result=fitted.result_)
+    monkeypatch.undo()
+    assert again.result_.equals(learned(fitted, more).result_)
+
+
+def test_look_alikes_are_not_answered_and_are_of_one_kind(fitted, answers):
+    found = learned(fitted, answers)
+    first = found.next_questions(1)[0].id
+    alike = found.look_alikes(first)
+    assert first not in alike
+    assert not set(alike) & set(answers)
+    assert learned(fitted, None).look_alikes(first) == []
+    assert (
+        learned(fitted, {first: 0}).look_alikes(found.next_questions(2)[1].id) == []
+    )  # one answer tells nothing apart
+
+
 def test_the_order_of_answers_does_not_matter(fitted, answers):
     backwards = dict(reversed(answers.items()))
     assert learned(fitted, answers).result_.equals(learned(fitted, backwards).result_)

@@ -13,13 +13,14 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "ArrowDown": (40, ""), "ArrowUp": (38, "")}
+KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, "")}
+KEYS |= {f"Arrow{where}": (37 + k, "") for k, where in enumerate(("Left", "Up", "Right", "Down"))}
 
 
 class Page:
     """One open page; ``events`` has all that the browser told about it."""
 
-    def __init__(self, path: Path, profile: Path, *, width: int = 1200, height: int = 900) -> None:
+    def __init__(self, path: Path | str, profile: Path, *, width: int = 1200, height: int = 900) -> None:
         theirs_in, self._to = _pipe()
         self._from, theirs_out = _pipe()
         command = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
@@ -33,13 +34,26 @@ class Page:
         os.close(theirs_out)
         self._buffer, self._number, self.events = b"", 0, list[dict[str, Any]]()
         self._session: str | None = None
+        self._size = {"width": width, "height": height}
+        self.windows = list[str]()
+        self.open(path)
+
+    def open(self, path: Path | str) -> None:
+        """Open a page in another window of the same browser; all else is about that one then."""
+        self._session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.windows.append(self._session)
         for part in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{part}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Emulation.setDeviceMetricsOverride", **self._size, deviceScaleFactor=1, mobile=False)
+        self.call("Page.navigate", url=path.as_uri() if isinstance(path, Path) else path)
         self.wait("document.readyState === 'complete'")
+
+    def turn_to(self, window: int) -> None:
+        """Go on in another window, by its number."""
+        self._session = self.windows[window]
+        self.call("Page.bringToFront")
 
     def call(self, method: str, **params: Any) -> Any:
         """Send a command and give its answer."""

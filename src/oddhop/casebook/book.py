@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict
+from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict, later, now
 from oddhop.casebook.erase import Erased, erase
 from oddhop.casebook.fingerprint import Fingerprint
 from oddhop.casebook.stores import COLUMNS, Row, Store, open_store
@@ -75,6 +75,13 @@ class Book:
 
     def __repr__(self) -> str:
         return f"Book({self._store.label})"
+
+    def __len__(self) -> int:
+        """Return how many entries there are; whatever is done to the book, an erasure as well, adds some."""
+        return int(self._store.rows("SELECT count(*) FROM entries")[0][0])
+
+    def __bool__(self) -> bool:
+        return True  # an empty book is a book
 
     @property
     def label(self) -> str:
@@ -160,6 +167,23 @@ class Book:
     def history(self, case_id: str) -> list[Entry]:
         """Return all entries of a case, the first one first."""
         return self._entries("e.case_id = $1 AND NOT e.tombstone ORDER BY e.at, e.entry", (case_id,))
+
+    def entry(self, entry: str) -> Entry | None:
+        """Return the entry with this id."""
+        found = self._entries("e.entry = $1 AND NOT e.tombstone", (entry,))
+        return found[0] if found else None
+
+    def at_moment(self, at: str) -> list[Entry]:
+        """Return the entries of one moment."""
+        return self._entries("e.at = $1 AND NOT e.tombstone ORDER BY e.entry", (at,))
+
+    def moment(self) -> str:
+        """Return a moment after that of every entry: now, or a microsecond after the last where a clock was wrong.
+
+        Ask for it within ``writing``: what is written with it is then the last word.
+        """
+        last = self._store.rows("SELECT max(at) FROM entries")[0][0]
+        return now() if last is None else max(now(), later(last))
 
     def of_nodes(self, nodes: Iterable[str]) -> dict[str, Entry]:
         """Return the last entries of the cases that have, or had, any of these members, by the id of the case."""

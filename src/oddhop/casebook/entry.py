@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4, uuid5
 
 from oddhop.casebook.fingerprint import Fingerprint
@@ -17,6 +17,7 @@ ERASED = "erased"
 RUNS = UUID("5b0f6c1e-9f0b-4c0e-8d52-0d3f2f6a9c11")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 LONGEST_ID = 2_000  # bytes; a PostgreSQL index takes little more
 
 
@@ -29,7 +30,19 @@ def now() -> str:
     >>> len(now())
     27
     """
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.now(UTC).strftime(FORM)
+
+
+def later(at: str) -> str:
+    """Return the next moment that the book can tell from this one.
+
+    Examples
+    --------
+    >>> from oddhop.casebook.entry import later
+    >>> later("2026-11-16T09:30:59.999999Z")
+    '2026-11-16T09:31:00.000000Z'
+    """
+    return (datetime.strptime(at, FORM) + timedelta(microseconds=1)).strftime(FORM)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from oddhop.cli.inject import inject
 from oddhop.cli.learn import learn
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
+from oddhop.cli.review import review
 from oddhop.cli.verify import verify
 from oddhop.version import __version__
 
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, compare, learn, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, review, compare, learn, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")

@@ -87,11 +87,11 @@ def set_verdict(
     if table is not None:
         if case is not None or reason or note:
             raise SettingsError("--from takes case, verdict, reason and note from the table", "leave these out")
-        verdicts = read_verdicts(table, _name(who))
+        verdicts = read_verdicts(table, o.user_name(who))
     elif case is None or verdict is None:
         raise SettingsError("a case and a verdict are needed, or a table of them", "say CASE VERDICT, or --from TABLE")
     else:
-        verdicts = [NewVerdict(case, verdict, reason, note, _name(who))]
+        verdicts = [NewVerdict(case, verdict, reason, note, o.user_name(who))]
     with open_book(book, create=False) as opened:
         written = opened.judge(verdicts)
     for entry in written:
@@ -157,14 +157,3 @@ def _agreed() -> bool:
         return typer.confirm("This cannot be undone, and removes the notes on its cases. Erase it?", err=True)
     except typer.Abort:
         return False
-
-
-def _name(who: str | None) -> str:
-    import getpass
-
-    from oddhop.errors import SettingsError
-
-    try:
-        return who or getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        raise SettingsError("who says so is not known: the user has no name here", "say --who NAME") from None

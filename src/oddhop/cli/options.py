@@ -316,3 +316,15 @@ def check_database(write_to: str | None, database: str | None) -> None:
         from oddhop.errors import SettingsError
 
         raise SettingsError("--write-to names a table, and no database was named", "say --database postgresql://...")
+
+
+def user_name(who: str | None) -> str:
+    """Return who says so: the name that was given, or that of the user."""
+    import getpass
+
+    from oddhop.errors import SettingsError
+
+    try:
+        return who or getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        raise SettingsError("who says so is not known: the user has no name here", "say --who NAME") from None

@@ -27,6 +27,7 @@ from oddhop.tables.network import Network, as_network
 
 KIND, SCHEMA, NO_HIT_AFTER = "feedback", 1, 30
 PLACE = "label-free place"
+LOOK_ALIKE, SOUGHT_AMONG = 0.6, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,10 @@ class Feedback:
     True
     """
 
+    _x: Floats
+    _names: tuple[str, ...]
+    _label_free: pa.Table
+
     def __init__(self, detector: GraphDetector, *, seed: int = 0) -> None:
         self.detector = detector
         self.seed = seed
@@ -96,7 +101,8 @@ class Feedback:
         network, nodes : as a detector takes them.
         answers : all answers so far, see :func:`oddhop.feedback.as_answers`. One about a node that is not in
             the network counts where its features are known from an earlier fit or from the file it was loaded from.
-        result : the table that the detector ranked this network with; it is not fitted then.
+        result : the table that the detector gave for this network, such as that of a run; with it a detector that was
+            loaded from a file is not fitted again.
         """
         taken = as_network(network, nodes)
         told = as_answers({} if answers is None else answers)
@@ -104,11 +110,15 @@ class Feedback:
             known = "model_" in vars(self.detector) and self.detector.model_.fingerprint == taken.graph.fingerprint
             if not known or "result_" not in vars(self.detector):
                 self.detector.fit(taken)
+        result = self.detector.result_ if result is None else result
+        if getattr(self, "network_", None) is taken and self._label_free is result:
+            x, names = self._x, self._names  # more answers about the same network: its features are the same
+        else:
+            result, x, names = self._seen(taken, result)
         self.network_ = taken
-        result, x, names = self._seen(taken, self.detector.result_ if result is None else result)
         self.memory_ = self._remember(taken, told, x, names)
         self.learned_ = learn(self.memory_.rows, seed=self.seed)
-        self._x, self._label_free = x, result
+        self._x, self._names, self._label_free = x, names, result
         self.result_ = self._ranked(taken, result, x)
         return self
 
@@ -126,18 +136,13 @@ class Feedback:
     def next_questions(self, n: int = 1, *, exclude: Iterable[Any] = ()) -> list[Question]:
         """Return the nodes to be asked about next, the first one first; none that was answered or is excluded."""
         self._check()
-        left = self._judged.copy()
-        left[self._numbers([*self._memory.ids, *exclude])] = False
-        among, place = np.flatnonzero(left), self._x[:, -1]
-        order: Ints
+        order = self._next(n, exclude)
         if self.learned_ is None:
-            order = among[np.argsort(self._static_rank[among], kind="stable")][:n]
             chance = np.full(order.size, np.nan)
         else:
-            order = self.learned_.head(self._x, among, n, workers=available_workers())
             chance = 1 / (1 + np.exp(-self.learned_.score(self._x[order])))
-        rank = np.empty(place.size, dtype=np.int64)
-        rank[self._order] = np.arange(1, place.size + 1)
+        rank = np.empty(self._order.size, dtype=np.int64)
+        rank[self._order] = np.arange(1, rank.size + 1)
         return [
             Question(
                 id=self.network_.judged_ids[int(node)].as_py(),
@@ -154,6 +159,23 @@ class Feedback:
         self._check()
         node = int(self._numbers([id])[0])
         return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
+
+    def look_alikes(self, id: Any, n: int = 10, *, least: float = LOOK_ALIKE) -> list[Any]:  # noqa: A002
+        """Return nodes that the answers hardly tell from this one, the most alike first.
+
+        They end in the same leaf in at least ``least`` of the trees, and are sought among the next questions. While
+        half of these do, the answers tell hardly any node from another, and there are none.
+        """
+        self._check()
+        if self.learned_ is None or self.learned_.forest is None:
+            return []
+        asked = self._next(SOUGHT_AMONG, [id])
+        leaves = self.learned_.forest.leaves(self._x[np.concatenate([self._numbers([id]), asked])])
+        alike = (leaves[1:] == leaves[0]).mean(axis=1)
+        if 2 * np.count_nonzero(alike >= least) >= alike.size:
+            return []
+        order = np.argsort(-alike, kind="stable")[:n]
+        return [self.network_.judged_ids[int(asked[k])].as_py() for k in order.tolist() if alike[k] >= least]
 
     @property
     def notice(self) -> str | None:
@@ -219,6 +241,15 @@ class Feedback:
 
     def _check(self) -> None:
         _ = self._memory
+
+    def _next(self, n: int, exclude: Iterable[Any]) -> Ints:
+        """Give the places of the nodes to be asked about next."""
+        left = self._judged.copy()
+        left[self._numbers([*self._memory.ids, *exclude])] = False
+        among = np.flatnonzero(left)
+        if self.learned_ is None:
+            return among[np.argsort(self._static_rank[among], kind="stable")][:n]
+        return self.learned_.head(self._x, among, n, workers=available_workers())
 
     def _numbers(self, ids: list[Any]) -> Ints:
         """Give the places of those ids among the judged nodes that are in the network; unknown ones are refused."""

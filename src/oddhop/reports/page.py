@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from oddhop.base.arrays import Floats
@@ -191,7 +191,7 @@ def render(report: CaseReport) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     shown = tuple(case for case in report.cases if not case.hidden)
-    page: str = _template().render(
+    page: str = _template("template.html").render(
         report=replace(report, cases=shown),
         hidden=[case for case in report.cases if case.hidden and case.leader == case.rank],
         policy=policy,
@@ -207,6 +207,11 @@ def render(report: CaseReport) -> str:
         numbered=NUMBERED,
     )
     return page
+
+
+def card(case: Case, group: Sequence[Case], guide: Guide) -> str:
+    """Return the card of a case as HTML, its text escaped; ``group`` has the nodes of the case, the first one first."""
+    return str(_template("card.html").module.card(case, group, guide, NUMBERED))
 
 
 def _groups(cases: Sequence[Case]) -> dict[int, list[Case]]:
@@ -265,10 +270,16 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def _template(name: str) -> Any:
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_part),
+    )
     environment.globals |= {"orbit": orbit, "shade_of": shade_of, "timeline": timeline, "one_in": one_in}
     environment.filters["path"] = lambda pairs: "".join(
         f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}" for a, b in pairs
     )
-    return environment.from_string(_part("template.html"))
+    return environment.get_template(name)

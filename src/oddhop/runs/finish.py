@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -138,9 +136,7 @@ def _cases(
     )
     if destination.book is None:
         return ask()
-    # Two runs of one name differ by what they read and how: the same run, resumed, is called the same.
-    same = [told["data"]["fingerprint"], told["seed"], told["settings"], told.get("model")]
-    run = f"{destination.folder.name} {hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:8]}"
+    run = files.run_name(destination.folder, told)
     with open_book(destination.book) as book:
         return ask(book=book, run=run, at=destination.began)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import re
@@ -95,6 +96,16 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):  # torch is an extra
             found[name] = version(name)
     return found
+
+
+def run_name(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Return what the book of cases calls a run.
+
+    Two runs of one name differ by what they read and how: the same run, resumed or opened again, is called the same.
+    """
+    same = [manifest["data"].get("fingerprint"), *(manifest.get(name) for name in ("seed", "settings", "model"))]
+    digest = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
+    return f"{folder.absolute().name} {digest[:8]}"
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

@@ -1,0 +1,76 @@
+"""``oddhop review``: answer the cases of a run in a browser, and see the list re-ranked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat
+
+SERVING = "Where it is served"
+
+
+@o.guarded
+def review(
+    run: o.RunFolderPath,
+    cases: Annotated[
+        str,
+        typer.Option(
+            "--cases",
+            metavar="BOOK",
+            help="The book of cases that answers go into, an SQLite file or postgresql://...; made if there is none.",
+            show_default=False,
+        ),
+    ],
+    who: Annotated[str | None, typer.Option("--who", help="Who answers.", show_default="the user's name")] = None,
+    port: Annotated[
+        int,
+        typer.Option("--port", min=0, max=65535, help="0 takes a free one.", rich_help_panel=SERVING),
+    ] = 0,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on.", rich_help_panel=SERVING)
+    ] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool,
+        typer.Option(
+            "--allow-remote",
+            help="Listen on an address that other machines reach. What is sent is not encrypted.",
+            rich_help_panel=SERVING,
+        ),
+    ] = False,
+    edges: o.EdgesNow = None,
+    nodes: o.NodesNow = None,
+    database: o.Database = None,
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Serve the cases of a run to the browser of this machine, and take answers into a book, until Ctrl-C.
+
+    Example:
+
+        oddhop review run --cases cases.db
+    """
+    from oddhop.casebook import open_book
+    from oddhop.cli.settings import named_nodes
+    from oddhop.review.serve import check_host, check_installed, serve
+    from oddhop.runs import reopen
+
+    console = Console(log_format)
+    check_installed()
+    check_host(host, allow_remote=allow_remote)
+    name = o.user_name(who)
+    open_book(cases).close()  # before the tables are read, which may take long
+    with console.working():
+        opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
+    serve(
+        opened,
+        run,
+        cases,
+        who=name,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        ready=lambda address: console.say("ready", f"open {address}\nCtrl-C ends it", address=address),
+    )

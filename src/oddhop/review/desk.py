@@ -1,0 +1,119 @@
+"""The desk: where an answer becomes an entry of the book. Nothing is acknowledged before the book has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from oddhop.casebook import Book, Entry, fingerprint_of, member_ids
+from oddhop.errors import SettingsError
+from oddhop.review.cases import Cases, Seen
+
+VERDICTS = ("confirmed", "cleared", "watch")
+LONGEST_REASON, LONGEST_NOTE, MOST_TOGETHER = 200, 10_000, 100
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the book has now: the id of the answer, and its cases; ``before`` says what others had said of them."""
+
+    entry: str
+    verdict: str
+    cases: tuple[str, ...]
+    before: tuple[str, ...] = ()
+
+
+class Desk:
+    """Takes answers about the cases of a run into a book. Any number of desks may write to one book.
+
+    Every answer has an id that the asker made. The same id is written once, so that an answer whose acknowledgement
+    was lost can be sent again. Cases that are answered together are one answer: their entries have one moment.
+    """
+
+    def __init__(self, cases: Cases, book: Book, *, run: str, who: str) -> None:
+        self.cases, self.book, self.run, self.who = cases, book, run, who
+
+    def answer(
+        self, case_ids: Sequence[str], verdict: str, *, entry: str, reason: str = "", note: str = "", who: str = ""
+    ) -> Taken:
+        """Write a verdict on one case or on several, all or none."""
+        if verdict not in VERDICTS:
+            raise SettingsError(
+                f"a verdict must be one of {', '.join(VERDICTS)}, got {verdict!r}", "load the page again"
+            )
+        if not 1 <= len(set(case_ids)) == len(case_ids) <= MOST_TOGETHER:
+            raise SettingsError(
+                f"an answer is about 1 to {MOST_TOGETHER} different cases, got {len(case_ids):,}", "answer fewer"
+            )
+        for name, text, most in (("reason", reason, LONGEST_REASON), ("note", note, LONGEST_NOTE)):
+            if len(text) > most:
+                raise SettingsError(f"a {name} has at most {most:,} characters, got {len(text):,}", "shorten it")
+        seen = [self.cases.named(one) for one in case_ids]
+        return self._write(seen, verdict, entry, reason, note, who or self.who)
+
+    def undo(self, answer: str, *, entry: str, who: str = "") -> Taken:
+        """Write "open" for the cases of an answer, by its id. Refuse where one was answered again since."""
+        done = self.book.entry(_checked(entry))
+        if done is not None:
+            rest = [one for one in self._together(done) if one.entry != done.entry]
+            return Taken(done.entry, "open", tuple(one.case_id for one in (done, *rest)))
+        with self.book.writing():
+            first = self.book.entry(_checked(answer))
+            if first is None or first.verdict not in VERDICTS or first.run != self.run:
+                raise SettingsError("the book has no such answer of this run", "load the page again")
+            group = self._together(first)
+            for one in group:
+                if self.book.history(one.case_id)[-1].entry != one.entry:
+                    raise SettingsError(f"{one.case_id!r} was answered again since", "undo the later answer first")
+            at, by = self.book.moment(), who or self.who
+            ids = [entry, *(str(uuid5(UUID(entry), one.case_id)) for one in group[1:])]
+            self.book.append(
+                [
+                    Entry(
+                        one.case_id, "open", members=one.members, fingerprint=one.fingerprint, reason="undo", who=by,
+                        at=at, run=one.run, rank=one.rank, score=one.score, entry=name,
+                    )
+                    for one, name in zip(group, ids, strict=True)
+                ]
+            )  # fmt: skip
+        return Taken(entry, "open", tuple(one.case_id for one in group))
+
+    def _together(self, entry: Entry) -> list[Entry]:
+        """Return the entries of one answer."""
+        return [one for one in self.book.at_moment(entry.at) if (one.who, one.run) == (entry.who, entry.run)]
+
+    def _write(self, seen: list[Seen], verdict: str, entry: str, reason: str, note: str, who: str) -> Taken:
+        entry = _checked(entry)
+        names = tuple(one.case_id for one in seen)
+        judged = [fingerprint_of(self.cases.network, np.array(one.nodes)) for one in seen]
+        with self.book.writing():
+            done = self.book.entry(entry)
+            if done is not None:
+                if (done.case_id, done.verdict) != (names[0], verdict):
+                    raise SettingsError("this id belongs to another answer", "load the page again")
+                return Taken(entry, verdict, names)
+            before = [past[-1] for name in names if (past := self.book.history(name))]
+            at = self.book.moment()
+            ids = [entry, *(str(uuid5(UUID(entry), name)) for name in names[1:])]
+            self.book.append(
+                [
+                    Entry(
+                        one.case_id, verdict, members=tuple(member_ids(self.cases.network, np.array(one.nodes))),
+                        fingerprint=print_, reason=reason, note=note, who=who, at=at, run=self.run, rank=one.rank,
+                        score=one.score, entry=name,
+                    )
+                    for one, print_, name in zip(seen, judged, ids, strict=True)
+                ]
+            )  # fmt: skip
+        said = tuple(f"{one.case_id} was {one.verdict} before, by {one.who}" for one in before if one.verdict != "open")
+        return Taken(entry, verdict, names, said)
+
+
+def _checked(entry: str) -> str:
+    try:
+        return str(UUID(entry))
+    except (ValueError, AttributeError, TypeError):
+        raise SettingsError(f"the id of an answer must be a UUID, got {entry!r}", "load the page again") from None

@@ -1,0 +1,259 @@
+"""A review: the answers of a book, what is learned from them, and the next question. Nothing is kept elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from oddhop.casebook import Book, Entry
+from oddhop.errors import SettingsError
+from oddhop.feedback import Feedback, Question
+from oddhop.reports.page import Case, card
+from oddhop.review.cases import Cases, Seen
+from oddhop.review.desk import VERDICTS, Desk, Taken
+from oddhop.runs.folder import run_name
+from oddhop.runs.reopen import OpenedRun
+
+VALUE = {"confirmed": 1, "cleared": 0, "watch": None}
+QUEUE, COMPARED, ALIKE, MOST_NODES = 30, 50, 10, 2_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A case to be asked about: what it is called, whom it is about, why it is asked, and both ranks."""
+
+    case: str
+    id: str
+    size: int
+    why: str
+    rank: int
+    rank_label_free: int
+    answered: bool = False
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What was found, by the number of answers.
+
+    ``found`` are the hits among the first k answers, from k = 0 on; ``listed`` those among the first k cases of the
+    label-free list, as far as they are answered, and ``unknown`` how many of these are not.
+    """
+
+    found: tuple[int, ...]
+    listed: tuple[int, ...]
+    unknown: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The last point in words."""
+        k = len(self.found) - 1
+        open_ones = f" ({self.unknown[-1]:,} of them not answered)" if self.unknown[-1] else ""
+        return f"Found {self.found[-1]:,} in {k:,} answers; reading down the list {self.listed[-1]:,}{open_ones}."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a book says of a run: answers by row of the result, and the answers of this run in the order of time."""
+
+    count: int
+    answers: dict[int, int | None] = field(default_factory=dict)
+    given: tuple[tuple[Entry, int], ...] = ()
+
+
+class Session:
+    """A run under review.
+
+    All that was answered is read from the book whenever it has grown, so that several sessions, and one that was ended
+    and started again, share everything.
+
+    Parameters
+    ----------
+    opened : the run, see :func:`oddhop.runs.reopen`.
+    book : an open book of cases.
+    folder : of the run.
+    who : the name that entries get.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, pyarrow as pa, pyarrow.csv
+    >>> from oddhop.casebook import open_book
+    >>> from oddhop.review import Session
+    >>> from oddhop.runs import detect, reopen
+    >>> rng = np.random.default_rng(0)
+    >>> ends = rng.integers(0, 40, (2, 120))
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name)
+    ...     pa.csv.write_csv(pa.table({"from": ends[0], "to": ends[1]}), folder / "edges.csv")
+    ...     pa.csv.write_csv(pa.table({"id": range(40), "age": rng.normal(size=40)}), folder / "nodes.csv")
+    ...     _ = detect(folder / "edges.csv", nodes=folder / "nodes.csv", out=folder / "run")
+    ...     with open_book(folder / "cases.db") as book:
+    ...         session = Session(reopen(folder / "run"), book, folder=folder / "run", who="ann")
+    ...         first = session.question()
+    ...         _ = session.answer(first.case, "cleared")
+    ...         session.question().case != first.case, session.curve().found
+    (True, (0, 0))
+    """
+
+    def __init__(
+        self, opened: OpenedRun, book: Book, *, folder: str | os.PathLike[str], who: str, seed: int = 0
+    ) -> None:
+        self.opened, self.book = opened, book
+        self.cases = Cases(opened)
+        self.desk = Desk(self.cases, book, run=run_name(Path(folder), opened.manifest), who=who)
+        self.feedback = Feedback(opened.detector, seed=seed)
+        self.reading = Reading(-1)
+        self.changed: str | None = None
+        self._first: list[Any] = []
+        self._queue: list[Asked] = []
+
+    def question(self, case_id: str | None = None) -> Asked:
+        """Return the next case, or the one that is named, whether it was answered or not."""
+        self.refresh()
+        if case_id is None:
+            if not self._queue:
+                raise SettingsError("every case of the run is answered", "undo an answer, or review another run")
+            return self._queue[0]
+        listed = next((one for one in self._queue if one.case == case_id), None)
+        if listed is not None:
+            return listed
+        seen = self.cases.named(case_id)
+        said = next((entry for entry, place in self.reading.given if place == seen.place), None)
+        why = "It is not among the next questions." if said is None else f"{said.who} said: {said.verdict}."
+        ranks = self._rank(seen), seen.rank
+        return Asked(
+            seen.case_id, str(seen.id), len(seen.rows), why, *ranks, answered=seen.rows[0] in self.reading.answers
+        )
+
+    def queue(self) -> list[Asked]:
+        """Return the next cases, the first one first."""
+        self.refresh()
+        return list(self._queue)
+
+    def answer(
+        self, case_id: str | Sequence[str], verdict: str, *, reason: str = "", note: str = "", entry: str | None = None
+    ) -> Taken:
+        """Write an answer to the book: "confirmed", "cleared" or "watch". The same ``entry`` is written once."""
+        cases = [case_id] if isinstance(case_id, str) else list(case_id)
+        return self.desk.answer(cases, verdict, entry=entry or str(uuid4()), reason=reason, note=note)
+
+    def undo(self, answer: str | None = None, *, entry: str | None = None) -> Taken:
+        """Write "open" for the cases of an answer; without its id, for the last one of this run that still holds."""
+        if answer is None:
+            answer = self.last_answer()
+            if answer is None:
+                raise SettingsError("there is no answer to undo", "answer a case first")
+        return self.desk.undo(answer, entry=entry or str(uuid4()))
+
+    def last_answer(self) -> str | None:
+        """Return the id of the last answer of this run that still holds, by whoever has the name of this session."""
+        self.refresh()
+        mine = [entry for entry, _ in self.reading.given if entry.who == self.desk.who]
+        if not mine:
+            return None
+        return next(one.entry for one in self.book.at_moment(mine[-1].at) if one.who == self.desk.who)
+
+    def look_alikes(self, case_id: str) -> list[Asked]:
+        """Return cases that the answers so far hardly tell from this one; none while they tell hardly anything."""
+        self.refresh()
+        seen, found = self.cases.named(case_id), dict[str, Asked]()
+        by_case = {one.case: one for one in self._queue}
+        for other in self.feedback.look_alikes(seen.id, 3 * ALIKE):
+            name = self.cases.of_node(other).case_id
+            if name != case_id and name in by_case:
+                found.setdefault(name, by_case[name])
+        return list(found.values())[:ALIKE]
+
+    def card(self, case_id: str) -> str:
+        """Return the card of a case as in the report: HTML with all text escaped."""
+        seen, opened = self.cases.named(case_id), self.opened
+        whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
+        names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
+        group = []
+        for row, why in zip(seen.rows, whys, strict=True):
+            told = self.cases.result.slice(row, 1).select(names).to_pylist()[0]
+            rank, low, high, chance, flagged = (told[name] for name in names)
+            group.append(Case(rank, low, high, chance, flagged, why, seen.place + 1, seen.rank))
+        return card(group[0], group, opened.detector.guide)
+
+    def curve(self) -> Curve:
+        """Return what was found by the answers of this run, and what reading down the label-free list would have."""
+        self.refresh()
+        hits = [entry.verdict == "confirmed" for entry, _ in self.reading.given]
+        known = {place: hit for (_, place), hit in zip(self.reading.given, hits, strict=True)}
+        found, listed, unknown = [0], [0], [0]
+        for k, hit in enumerate(hits):
+            found.append(found[-1] + hit)
+            listed.append(listed[-1] + known.get(k, False))
+            unknown.append(unknown[-1] + (k not in known))
+        return Curve(tuple(found), tuple(listed), tuple(unknown))
+
+    def refresh(self) -> None:
+        """Read the book again and learn anew, if the book has grown."""
+        if len(self.book) == self.reading.count:
+            return
+        reading = self._read()
+        same = reading.answers == self.reading.answers and self.reading.count >= 0
+        self.reading = reading
+        if same:
+            return
+        ids = self.cases.result["id"]
+        told = {ids[row].as_py(): value for row, value in reading.answers.items()}
+        self.feedback.fit(self.opened.network, told, result=self.opened.result)
+        asked = self.feedback.next_questions(COMPARED)
+        first, before = [one.id for one in asked], {one for one in self._first if one not in told}
+        new = sum(one not in before for one in first[: len(before)])
+        self.changed = f"{new:,} of the next {len(before):,} nodes are new." if self._first else None
+        self._first, self._queue = first, self._asked(asked)
+
+    def _read(self) -> Reading:
+        count, last = len(self.book), dict[str, Entry]()
+        for entry in self.book.entries():  # in the order of time
+            if not entry.tombstone:
+                last[entry.case_id] = entry
+        inorder = sorted(last.values(), key=lambda one: (one.at, one.entry))
+        rows = self.cases.rows([node for entry in inorder for node in entry.members])
+        answers: dict[int, int | None] = {}
+        given: dict[int, Entry] = {}
+        start = 0
+        for entry in inorder:
+            mine = [row for row in rows[start : start + len(entry.members)].tolist() if row >= 0]
+            start += len(entry.members)
+            for row in mine:
+                answers.pop(row, None)
+                if entry.verdict in VERDICTS:
+                    answers[row] = VALUE[entry.verdict]
+            if mine:
+                place = self.cases.place(min(mine))
+                given.pop(place, None)
+                if entry.verdict in VERDICTS and entry.run == self.desk.run:
+                    given[place] = entry
+        return Reading(count, answers, tuple((entry, place) for place, entry in given.items()))
+
+    def _asked(self, asked: list[Question]) -> list[Asked]:
+        """Return the next cases; where many nodes share one, more nodes are looked at."""
+        found: dict[str, Asked] = {}
+        count = COMPARED
+        while True:
+            for one in asked:
+                seen = self.cases.of_node(one.id)
+                if seen.case_id not in found:
+                    size = len(seen.rows)
+                    found[seen.case_id] = Asked(seen.case_id, str(one.id), size, one.why, one.rank, one.rank_label_free)
+            if len(found) >= QUEUE or len(asked) < count or count > MOST_NODES:
+                return list(found.values())[:QUEUE]
+            count *= 4
+            asked = self.feedback.next_questions(count)
+
+    def _rank(self, seen: Seen) -> int:
+        ids = self.feedback.result_["id"]
+        return int(pc.index(ids, pa.scalar(seen.id, ids.type)).as_py()) + 1
