@@ -136,3 +136,31 @@ def test_undo_arrows_reason_and_note(run: Path, tmp_path: Path) -> None:
     finally:
         page.close()
         server.stop()
+
+
+def test_ticked_cases_get_the_same_answer_and_are_undone_together(run: Path, tmp_path: Path) -> None:
+    server = Server(run, tmp_path / "cases.db")
+    page = Page(server.address, tmp_path / "profile")
+    # Whether there are look-alikes depends on the answers; here the two after the first are taken for such.
+    told = "const told = await (await real(path, how)).json(); if (told.queue) told.alike = told.queue.slice(1, 3);"
+    fake = f"const real = fetch; window.fetch = async (path, how) => {{ {told} return Response.json(told); }};"
+    try:
+        page.wait(f"{SHOWN} !== undefined")
+        page.run(fake)
+        first = page.run(SHOWN)
+        page.press("ArrowRight")
+        page.wait(f"{SHOWN} !== {json.dumps(first)}")
+        page.press("ArrowLeft")
+        page.wait(f"{SHOWN} === {json.dumps(first)} && document.querySelectorAll('#alikes input').length === 2")
+        page.click("#alikes input")
+        other = page.run("document.querySelector('#alikes input').value")
+        assert answer(page, "y") == first
+        page.press("z")
+        page.wait(f"{IDLE} && {SHOWN} === {json.dumps(first)}")
+        with open_book(tmp_path / "cases.db") as book:
+            for case in (first, other):
+                assert [one.verdict for one in book.history(case)] == ["confirmed", "open"]
+            assert len(book) == 4
+    finally:
+        page.close()
+        server.stop()
