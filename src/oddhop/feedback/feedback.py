@@ -88,7 +88,7 @@ class Feedback:
         self.memory_: Memory | None = None
         self.learned_: Learned | None = None
 
-    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None) -> Self:
+    def fit(self, network: Any, answers: Any = None, *, nodes: Any = None, result: pa.Table | None = None) -> Self:
         """Learn from answers about the nodes of a network.
 
         Parameters
@@ -96,25 +96,28 @@ class Feedback:
         network, nodes : as a detector takes them.
         answers : all answers so far, see :func:`oddhop.feedback.answers.as_answers`. One about a node that is not in
             the network counts where its features are known from an earlier fit or from the file it was loaded from.
+        result : the table in which the detector, which is fitted, ranks this network; with it a detector that was
+            loaded from a model file is not fitted again.
         """
         taken = as_network(network, nodes)
         told = as_answers({} if answers is None else answers)
-        if getattr(self.detector, "network_", None) is not taken:
+        if result is None and getattr(self.detector, "network_", None) is not taken:
             known = "model_" in vars(self.detector) and self.detector.model_.fingerprint == taken.graph.fingerprint
             if not known or "result_" not in vars(self.detector):
                 self.detector.fit(taken)
         self.network_ = taken
-        result, x, names = self._seen(taken, self.detector.result_)
+        label_free, x, names = self._seen(taken, self.detector.result_ if result is None else result)
         self.memory_ = self._remember(taken, told, x, names)
         self.learned_ = learn(self.memory_.rows, seed=self.seed)
-        self._x, self._label_free = x, result
-        self.result_ = self._ranked(taken, result, x)
+        self._x, self._label_free = x, label_free
+        self.result_ = self._ranked(taken, label_free, x)
         return self
 
     def rank(self, network: Any = None, *, nodes: Any = None) -> pa.Table:
         """Rank a network, this one or a later one with the same attributes; return a table like ``result_``."""
         self._check()
         if network is None:
+            self._check_network()
             return self.result_
         taken = as_network(network, nodes)
         result, x, names = self._seen(taken, self.detector.rank(taken))
@@ -124,7 +127,7 @@ class Feedback:
 
     def next_questions(self, n: int = 1, *, exclude: Iterable[Any] = ()) -> list[Question]:
         """Return the nodes to be asked about next, the first one first; none that was answered or is excluded."""
-        self._check()
+        self._check_network()
         left = self._judged.copy()
         left[self._numbers([*self._memory.ids, *exclude])] = False
         among, place = np.flatnonzero(left), self._x[:, -1]
@@ -150,7 +153,7 @@ class Feedback:
 
     def explain(self, id: Any) -> LearnedExplanation:  # noqa: A002 - as the column is called
         """Return why a node is where it is: what the answers say, and the detector's own explanation."""
-        self._check()
+        self._check_network()
         node = int(self._numbers([id])[0])
         return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
 
@@ -219,6 +222,13 @@ class Feedback:
     def _check(self) -> None:
         _ = self._memory
 
+    def _check_network(self) -> None:
+        self._check()
+        if "result_" not in vars(self):
+            raise NotFittedError(
+                "this Feedback was loaded, and a file holds no network; call fit(network, answers), or rank(network)"
+            )
+
     def _numbers(self, ids: list[Any]) -> Ints:
         """Give the places of those ids among the judged nodes that are in the network; unknown ones are refused."""
         known = [one for one in ids if one not in self._away]
@@ -234,6 +244,8 @@ class Feedback:
         for column, name in enumerate(names):
             x[:, column] = table[name].to_numpy()
         order = network.numbers(result["id"]) - network.graph.judged.start
+        if order.size != table.num_rows or np.bincount(order, minlength=order.size).max() > 1:
+            raise GraphError("the result does not rank every node of the network once", "give the one made of it")
         score = np.empty(table.num_rows)
         score[order] = result["score"].to_numpy()
         x[:, -1] = places(score)
