@@ -262,19 +262,17 @@ class Feedback:
             aligned = np.column_stack(found).astype(np.float32)
             earlier = dict(zip(self.memory_.ids, aligned, strict=True))
         first, rows, ids, away = network.graph.judged.start, [], [], set()
-        for name in told.ids.to_pylist():
-            try:
-                place = int(network.numbers([name])[0]) - first
-                rows.append(x[place])
-                ids.append(network.judged_ids[place].as_py())
-            except GraphError as error:
-                if name not in earlier:
-                    raise AnswersError(
-                        f"an answer is about a node there is not: {error.problem}", error.remedy
-                    ) from None
+        asked_about = told.ids.to_pylist()
+        for name, number in zip(asked_about, _numbers_of(network, asked_about), strict=True):
+            if not isinstance(number, GraphError):
+                rows.append(x[number - first])
+                ids.append(network.judged_ids[number - first].as_py())
+            elif name in earlier:
                 rows.append(earlier[name])
                 ids.append(name)
                 away.add(name)
+            else:
+                raise AnswersError(f"an answer is about a node there is not: {number.problem}", number.remedy)
         self._away = away
         keys, mixed = network.keys[network.graph.judged], np.empty(x.shape[0], dtype=np.uint64)
         mixed_pairs(keys, np.full(keys.size, self.seed, dtype=np.uint64), mixed)
@@ -314,3 +312,14 @@ class Feedback:
                 f"It is number {self._static_rank[node]:,} of the label-free ranking; no answer speaks against it yet."
             )
         return like(self._x[node], self._memory.x, self._memory.answers, self._memory, self.learned_)
+
+
+def _numbers_of(network: Network, ids: list[Any]) -> list[int | GraphError]:
+    """Give the number of each node, or why there is none; all are looked up at once where all are there."""
+    if not ids:
+        return []
+    try:
+        return network.numbers(ids).tolist()  # type: ignore[no-any-return]
+    except GraphError as error:
+        half = len(ids) // 2
+        return [*_numbers_of(network, ids[:half]), *_numbers_of(network, ids[half:])] if half else [error]
