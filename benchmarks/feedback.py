@@ -1,7 +1,7 @@
 """Simulated analysts: what answers are worth, beside reading down the list and other learners.
 
-    ODDHOP_DATA=... python -m benchmarks.feedback run CELLS.jsonl [--seeds 10] [--methods learner,list,...]
-    python -m benchmarks.feedback page CELLS.jsonl > docs/feedback-figures.md
+    ODDHOP_DATA=... python -m benchmarks.feedback run CELLS.jsonl [--seeds 10] [--methods "learner;list"] [--real]
+    python -m benchmarks.feedback page CELLS.jsonl     # the tables of docs/feedback-figures.md
 
 One line a network, method and seed goes to CELLS.jsonl; those that are there are skipped. A random tenth of nodes is
 barred from questions and judged; nodes of unknown label are never asked. The question is always the node at the top.
@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -143,11 +143,11 @@ def simulate(name: str, method: str, seed: int, cache: Path) -> dict[str, object
     }
 
 
-def run(file: Path, seeds: int, methods: Iterable[str], cache: Path) -> None:
+def run(file: Path, seeds: int, methods: Iterable[str], cache: Path, names: Iterable[str]) -> None:
     done = {(one["network"], one["method"], one["seed"]) for one in read(file)}
     for method in methods:
         for seed in range(seeds):
-            for name in (*REAL, *INJECTED):
+            for name in names:
                 if (name, method, seed) not in done:
                     cell = simulate(name, method, seed, cache)
                     with file.open("a") as out:
@@ -169,7 +169,6 @@ def mean(cells: list[dict], name: str, method: str, what: str, at: int) -> float
 def page(cells: list[dict]) -> None:
     methods = [one for one in METHODS if any(cell["method"] == one for cell in cells)]
     counts = {one: len({cell["seed"] for cell in cells if cell["method"] == one}) for one in methods}
-    print("# What answers are worth\n\nMade by `python -m benchmarks.feedback run CELLS.jsonl`, then `page`.")
     print("Seeds: " + ", ".join(f"{one} {count}" for one, count in counts.items()) + ".")
     heads = " | ".join(f"found at {one}" for one in COUNTS)
     for group, names in (("Real networks", tuple(REAL)), ("Injected anomalies", INJECTED)):
@@ -177,17 +176,21 @@ def page(cells: list[dict]) -> None:
         print("|" + "---|" * (len(COUNTS) + 4))
         for name in names:
             for method in methods:
+                if not any((cell["network"], cell["method"]) == (name, method) for cell in cells):
+                    continue
                 found = " | ".join(f"{mean(cells, name, method, 'found', at):.1f}" for at in COUNTS)
                 areas = " / ".join(f"{mean(cells, name, method, 'roc_auc', at):.3f}" for at in JUDGED)
                 last = mean(cells, name, method, "average_precision", 200)
                 print(f"| {name} | {method} | {found} | {areas} | {last:.3f} |")
         for method in methods:
             sums = [np.nansum([mean(cells, name, method, "found", at) for name in names]) for at in COUNTS]
-            print(f"| **sum** | {method} | " + " | ".join(f"{one:.1f}" for one in sums) + " | | |")
-    print("\n## Barred nodes: learner minus list, paired\n\n| network | barred anomalies | at 100 | at 200 | counted |")
-    print("|---|---|---|---|---|")
+            if all((name, method) in {(cell["network"], cell["method"]) for cell in cells} for name in names):
+                print(f"| **sum** | {method} | " + " | ".join(f"{one:.1f}" for one in sums) + " | | |")
+    print("\n## Barred nodes: learner minus list, paired\n")
+    print("| network | barred anomalies | at 20 | at 100 | at 200 | counted |")
+    print("|---|---|---|---|---|---|")
     by = {(one["network"], one["method"], one["seed"]): one for one in cells}
-    counted: dict[int, list[float]] = {}
+    counted: dict[str, list[list[float]]] = {}
     for name in (*REAL, *INJECTED):
         pairs = [
             (by[name, "learner", s], by[name, "list", s])
@@ -197,16 +200,28 @@ def page(cells: list[dict]) -> None:
         if not pairs:
             continue
         few = float(np.mean([one["barred_anomalies"] for one, _ in pairs]))
-        cells_of = []
-        for at in ("100", "200"):
+        counts_here, cells_of = few >= FEW and name in REAL, []
+        for at in ("20", "100", "200"):
             gaps = [one["roc_auc"][at] - two["roc_auc"][at] for one, two in pairs if at in one["roc_auc"]]
-            half = 1.96 * np.std(gaps, ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
-            cells_of.append(f"{np.mean(gaps):+.3f} ± {half:.3f}")
-            if few >= FEW and name in REAL:
-                counted.setdefault(int(at), []).append(float(np.mean(gaps)))
-        print(f"| {name} | {few:.0f} | {' | '.join(cells_of)} | {'yes' if few >= FEW and name in REAL else 'no'} |")
-    for at, gaps in counted.items():
-        print(f"\nMean over the {len(gaps)} counted networks at {at}: {np.mean(gaps):+.3f}.")
+            cells_of.append(f"{np.mean(gaps):+.3f} ± {half(gaps):.3f}")
+            if counts_here:
+                counted.setdefault(at, []).append(gaps)
+        print(f"| {name} | {few:.0f} | {' | '.join(cells_of)} | {'yes' if counts_here else 'no'} |")
+    print("\n| mean of the counted networks | at 20 | at 100 | at 200 |\n|---|---|---|---|")
+    draws = {at: [np.mean(one) for one in zip(*gaps, strict=False)] for at, gaps in counted.items()}
+    networks = {at: [np.mean(one) for one in gaps] for at, gaps in counted.items()}
+    for words, means in (("over draws of barred nodes", draws), ("over networks", networks)):
+        print(
+            f"| interval {words} | " + " | ".join(f"{np.mean(m):+.3f} ± {half(m):.3f}" for m in means.values()) + " |"
+        )
+
+
+def half(values: Sequence[float] | np.ndarray) -> float:
+    """Half of Student's 95 % interval of a mean."""
+    from scipy.stats import t
+
+    count = len(values)
+    return float(t.ppf(0.975, count - 1) * np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else np.nan
 
 
 def main() -> None:
@@ -215,10 +230,17 @@ def main() -> None:
     parser.add_argument("cells", type=Path)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--methods", default=";".join(METHODS), help="separated by ;")
+    parser.add_argument("--real", action="store_true", help="without injected anomalies")
     parser.add_argument("--cache", type=Path, default=Path(".feedback-features"), help="folder for features")
     asked = parser.parse_args()
     if asked.what == "run":
-        run(asked.cells, asked.seeds, asked.methods.split(";"), asked.cache)
+        run(
+            asked.cells,
+            asked.seeds,
+            asked.methods.split(";"),
+            asked.cache,
+            tuple(REAL) if asked.real else (*REAL, *INJECTED),
+        )
     else:
         page(read(asked.cells))  # type: ignore[arg-type]
 

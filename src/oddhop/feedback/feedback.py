@@ -101,8 +101,8 @@ class Feedback:
         network, nodes : as a detector takes them.
         answers : all answers so far, see :func:`oddhop.feedback.as_answers`. One about a node that is not in
             the network counts where its features are known from an earlier fit or from the file it was loaded from.
-        result : the table that the detector gave for this network, such as that of a run; with it a detector that was
-            loaded from a file is not fitted again.
+        result : the table in which the detector, which is fitted, ranks this network; with it a detector that was
+            loaded from a model file is not fitted again.
         """
         taken = as_network(network, nodes)
         told = as_answers({} if answers is None else answers)
@@ -126,6 +126,7 @@ class Feedback:
         """Rank a network, this one or a later one with the same attributes; return a table like ``result_``."""
         self._check()
         if network is None:
+            self._check_network()
             return self.result_
         taken = as_network(network, nodes)
         result, x, names = self._seen(taken, self.detector.rank(taken))
@@ -135,7 +136,7 @@ class Feedback:
 
     def next_questions(self, n: int = 1, *, exclude: Iterable[Any] = ()) -> list[Question]:
         """Return the nodes to be asked about next, the first one first; none that was answered or is excluded."""
-        self._check()
+        self._check_network()
         order = self._next(n, exclude)
         if self.learned_ is None:
             chance = np.full(order.size, np.nan)
@@ -156,7 +157,7 @@ class Feedback:
 
     def explain(self, id: Any) -> LearnedExplanation:  # noqa: A002 - as the column is called
         """Return why a node is where it is: what the answers say, and the detector's own explanation."""
-        self._check()
+        self._check_network()
         node = int(self._numbers([id])[0])
         return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
 
@@ -166,7 +167,7 @@ class Feedback:
         They end in the same leaf in at least ``least`` of the trees, and are sought among the next questions. While
         half of these do, the answers tell hardly any node from another, and there are none.
         """
-        self._check()
+        self._check_network()
         if self.learned_ is None or self.learned_.forest is None:
             return []
         asked = self._next(SOUGHT_AMONG, [id])
@@ -251,6 +252,13 @@ class Feedback:
             return among[np.argsort(self._static_rank[among], kind="stable")][:n]
         return self.learned_.head(self._x, among, n, workers=available_workers())
 
+    def _check_network(self) -> None:
+        self._check()
+        if "result_" not in vars(self):
+            raise NotFittedError(
+                "this Feedback was loaded, and a file holds no network; call fit(network, answers), or rank(network)"
+            )
+
     def _numbers(self, ids: list[Any]) -> Ints:
         """Give the places of those ids among the judged nodes that are in the network; unknown ones are refused."""
         known = [one for one in ids if one not in self._away]
@@ -266,6 +274,8 @@ class Feedback:
         for column, name in enumerate(names):
             x[:, column] = table[name].to_numpy()
         order = network.numbers(result["id"]) - network.graph.judged.start
+        if order.size != table.num_rows or np.bincount(order, minlength=order.size).max() > 1:
+            raise GraphError("the result does not rank every node of the network once", "give the one made of it")
         score = np.empty(table.num_rows)
         score[order] = result["score"].to_numpy()
         x[:, -1] = places(score)
@@ -282,19 +292,17 @@ class Feedback:
             aligned = np.column_stack(found).astype(np.float32)
             earlier = dict(zip(self.memory_.ids, aligned, strict=True))
         first, rows, ids, away = network.graph.judged.start, [], [], set()
-        for name in told.ids.to_pylist():
-            try:
-                place = int(network.numbers([name])[0]) - first
-                rows.append(x[place])
-                ids.append(network.judged_ids[place].as_py())
-            except GraphError as error:
-                if name not in earlier:
-                    raise AnswersError(
-                        f"an answer is about a node there is not: {error.problem}", error.remedy
-                    ) from None
+        asked_about = told.ids.to_pylist()
+        for name, number in zip(asked_about, _numbers_of(network, asked_about), strict=True):
+            if not isinstance(number, GraphError):
+                rows.append(x[number - first])
+                ids.append(network.judged_ids[number - first].as_py())
+            elif name in earlier:
                 rows.append(earlier[name])
                 ids.append(name)
                 away.add(name)
+            else:
+                raise AnswersError(f"an answer is about a node there is not: {number.problem}", number.remedy)
         self._away = away
         keys, mixed = network.keys[network.graph.judged], np.empty(x.shape[0], dtype=np.uint64)
         mixed_pairs(keys, np.full(keys.size, self.seed, dtype=np.uint64), mixed)
@@ -334,3 +342,14 @@ class Feedback:
                 f"It is number {self._static_rank[node]:,} of the label-free ranking; no answer speaks against it yet."
             )
         return like(self._x[node], self._memory.x, self._memory.answers, self._memory, self.learned_)
+
+
+def _numbers_of(network: Network, ids: list[Any]) -> list[int | GraphError]:
+    """Give the number of each node, or why there is none; all are looked up at once where all are there."""
+    if not ids:
+        return []
+    try:
+        return network.numbers(ids).tolist()  # type: ignore[no-any-return]
+    except GraphError as error:
+        half = len(ids) // 2
+        return [*_numbers_of(network, ids[:half]), *_numbers_of(network, ids[half:])] if half else [error]

@@ -4,10 +4,13 @@ With z the label-free rank of a node as a normal score, the chance that a node i
 
     logit p = b + c z + r(x),
 
-b and c by a penalised fit to the answers, which starts at a gentle slope and may forget the order where the answers
-contradict it. r is the mean over random trees that are grown on answer - p. A leaf with n answers, k of them hits, of
-which the prior foretold the share q, says logit((k + q) / (n + 1)) - logit(q): nothing where nobody was asked, and more
-with every answer. A few random nodes of the network count as a twentieth of a "harmless" each.
+b and c from the first hit on by a penalised fit to the answers, which starts at a gentle slope and may forget the order
+where the answers contradict it. Before that they stay where they start: a fit to nothing but "harmless" would say that
+all is harmless, and leave nothing to learn. r is the mean over random trees that are grown on answer - p. A leaf with n
+answers, k of them hits, of which the prior foretold the share q, says logit((k + q) / (n + 1)) - logit(q): nothing
+where nobody was asked, and more with every answer. A few random nodes stand for what was not asked: to the fit of b and
+c each is a twentieth of a "harmless"; to the trees it is what the prior foretold, so that they tell kinds that were
+cleared again and again from those that nobody was asked about.
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ from oddhop.feedback.trees import Forest, grow
 
 TREES, FIRST_TREES, KEPT = 64, 12, 0.75
 BACKGROUND, BACKGROUND_WEIGHT = 200, 0.05
-START, SPREAD = (-3.0, 0.5), (2.0, 1.0)  # of b and c: where the fit begins, and how far it strays without evidence
-LEAST_SLOPE = 0.1  # without it the order is lost where nothing but harmless was answered
+START, SPREAD = (-3.0, 0.25), (2.0, 1.0)  # of b and c: where the fit begins, and how far it strays without evidence
+LEAST_SLOPE = 0.01  # the order never turns round, and decides between equals
 STEPS, LARGEST_STEP = 15, 2.0
 ONE_ANSWER = 1.0  # what the prior of a leaf weighs
 HEAD = 400
@@ -96,7 +99,7 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
     >>> x = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
     >>> learned = learn(Rows(x[:40], (x[:40, 0] > 0).astype(float), x[100:]))
     >>> score = learned.score(x[40:100])
-    >>> bool(score[x[40:100, 0] > 0].mean() > score[x[40:100, 0] < 0].mean() + 1)
+    >>> bool(score[x[40:100, 0] > 0].mean() > score[x[40:100, 0] < 0].mean() + 0.3)
     True
     """
     if not (rows.hits == 0).any():
@@ -105,10 +108,11 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
     hits = np.concatenate([rows.hits, np.zeros(rows.background.shape[0])])
     weights = np.concatenate([np.ones(rows.hits.size), np.full(rows.background.shape[0], BACKGROUND_WEIGHT)])
     place = x[:, -1].astype(np.float64)
-    start, slope = _prior(place, hits, weights)
+    start, slope = _prior(place, hits, weights) if rows.hits.any() else START
     prior = expit(start + slope * place)
+    targets = np.where(np.arange(hits.size) < rows.hits.size, hits - prior, 0.0)
     tried = int(np.sqrt(x.shape[1])) + 1
-    forest = grow(x, hits - prior, weights, prior, seed, trees=TREES, tried=tried, kept=KEPT, ridge=ONE_ANSWER)
+    forest = grow(x, targets, weights, prior, seed, trees=TREES, tried=tried, kept=KEPT, ridge=ONE_ANSWER)
     return Learned(start, slope, forest)
 
 

@@ -18,6 +18,7 @@ from oddhop.base.randomness import mix, unit
 ROWS_AT_ONCE = 512  # stay in the cache
 BLOCK = 65_536
 LEAF = -1
+DRAWS = 8  # of two rows that differ, before a cut may be anywhere
 SAME = 0.05  # targets that differ by less are not told apart
 
 
@@ -83,7 +84,7 @@ def grow(
     weights : what each answer weighs.
     prior : the chance that the prior foretold.
     seed : of the draws.
-    tried : how many features are tried at a branch, each with one random cut.
+    tried : how many features are tried at a branch, each with one random cut between two random rows.
     kept : the share of the rows that a tree sees.
     ridge : how many answers the prior of a leaf weighs.
 
@@ -175,8 +176,18 @@ def _grow(
                 if not low < high:
                     continue
                 found += 1
-                state = mix(state, 3)
-                at = np.float32(low + unit(state) * (high - low))
+                # Between two random rows, so that a long tail gets as few cuts as it has rows.
+                one, two = low, high
+                for _ in range(DRAWS):
+                    state = mix(state, 3)
+                    first = x[order[start + int(unit(state) * (stop - start))], column]
+                    state = mix(state, 4)
+                    second = x[order[start + int(unit(state) * (stop - start))], column]
+                    if first != second:
+                        one, two = min(first, second), max(first, second)
+                        break
+                state = mix(state, 5)
+                at = np.float32(one + unit(state) * (two - one))
                 if at >= high:
                     at = low
                 below, below_total = 0.0, 0.0
