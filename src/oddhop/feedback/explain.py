@@ -61,11 +61,6 @@ class Remembered(Protocol):
         """Features of random nodes."""
 
 
-def explained(label_free: Explanation, learned: str) -> LearnedExplanation:
-    """Put both together."""
-    return LearnedExplanation(label_free, learned)
-
-
 def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
     """Say which answered nodes a node is most like, by the share of trees in which they end in the same leaf."""
     if learned.forest is None or not x.shape[0]:

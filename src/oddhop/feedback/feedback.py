@@ -21,7 +21,7 @@ from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load as load_detector
 from oddhop.errors import AnswersError, GraphError, ModelFileError
 from oddhop.feedback.answers import Answers, as_answers
-from oddhop.feedback.explain import LearnedExplanation, Question, explained, like
+from oddhop.feedback.explain import LearnedExplanation, Question, like
 from oddhop.feedback.learner import BACKGROUND, Learned, Rows, learn, places
 from oddhop.tables.network import Network, as_network
 
@@ -159,7 +159,7 @@ class Feedback:
         """Return why a node is where it is: what the answers say, and the detector's own explanation."""
         self._check_network()
         node = int(self._numbers([id])[0])
-        return explained(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
+        return LearnedExplanation(self.detector.explain(id, self.network_, result=self._label_free), self._why(node))
 
     def look_alikes(self, id: Any, n: int = 10, *, least: float = LOOK_ALIKE) -> list[Any]:  # noqa: A002
         """Return nodes that the answers hardly tell from this one, the most alike first.

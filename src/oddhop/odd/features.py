@@ -54,8 +54,12 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     f = edge_ratios(own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     if not panel.kinship.silent:
         out |= _told("kinship", _edges(own.indptr, own.indices, own.upper, f))
+    adjacency = sp.csr_array(
+        (np.ones(own.indices.size, np.float32), own.indices, own.indptr), shape=2 * (own.node_count,)
+    )
     for name, values in _named(panel.blocks, single, seen.coordinates):
-        around = _mean(own, values)
+        # The node's own value where it has no neighbours.
+        around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
         out |= {name: values, f"neighbours: {name}": around, f"{name} beyond neighbours": values - around}
     if single.flow_count:
         flows, first = flow_attributes(single), single.attribute_count - single.flow_count
@@ -84,13 +88,6 @@ def _named(blocks: Blocks, graph: Graph, coordinates: Floats) -> Iterator[tuple[
 
 def _name(graph: Graph, column: int) -> str:
     return f"column {column + 1}" if graph.attribute_names is None else graph.attribute_names[column]
-
-
-def _mean(graph: Graph, values: Floats) -> Floats:
-    """Give the mean of a value over the neighbours of every node; the node's own where there are none."""
-    ones = np.ones(graph.indices.size, dtype=np.float32)
-    adjacency = sp.csr_array((ones, graph.indices, graph.indptr), shape=2 * (graph.node_count,))
-    return np.where(graph.degrees > 0, (adjacency @ values) / np.maximum(graph.degrees, 1), values)
 
 
 @compiled

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from oddhop.casebook import open_book
 from oddhop.detector.base import GraphDetector
 from oddhop.errors import AnswersError
-from oddhop.feedback import Answers, Feedback, as_answers
+from oddhop.feedback import Answers, Feedback, Question, as_answers
 from oddhop.runs.log import Log
 from oddhop.tables.network import Network
 from oddhop.tables.read.database import database as opened_database
@@ -23,6 +23,7 @@ from oddhop.tables.results import write_csv, write_parquet
 LEARNED, LEARNED_CSV, QUESTIONS, FEEDBACK = "learned.parquet", "learned.csv", "questions.csv", "feedback.oddhop"
 WORDS = {"1": 1, "0": 0, "": None, "yes": 1, "no": 0, "unsure": None, "confirmed": 1, "cleared": 0, "watch": None}
 VERDICTS = {"confirmed": 1, "cleared": 0, "watch": None}
+ASKED = 20
 BOOKS = (".db", ".sqlite", ".sqlite3")
 
 
@@ -115,12 +116,12 @@ def learned_from(detector: GraphDetector, network: Network, result: pa.Table, an
     return found
 
 
-def write_learned(folder: Path, found: Feedback, questions: int) -> pa.Table:
-    """Write the learned ranking, the next questions, and the file to go on with; return the ranking."""
+def write_learned(folder: Path, found: Feedback, questions: int = ASKED) -> list[Question]:
+    """Write the learned ranking, the next questions, and the file to go on with; return the questions."""
     write_parquet(found.result_, folder / LEARNED)
     write_csv(found.result_, folder / LEARNED_CSV)
     asked = found.next_questions(questions)
     names = ("id", "rank", "rank_label_free", "why")
     write_csv(pa.table({name: [getattr(one, name) for one in asked] for name in names}), folder / QUESTIONS)
     found.save(folder / FEEDBACK)
-    return found.result_
+    return asked

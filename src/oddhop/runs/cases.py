@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress
-from oddhop.casebook import Book, Decision, Entry, fingerprint_of, member_ids, suppressed
+from oddhop.casebook import Book, Decision, Entry, Fingerprint, fingerprint_of, member_ids, suppressed
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.flagging import threshold
 from oddhop.explain.cases import case_numbers
@@ -108,7 +108,8 @@ def cases_of_run(
         explanations += detector.explain_nodes(network, result, more, progress=progress)
         numbers = case_numbers(explanations)
         nodes = network.numbers(judged["id"].slice(0, len(numbers)))
-        decisions = _decided(book, network, nodes, numbers, run)
+        seen = {} if book is None else _judged(network, nodes, numbers)
+        decisions = {} if book is None else _decided(book, seen, run)
         head = None if top is None else _head(numbers, decisions, top)
         if top is None or head is not None or count >= min(judged.num_rows, MOST_EXPLAINED):
             break
@@ -122,9 +123,9 @@ def cases_of_run(
     if book is not None:
         listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}
         with book.writing():  # what is decided must still hold when it is written
-            found = _decided(book, network, nodes, numbers, run)
+            found = _decided(book, seen, run)
             decisions = {number: one for number, one in found.items() if number in listed}
-            book.append(_opened(network, judged, nodes, numbers, decisions, run, at))
+            book.append(_opened(judged, numbers, seen, decisions, run, at))
     cases = RunCases(tuple(explanations), tuple(numbers), None if book is None else decisions)
     return cases, cases.added_to(result)
 
@@ -134,22 +135,17 @@ def _flagged(result: pa.Table, line: float) -> pa.Table:
     return result.set_column(result.column_names.index("flagged"), "flagged", pa.array(mask))
 
 
-def _decided(book: Book | None, network: Network, nodes: Ints, numbers: Sequence[int], run: str) -> dict[int, Decision]:
-    """Ask the book about cases. A new one is called by the id of its first member."""
-    if book is None or not numbers:
-        return {}
-    asked, names = {}, {}
-    for number, mine in _members(nodes, numbers).items():
-        texts = member_ids(network, mine)
-        names[number] = texts[0]
-        asked[texts[0]] = texts, fingerprint_of(network, mine)
-    found = suppressed(book, asked, run=run).by_case
-    return {number: found[name] for number, name in names.items()}
-
-
-def _members(nodes: Ints, numbers: Sequence[int]) -> dict[int, Ints]:
+def _judged(network: Network, nodes: Ints, numbers: Sequence[int]) -> dict[int, tuple[list[str], Fingerprint]]:
+    """Return the members of every case, the first one first, and what there is to judge of them."""
     cases = np.asarray(numbers)
-    return {number: nodes[cases == number] for number in dict.fromkeys(numbers)}
+    members = {number: nodes[cases == number] for number in dict.fromkeys(numbers)}
+    return {number: (member_ids(network, mine), fingerprint_of(network, mine)) for number, mine in members.items()}
+
+
+def _decided(book: Book, seen: Mapping[int, tuple[list[str], Fingerprint]], run: str) -> dict[int, Decision]:
+    """Ask the book about cases. A new one is called by the id of its first member."""
+    found = suppressed(book, {members[0]: (members, judged) for members, judged in seen.values()}, run=run).by_case
+    return {number: found[members[0]] for number, (members, _) in seen.items()}
 
 
 def _head(numbers: Sequence[int], decisions: Mapping[int, Decision], top: int) -> int | None:
@@ -164,28 +160,18 @@ def _head(numbers: Sequence[int], decisions: Mapping[int, Decision], top: int) -
 
 
 def _opened(
-    network: Network,
-    judged: pa.Table,
-    nodes: Ints,
+    table: pa.Table,
     numbers: Sequence[int],
+    seen: Mapping[int, tuple[list[str], Fingerprint]],
     decisions: Mapping[int, Decision],
     run: str,
     at: str,
 ) -> list[Entry]:
     """Return the entries of the cases that are new, have changed, or come back; with rank and score of the first."""
-    members, entries = _members(nodes, numbers), []
+    entries = []
     for number, one in decisions.items():
         if one.opens:
-            first = numbers.index(number)
-            entries.append(
-                Entry.of_run(
-                    run,
-                    one.case_id,
-                    members=member_ids(network, members[number]),
-                    fingerprint=fingerprint_of(network, members[number]),
-                    rank=judged["rank"][first].as_py(),
-                    score=judged["score"][first].as_py(),
-                    at=at,
-                )
-            )
+            first = table.slice(numbers.index(number), 1).select(["rank", "score"]).to_pylist()[0]
+            members, judged = seen[number]
+            entries.append(Entry.of_run(run, one.case_id, members=members, fingerprint=judged, at=at, **first))
     return entries

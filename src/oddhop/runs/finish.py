@@ -26,7 +26,6 @@ from oddhop.tables.network import Network
 from oddhop.tables.read.sql import put_table
 from oddhop.tables.results import write_parquet
 
-ASKED = 20
 WriteMode = Literal["create", "replace", "append"]
 
 
@@ -108,7 +107,7 @@ def finish_run(
         write_report(folder, detector, network, result, cases.explanations, told, table, log)
     if network is not None and destination.answers is not None:
         found = learned_from(detector, network, result, destination.answers, log)
-        write_learned(folder, found, ASKED)
+        write_learned(folder, found)
     figures = files.write_results(folder, result, in_shards=network is None) | files.ending_part(detector, result)
     figures |= cases.counts()
     if destination.write_to is not None and destination.database is not None:

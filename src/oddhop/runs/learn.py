@@ -9,14 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from oddhop.base.checkpoints import locked
-from oddhop.errors import RunFolderError
 from oddhop.feedback import Question
 from oddhop.runs import folder as files
-from oddhop.runs.answers import learned_from, read_answers, write_learned
+from oddhop.runs.answers import ASKED, learned_from, read_answers, write_learned
+from oddhop.runs.detect import complete_run
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.reopen import reopen
-
-QUESTIONS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ def learn(
     answers: Any,
     *,
     out: str | Path,
-    questions: int = QUESTIONS,
+    questions: int = ASKED,
     edges: Any = None,
     nodes: Any = None,
     database: str | None = None,
@@ -68,11 +66,10 @@ def learn(
     opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
     told = read_answers(answers, database)
     with locked(out) as folder:
-        if files.read_manifest(folder) is not None:
-            raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+        complete_run(folder, log, resume=False)
         found = learned_from(opened.detector, opened.network, opened.result, told, log)
-        result = write_learned(folder, found, questions)
+        asked = write_learned(folder, found, questions)
         kept = {name: opened.manifest[name] for name in ("tables", "data", "settings", "detector", "seed")}
         counts = {"confirmed": told.hits, "cleared": told.harmless, "all": len(told.ids)}
-        files.write_manifest(folder, "learn", {**kept, "answers": counts, "results": {"rows": result.num_rows}})
-    return LearnedRun(folder, result, tuple(found.next_questions(questions)), found.notice)
+        files.write_manifest(folder, "learn", {**kept, "answers": counts, "results": {"rows": found.result_.num_rows}})
+    return LearnedRun(folder, found.result_, tuple(asked), found.notice)
