@@ -11,8 +11,8 @@ import numpy as np
 from oddhop.casebook import Book, Entry, fingerprint_of, member_ids
 from oddhop.errors import SettingsError
 from oddhop.review.cases import Cases, Seen
+from oddhop.runs.answers import VERDICTS
 
-VERDICTS = ("confirmed", "cleared", "watch")
 LONGEST_REASON, LONGEST_NOTE, MOST_TOGETHER = 200, 10_000, 100
 
 

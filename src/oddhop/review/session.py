@@ -18,11 +18,11 @@ from oddhop.errors import SettingsError
 from oddhop.feedback import Feedback, Question
 from oddhop.reports.page import Case, card
 from oddhop.review.cases import Cases, Seen
-from oddhop.review.desk import VERDICTS, Desk, Taken
+from oddhop.review.desk import Desk, Taken
+from oddhop.runs.answers import VERDICTS
 from oddhop.runs.folder import run_name
 from oddhop.runs.reopen import OpenedRun
 
-VALUE = {"confirmed": 1, "cleared": 0, "watch": None}
 QUEUE, COMPARED, ALIKE, MOST_NODES = 30, 50, 10, 2_000
 
 
@@ -231,7 +231,7 @@ class Session:
             for row in mine:
                 answers.pop(row, None)
                 if entry.verdict in VERDICTS:
-                    answers[row] = VALUE[entry.verdict]
+                    answers[row] = VERDICTS[entry.verdict]
             if mine:
                 place = self.cases.place(min(mine))
                 given.pop(place, None)

@@ -13,11 +13,11 @@ from oddhop.detector.base import GraphDetector
 from oddhop.errors import AnswersError
 from oddhop.feedback import Answers, Feedback, Question, as_answers
 from oddhop.runs.log import Log
+from oddhop.runs.read import table_named
 from oddhop.tables.network import Network
 from oddhop.tables.read.database import database as opened_database
 from oddhop.tables.read.database import fetch_table
 from oddhop.tables.read.sources import opened
-from oddhop.tables.read.sql import answer as query
 from oddhop.tables.results import write_csv, write_parquet
 
 LEARNED, LEARNED_CSV, QUESTIONS, FEEDBACK = "learned.parquet", "learned.csv", "questions.csv", "feedback.oddhop"
@@ -42,11 +42,8 @@ def read_answers(answers: Any, database: str | None = None) -> Answers:
     """
     if isinstance(answers, str | Path) and _is_book(str(answers)):
         return _of_book(answers)
-    if isinstance(answers, str) and database is not None and answers.lstrip().lower().startswith("select"):
-        with query(database, answers, "the query for answers") as frame:
-            return _of_words(_texts(frame))
     if isinstance(answers, str | Path) or hasattr(answers, "schema"):
-        return _of_words(_texts(answers))
+        return _of_words(_texts(table_named(answers, database)))
     return as_answers(answers)
 
 
