@@ -76,7 +76,7 @@ def method_named(method: str, x: np.ndarray, seed: int) -> Score | None:
     def ours(asked: np.ndarray, hits: np.ndarray) -> np.ndarray:
         order = np.argsort(asked)
         others = np.setdiff1d(background, asked)
-        learned = learn(Rows(x[asked[order]], hits[order], x[others]))
+        learned = learn(Rows(x[asked[order]], hits[order], x[others], x.shape[0]), seed=seed)
         return x[:, -1].astype(float) if learned is None else learned.score(x)
 
     def forest(asked: np.ndarray, hits: np.ndarray) -> np.ndarray:

@@ -225,6 +225,6 @@ def test_answers_may_be_given_again():
 def test_trees_are_the_same_with_any_number_of_threads():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200_000, 5)).astype(np.float32)
-    forest = grow(x[:100], rng.random(100), np.ones(100), np.full(100, 0.5), 0, trees=20, tried=2, kept=0.75, ridge=1.0)
+    forest = grow(x[:100], rng.integers(0, 2, 100).astype(float), np.ones(100), 0, trees=20, tried=2)
     assert (forest.predict(x, workers=1) == forest.predict(x, workers=3)).all()
     assert (forest.leaves(x[:9]).max(axis=1) < forest.feature.size).all()

@@ -63,8 +63,6 @@ class Remembered(Protocol):
 
 def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
     """Say which answered nodes a node is most like, by the share of trees in which they end in the same leaf."""
-    if learned.forest is None or not x.shape[0]:
-        return "No answered node is like it."
     leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
     alike = (leaves[1:] == leaves[0]).mean(axis=1)
     told = []

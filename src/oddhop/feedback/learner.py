@@ -1,16 +1,17 @@
-"""The learner: the label-free order as a prior, and trees for what the answers say against it.
+"""The learner: a random forest on the answers, and the label-free order where the answers do not decide.
 
-With z the label-free rank of a node as a normal score, the chance that a node is worth the analyst's time is
+With z the label-free rank of a node as a normal score and p the share of hits that a random forest foretells, nodes are
+ordered by
 
-    logit p = b + c z + r(x),
+    c z + logit((T p + 1) / (T + 2)),
 
-b and c from the first hit on by a penalised fit to the answers, which starts at a gentle slope and may forget the order
-where the answers contradict it. Before that they stay where they start: a fit to nothing but "harmless" would say that
-all is harmless, and leave nothing to learn. r is the mean over random trees that are grown on answer - p. A leaf with n
-answers, k of them hits, of which the prior foretold the share q, says logit((k + q) / (n + 1)) - logit(q): nothing
-where nobody was asked, and more with every answer. A few random nodes stand for what was not asked: to the fit of b and
-c each is a twentieth of a "harmless"; to the trees it is what the prior foretold, so that they tell kinds that were
-cleared again and again from those that nobody was asked about.
+T the number of trees. The weight c of the label-free order follows from how right that order was so far: with r the
+share of hits among those of its first n nodes that are answered, n the number of all answers, c = 0.02 + 2 r^2. An
+order that finds hits keeps its say about nodes that nobody was asked about; one that does not hardly decides
+between equals.
+
+A forest needs both answers. While all are "harmless", random nodes of the network take the place of hits: what is like
+the cleared nodes goes down.
 """
 
 from __future__ import annotations
@@ -18,59 +19,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.feedback.trees import Forest, grow
 
-TREES, FIRST_TREES, KEPT = 64, 12, 0.75
+TREES = 64
+LEAST_SLOPE, SLOPE, FIRST_SLOPE = 0.02, 2.0, 2.0
+PRIOR_HITS, PRIOR_ANSWERS = 1, 6  # of the share of hits in the order, before any answer
 BACKGROUND, BACKGROUND_WEIGHT = 200, 0.05
-START, SPREAD = (-3.0, 0.25), (2.0, 1.0)  # of b and c: where the fit begins, and how far it strays without evidence
-LEAST_SLOPE = 0.01  # the order never turns round, and decides between equals
-STEPS, LARGEST_STEP = 15, 2.0
-ONE_ANSWER = 1.0  # what the prior of a leaf weighs
-HEAD = 400
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is learned from: answered nodes, and random ones of the network.
+    """What is learned from.
 
     Attributes
     ----------
-    x : (answered, features), float32; the last feature is the place.
+    x : (answered, features), float32; the last feature is the place, see :func:`places`.
     hits : 1 or 0.
-    background : the same features of random nodes.
+    background : the same features of random nodes that are not answered.
+    nodes : how many nodes are ranked.
     """
 
     x: Floats
     hits: Floats
     background: Floats
+    nodes: int
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned: the prior's intercept and slope, and trees; ``forest`` is None where the order stands."""
+    """What was learned: the weight of the label-free order, and a forest."""
 
-    start: float
     slope: float
-    forest: Forest | None
+    forest: Forest
 
     def score(self, x: Floats, *, workers: int = 1) -> Floats:
-        """Return the logit of the chance that a node is worth the analyst's time."""
-        prior = self.start + self.slope * x[:, -1].astype(np.float64)
-        return prior if self.forest is None else prior + self.forest.predict(x, workers=workers)
-
-    def head(self, x: Floats, among: Ints, count: int, *, workers: int = 1) -> Ints:
-        """Return the ``count`` of some rows that score highest, the highest first.
-
-        The first trees choose who is scored by all of them: of a million nodes few can be the next question.
-        """
-        if self.forest is not None and among.size > max(HEAD, 4 * count):
-            quick = Learned(self.start, self.slope, self.forest.first(FIRST_TREES))
-            rough = quick.score(x if among.size == x.shape[0] else x[among], workers=workers)
-            among = among[_highest(rough, max(HEAD, 4 * count))]
-        return among[_highest(self.score(x[among], workers=workers), count)]
+        """Return what nodes are ordered by, one a row."""
+        trees = self.forest.roots.size
+        hits = trees * self.forest.predict(x, workers=workers) + 1
+        return np.asarray(self.slope * x[:, -1].astype(np.float64) + np.log(hits / (trees + 2 - hits)))
 
 
 def places(score: Floats) -> Floats:
@@ -97,42 +86,51 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
     >>> import numpy as np
     >>> from oddhop.feedback.learner import Rows, learn
     >>> x = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
-    >>> learned = learn(Rows(x[:40], (x[:40, 0] > 0).astype(float), x[100:]))
+    >>> learned = learn(Rows(x[:40], (x[:40, 0] > 0).astype(float), x[100:], nodes=300))
     >>> score = learned.score(x[40:100])
     >>> bool(score[x[40:100, 0] > 0].mean() > score[x[40:100, 0] < 0].mean() + 0.3)
     True
     """
     if not (rows.hits == 0).any():
         return None
-    x = np.concatenate([rows.x, rows.background])
-    hits = np.concatenate([rows.hits, np.zeros(rows.background.shape[0])])
-    weights = np.concatenate([np.ones(rows.hits.size), np.full(rows.background.shape[0], BACKGROUND_WEIGHT)])
-    place = x[:, -1].astype(np.float64)
-    start, slope = _prior(place, hits, weights) if rows.hits.any() else START
-    prior = expit(start + slope * place)
-    targets = np.where(np.arange(hits.size) < rows.hits.size, hits - prior, 0.0)
-    tried = int(np.sqrt(x.shape[1])) + 1
-    forest = grow(x, targets, weights, prior, seed, trees=TREES, tried=tried, kept=KEPT, ridge=ONE_ANSWER)
-    return Learned(start, slope, forest)
+    x, hits, weights, slope = rows.x, rows.hits, np.ones(rows.hits.size), order_weight(rows)
+    if not rows.hits.any():
+        others = rows.background.shape[0]
+        x, hits = np.concatenate([x, rows.background]), np.concatenate([hits, np.ones(others)])
+        weights, slope = np.concatenate([weights, np.full(others, BACKGROUND_WEIGHT)]), FIRST_SLOPE
+    forest = grow(x, hits, weights, seed, trees=TREES, tried=max(1, int(np.sqrt(x.shape[1]))))
+    return Learned(slope, forest)
 
 
-def _prior(place: Floats, hits: Floats, weights: Floats) -> tuple[float, float]:
-    """Fit intercept and slope by Newton's steps; trees say where the order is wrong, the slope stays up."""
-    design = np.column_stack([np.ones(place.size), place])
-    mean, precision = np.array(START), np.diag(1 / np.square(SPREAD))
-    found = mean.copy()
-    for _ in range(STEPS):
-        chance = expit((design * found).sum(axis=1))
-        slope = (design * (weights * (chance - hits))[:, None]).sum(axis=0) + precision @ (found - mean)
-        curve = (weights * chance * (1 - chance))[:, None, None] * design[:, :, None] * design[:, None, :]
-        step = np.linalg.solve(curve.sum(axis=0) + precision, slope)
-        found = found - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
-        found[1] = max(found[1], LEAST_SLOPE)
-    return float(found[0]), float(found[1])
+def order_weight(rows: Rows) -> float:
+    """Return the weight of the label-free order by the answers about its first nodes, as many as there are answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.feedback.learner import Rows, order_weight
+    >>> place = np.array([[2.0], [1.5], [0.0]], dtype=np.float32)
+    >>> for hits in ([0, 0, 1], [1, 1, 0]):
+    ...     round(order_weight(Rows(place, np.array(hits), place[:0], nodes=40)), 2)
+    0.05
+    0.3
+    """
+    first = ndtri(max(1 - rows.hits.size / rows.nodes, 0.0))
+    answered = rows.hits[rows.x[:, -1] >= first]
+    share = (answered.sum() + PRIOR_HITS) / (answered.size + PRIOR_ANSWERS)
+    return float(LEAST_SLOPE + SLOPE * share**2)
 
 
-def _highest(score: Floats, count: int) -> Ints:
-    """Give the places of the highest scores, the highest first; ties in their order."""
+def highest(score: Floats, count: int) -> Ints:
+    """Return the positions of the highest scores, the highest first; ties in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.feedback.learner import highest
+    >>> highest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [1, 3, 2]
+    """
     if count < score.size:
         bar = np.partition(score, score.size - count)[score.size - count]
         among = np.flatnonzero(score >= bar)

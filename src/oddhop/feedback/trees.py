@@ -1,12 +1,12 @@
-"""Extremely randomised trees for a few hundred answers and up to millions of nodes.
+"""A random forest for a few hundred answers and up to millions of nodes.
 
-Scikit-learn's are the same but for three things that are needed here: the same bits with any number of threads and in
-any version, a millisecond a tree less to grow them, and nodes scored in blocks that stay in the processor's cache.
+Scikit-learn's is the same but for three things that are needed here: the same bits with any number of threads and in
+any version, a millisecond a tree less to grow it, and nodes scored in blocks that stay in the processor's cache.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from oddhop.base.randomness import mix, unit
 
 ROWS_AT_ONCE = 512  # stay in the cache
 BLOCK = 65_536
-LEAF = -1
-DRAWS = 8  # of two rows that differ, before a cut may be anywhere
-SAME = 0.05  # targets that differ by less are not told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +26,9 @@ class Forest:
     Attributes
     ----------
     roots : where the trees begin.
-    feature, cut : what a branch asks; ``LEAF`` for leaves.
+    feature, cut : what a branch asks; the feature of a leaf is -1.
     down : where the low side of a branch is; the high side follows it.
-    value : what a leaf adds to the logit of the prior.
+    value : the share of hits in a leaf.
     """
 
     roots: Ints
@@ -41,7 +38,7 @@ class Forest:
     value: Floats
 
     def predict(self, x: Floats, *, workers: int = 1) -> Floats:
-        """Return the mean of what the trees add, one a row."""
+        """Return the mean share of hits over the trees, one a row."""
         out = np.empty(x.shape[0])
 
         def block(start: int) -> None:
@@ -52,10 +49,6 @@ class Forest:
             pass
         return out
 
-    def first(self, count: int) -> Forest:
-        """Return the first trees alone."""
-        return replace(self, roots=self.roots[:count])
-
     def leaves(self, x: Floats) -> Ints:
         """Return the leaf of every row in every tree, (rows, trees)."""
         out = np.empty((x.shape[0], self.roots.size), dtype=np.int64)
@@ -63,39 +56,24 @@ class Forest:
         return out
 
 
-def grow(
-    x: Floats,
-    targets: Floats,
-    weights: Floats,
-    prior: Floats,
-    seed: int,
-    *,
-    trees: int,
-    tried: int,
-    kept: float,
-    ridge: float,
-) -> Forest:
-    """Grow trees.
+def grow(x: Floats, hits: Floats, weights: Floats, seed: int, *, trees: int, tried: int) -> Forest:
+    """Grow trees, each on as many rows as there are, drawn with replacement, until every leaf is of one answer.
 
     Parameters
     ----------
     x : (rows, features), float32.
-    targets : the answer minus what the prior foretold.
-    weights : what each answer weighs.
-    prior : the chance that the prior foretold.
+    hits : 1 or 0.
+    weights : what each row counts.
     seed : of the draws.
-    tried : how many features are tried at a branch, each with one random cut between two random rows.
-    kept : the share of the rows that a tree sees.
-    ridge : how many answers the prior of a leaf weighs.
+    tried : how many features are tried at a branch, each at its best cut.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop.feedback.trees import grow
     >>> x = np.arange(8, dtype=np.float32)[:, None]
-    >>> sizes = {"trees": 50, "tried": 1, "kept": 0.8, "ridge": 1.0}
-    >>> forest = grow(x, np.sign(x[:, 0] - 3.5) / 2, np.ones(8), np.full(8, 0.5), 0, **sizes)
-    >>> (forest.predict(x) > 0).tolist()
+    >>> forest = grow(x, (x[:, 0] > 3.5).astype(float), np.ones(8), 0, trees=50, tried=1)
+    >>> (forest.predict(x) > 0.5).tolist()
     [False, False, False, False, True, True, True, True]
     """
     rows = x.shape[0]
@@ -103,20 +81,17 @@ def grow(
     feature, down = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
     cut, value = np.empty(size, dtype=np.float32), np.empty(size)
     roots = np.empty(trees, dtype=np.int64)
-    used = _grow(x, targets, weights, prior, np.uint64(seed), tried, kept, ridge, roots, feature, cut, down, value)
+    used = _grow(np.ascontiguousarray(x), hits, weights, np.uint64(seed), tried, roots, feature, cut, down, value)
     return Forest(roots, feature[:used], cut[:used], down[:used], value[:used])
 
 
 @compiled
 def _grow(
     x: Floats,
-    targets: Floats,
+    hits: Floats,
     weights: Floats,
-    prior: Floats,
     seed: np.uint64,
     tried: int,
-    kept: float,
-    ridge: float,
     roots: Ints,
     feature: Ints,
     cut: Floats,
@@ -125,24 +100,28 @@ def _grow(
 ) -> int:
     rows, columns = x.shape
     used = 0
-    order, spare = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    order, spare, drawn = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows)
     starts, stops, places = (
         np.empty(2 * rows + 2, np.int64),
         np.empty(2 * rows + 2, np.int64),
         np.empty(2 * rows + 2, np.int64),
     )
-    pool = np.arange(columns)
+    pool, values = np.arange(columns), np.empty(rows, np.float32)
     for tree in range(roots.size):
         state = mix(mix(seed, tree), 0)
+        drawn[:] = 0.0
+        for _ in range(rows):
+            state = mix(state, 1)
+            row = int(unit(state) * rows)
+            drawn[row] += weights[row]
         count = 0
         for row in range(rows):
-            state = mix(state, 1)
-            if unit(state) < kept:
+            if drawn[row] > 0:
                 order[count] = row
                 count += 1
-        if count == 0:
-            order[0] = 0
-            count = 1
+        # The features are drawn from the same order for every tree.
+        for k in range(columns):
+            pool[k] = k
         roots[tree] = used
         starts[0], stops[0], places[0] = 0, count, used
         used += 1
@@ -150,17 +129,13 @@ def _grow(
         while waiting:
             waiting -= 1
             start, stop, place = starts[waiting], stops[waiting], places[waiting]
-            weight, total, foretold, low_target, high_target = 0.0, 0.0, 0.0, np.inf, -np.inf
+            size = stop - start
+            weight, total = 0.0, 0.0
             for k in range(start, stop):
-                row = order[k]
-                weight += weights[row]
-                total += weights[row] * targets[row]
-                foretold += weights[row] * prior[row]
-                low_target, high_target = min(low_target, targets[row]), max(high_target, targets[row])
-            share = min(max(foretold / weight, 1e-6), 1 - 1e-6)
-            after = min(max((total + foretold + ridge * share) / (weight + ridge), 1e-6), 1 - 1e-6)
-            feature[place], value[place] = -1, np.log(after / (1 - after)) - np.log(share / (1 - share))
-            if high_target - low_target < SAME:
+                weight += drawn[order[k]]
+                total += drawn[order[k]] * hits[order[k]]
+            feature[place], value[place] = -1, total / weight
+            if total <= 0.0 or total >= weight:
                 continue
             best, best_feature, best_cut = -1.0, -1, np.float32(0)
             found, last = 0, columns
@@ -170,37 +145,26 @@ def _grow(
                 last -= 1
                 column = pool[k]
                 pool[k], pool[last] = pool[last], column
-                low, high = x[order[start], column], x[order[start], column]
-                for k in range(start + 1, stop):
-                    low, high = min(low, x[order[k], column]), max(high, x[order[k], column])
-                if not low < high:
+                for k in range(size):
+                    values[k] = x[order[start + k], column]
+                sorted_rows = np.argsort(values[:size])
+                if not values[sorted_rows[0]] < values[sorted_rows[size - 1]]:
                     continue
                 found += 1
-                # Between two random rows, so that a long tail gets as few cuts as it has rows.
-                one, two = low, high
-                for _ in range(DRAWS):
-                    state = mix(state, 3)
-                    first = x[order[start + int(unit(state) * (stop - start))], column]
-                    state = mix(state, 4)
-                    second = x[order[start + int(unit(state) * (stop - start))], column]
-                    if first != second:
-                        one, two = min(first, second), max(first, second)
-                        break
-                state = mix(state, 5)
-                at = np.float32(one + unit(state) * (two - one))
-                if at >= high:
-                    at = low
                 below, below_total = 0.0, 0.0
-                for k in range(start, stop):
-                    row = order[k]
-                    if x[row, column] <= at:
-                        below += weights[row]
-                        below_total += weights[row] * targets[row]
-                above, above_total = weight - below, total - below_total
-                # More of this is less variance within; the rest of the formula is the same for all cuts.
-                gain = below_total * below_total / below + above_total * above_total / max(above, 1e-300)
-                if gain > best:
-                    best, best_feature, best_cut = gain, column, at
+                for k in range(size - 1):
+                    row = order[start + sorted_rows[k]]
+                    below += drawn[row]
+                    below_total += drawn[row] * hits[row]
+                    low, high = values[sorted_rows[k]], values[sorted_rows[k + 1]]
+                    if low < high:
+                        above, above_total = weight - below, total - below_total
+                        # More of this is less variance within; the rest of the formula is the same for all cuts.
+                        gain = below_total * below_total / below + above_total * above_total / above
+                        if gain > best:
+                            best, best_feature = gain, column
+                            middle_value = np.float32((low + high) / 2)
+                            best_cut = middle_value if middle_value < high else low
             if best_feature < 0:
                 continue
             middle, far = start, 0
@@ -218,9 +182,6 @@ def _grow(
             starts[waiting + 1], stops[waiting + 1], places[waiting + 1] = middle, stop, used + 1
             waiting += 2
             used += 2
-        # The features are drawn from the same order for every tree.
-        for k in range(columns):
-            pool[k] = k
     return used
 
 

@@ -10,14 +10,12 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from oddhop.casebook import Book, Entry
 from oddhop.errors import SettingsError
 from oddhop.feedback import Feedback, Question
 from oddhop.reports.page import Case, card
-from oddhop.review.cases import Cases, Seen
+from oddhop.review.cases import Cases
 from oddhop.review.desk import Desk, Taken
 from oddhop.runs.answers import VERDICTS
 from oddhop.runs.folder import run_name
@@ -129,7 +127,7 @@ class Session:
         seen = self.cases.named(case_id)
         said = next((entry for entry, place in self.reading.given if place == seen.place), None)
         why = "It is not among the next questions." if said is None else f"{said.who} said: {said.verdict}."
-        ranks = self._rank(seen), seen.rank
+        ranks = self.feedback.rank_of(seen.id), seen.rank
         return Asked(
             seen.case_id, str(seen.id), len(seen.rows), why, *ranks, answered=seen.rows[0] in self.reading.answers
         )
@@ -253,7 +251,3 @@ class Session:
                 return list(found.values())[:QUEUE]
             count *= 4
             asked = self.feedback.next_questions(count)
-
-    def _rank(self, seen: Seen) -> int:
-        ids = self.feedback.result_["id"]
-        return int(pc.index(ids, pa.scalar(seen.id, ids.type)).as_py()) + 1
