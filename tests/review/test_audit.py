@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from oddhop.casebook import open_book
 from oddhop.cli import app
+from oddhop.cli.console import spelled
 from oddhop.errors import RunFolderError, SettingsError
 from oddhop.feedback import Audit
 from oddhop.review import Session
@@ -148,13 +149,13 @@ def test_a_case_system_drives_it_by_the_command(own_run: Path, tmp_path: Path) -
     size = ["--first", "20", "--size", "4"]
     done = CliRunner().invoke(app, [*begin, *size], catch_exceptions=False)
     ids = frozen(own_run).order[:4]
-    assert done.stdout.split("\n")[:-1] == "\n".join(ids).split("\n")
+    assert done.stdout == "".join(f"{spelled(one)}\n" for one in ids)
     assert "0 to 20 are worth your time" in done.stderr
     assert "Only 0 of 4 planned answers" in done.stderr
     for case in ids[1:]:
         CliRunner().invoke(app, ["cases", "set", book, case, "confirmed", "--who", "bob"], catch_exceptions=False)
     done = CliRunner().invoke(app, [*begin, *size, "--log-format", "json"], catch_exceptions=False)
-    assert done.stdout == f"{ids[0]}\n"
+    assert done.stdout == f"{spelled(ids[0])}\n"
     told = json.loads(done.stderr.strip().split("\n")[-1])
     assert (told["event"], told["drawn"], told["low"], told["left"]) == ("audited", 0, 3, [ids[0]])
     assert "the verdicts of bob" in told["about"]
