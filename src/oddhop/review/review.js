@@ -166,8 +166,8 @@
       const x = (count) => 300 * count / told.listed;
       add("rect", "all", { x: 0, y: 4, width: 300, height: 8, rx: 4 });
       add("rect", "within", { x: Math.min(x(told.low), 296), y: 4, width: Math.max(x(told.high) - x(told.low), 4), height: 8, rx: 4 });
-      add("text", "key-listed", { x: 0, y: 26 }, "0");
-      add("text", "key-listed", { x: 300, y: 26, "text-anchor": "end" }, String(told.listed));
+      add("text", "scale", { x: 0, y: 26 }, "0");
+      add("text", "scale", { x: 300, y: 26, "text-anchor": "end" }, String(told.listed));
     }));
     by("audited").textContent = told.sentence;
     by("planned").textContent = told.fixed ? `At the planned ${told.size} answers: ${told.fixed[0]} to ${told.fixed[1]}.` : "";
