@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).absolute().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from tests.reports.browser import Page  # noqa: E402 - of this checkout
@@ -54,6 +54,19 @@ def made(folder: Path) -> Path:
     return folder / "november"
 
 
+def take(page: Page, name: str, looks: dict[str, tuple[int, int]]) -> None:
+    """Write NAME-LOOK.png of the page as it is, for every look, which is of some width and height."""
+    for look, (width, height) in looks.items():
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        page.call("Emulation.setDeviceMetricsOverride", **size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}
+        page.call("Emulation.setEmulatedMedia", media="screen", features=[scheme])
+        page.run("scrollTo(0, 0)")
+        time.sleep(0.5)
+        taken = Image.open(io.BytesIO(base64.b64decode(page.call("Page.captureScreenshot")["data"])))
+        taken.convert("RGB").quantize(COLOURS).save(HERE / f"{name}-{look}.png", optimize=True)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -68,15 +81,7 @@ def main() -> None:
                 shown = page.run("document.body.dataset.shown")
                 page.press("y" if shown in wanted else "n")
                 page.wait(f"!document.body.classList.contains('busy') && document.body.dataset.shown !== '{shown}'")
-            for look, (width, height) in LOOKS.items():
-                size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-                page.call("Emulation.setDeviceMetricsOverride", **size)
-                scheme = {"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}
-                page.call("Emulation.setEmulatedMedia", media="screen", features=[scheme])
-                page.run("scrollTo(0, 0)")
-                time.sleep(0.5)
-                taken = Image.open(io.BytesIO(base64.b64decode(page.call("Page.captureScreenshot")["data"])))
-                taken.convert("RGB").quantize(COLOURS).save(HERE / f"review-{look}.png", optimize=True)
+            take(page, "review", LOOKS)
         finally:
             page.close()
             server.stop()

@@ -37,9 +37,10 @@ def test_every_example_of_the_help_runs(folder: Path) -> None:
         examples[command] = shlex.split(found[1])
     first = (folder / "nodes.csv").read_text().splitlines()[1].split(",")[0]
     (folder / "answers.csv").write_text(f"id,answer\n{first},0\n")
-    # A model is needed before it can score or be verified, and two runs before they are compared.
+    # A model is needed before it can score or be verified, a run before its audit, and two before they are compared.
     # A review is served until it is ended; tests/review does that.
-    for command in sorted(set(COMMANDS) - {"review"}, key=lambda name: (name == "compare", name != "fit", name)):
+    late = ("audit", "compare")
+    for command in sorted(set(COMMANDS) - {"review"}, key=lambda name: (name in late, name != "fit", name)):
         quick = FAST if command in ("detect", "fit") else []
         done = runner.invoke(app, [*examples[command], *quick])
         assert done.exit_code == 0, f"{command}: {done.output}"

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import oddhop
 from oddhop import Graph, Odd
 from oddhop.errors import AnswersError, GraphError, ModelFileError
 from oddhop.feedback import Feedback
@@ -158,6 +159,8 @@ def test_saved_and_loaded_it_ranks_alike(fitted, answers, tmp_path):
     loaded = Feedback.load(tmp_path / "answers.oddhop")
     later = made(1)[0]
     assert feedback.rank(later).equals(loaded.rank(later))
+    with pytest.raises(ModelFileError, match=r"read it with oddhop\.feedback\.Feedback\.load"):
+        oddhop.load(tmp_path / "answers.oddhop")
     again = loaded.fit(fitted.network_, answers)
     assert again.result_["id"].equals(feedback.result_["id"])
 

@@ -21,7 +21,7 @@ class Server:
     def __init__(
         self,
         run: Path,
-        book: Path,
+        book: Path | str,
         *,
         port: int = 0,
         who: str = "ann",

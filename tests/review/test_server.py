@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn")
 
 from oddhop.casebook import open_book
 from oddhop.cli import app
+from tests.casebook.conftest import where  # noqa: F401 - a fixture
 from tests.review.serving import Client, Server
 
 pytestmark = pytest.mark.slow
@@ -234,3 +235,31 @@ def test_a_killed_server_loses_nothing_and_its_key_is_void(run: Path, tmp_path: 
             assert len(book) == 1
     finally:
         assert again.stop() == 0
+
+
+def test_a_book_in_postgresql_or_a_file_has_what_was_acknowledged_after_a_kill(run: Path, where: str) -> None:  # noqa: F811
+    server, written = Server(run, where), []
+    client = Client(server)
+    for k in range(6):
+        asked = client.told("/api/question")
+        several = [one["case"] for one in asked["queue"][: 1 + k % 2]]
+        body = {
+            "entry": str(uuid4()),
+            "cases": several,
+            "verdict": "cleared" if k % 3 else "confirmed",
+            "note": "\u202e",
+        }
+        assert client.send("/api/answer", body) == client.send("/api/answer", body)
+        written += several
+        if k == 2:
+            server.kill()
+            server = Server(run, where, port=server.port)
+            client = Client(server)
+    try:
+        client.send("/api/undo", {"entry": str(uuid4()), "answer": body["entry"]})
+        assert client.told("/api/question")["asked"]["case"] in several
+        with open_book(where, create=False) as book:
+            assert sorted(one.case_id for one in book.entries()) == sorted([*written, *several])
+            assert [one.verdict for one in book.history(several[0])] == ["cleared", "open"]
+    finally:
+        assert server.stop() == 0

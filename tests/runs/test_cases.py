@@ -149,3 +149,14 @@ def test_the_command_says_what_is_new_and_what_is_hidden(home: Path, tmp_path: P
     told = CliRunner().invoke(app, [str(word) for word in [*words, tmp_path / "two"]], catch_exceptions=False).output
     assert "1 cleared case is not shown: little has changed since" in told
     assert "and 5 more" not in told
+
+
+@pytest.mark.parametrize("name", ["status", "case_id"])
+def test_a_kept_column_that_the_book_gives_is_refused_before_anything_is_done(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    settings = checked_run_settings({"read": {"keep_columns": [name]}})
+    with pytest.raises(SettingsError, match=f"with a book of cases the results have a column '{name}' of their own"):
+        night(home, tmp_path / "run", settings=settings)
+    assert not (tmp_path / "cases.db").exists()
+    assert not (tmp_path / "run").exists()

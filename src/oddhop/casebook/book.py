@@ -177,6 +177,11 @@ class Book:
         """Return the entries of one moment."""
         return self._entries("e.at = $1 AND NOT e.tombstone ORDER BY e.entry", (at,))
 
+    def last_entry(self) -> str | None:
+        """Return the id of the last entry; None where the book is empty."""
+        found = self._store.rows("SELECT entry FROM entries WHERE NOT tombstone ORDER BY at DESC, entry DESC LIMIT 1")
+        return str(found[0][0]) if found else None
+
     def moment(self) -> str:
         """Return a moment after that of every entry: now, or a microsecond after the last where a clock was wrong.
 

@@ -14,11 +14,9 @@ from oddhop.casebook.book import Book
 from oddhop.casebook.entry import Entry, NewVerdict
 from oddhop.casebook.stores import COLUMNS
 from oddhop.errors import SettingsError, TableError
-from oddhop.tables.read.database import database, fetch_table
-from oddhop.tables.read.sources import opened
+from oddhop.tables.read.texts import read_texts
 from oddhop.tables.results import write_csv, write_parquet
 
-READ = ("case", "verdict", "reason", "note", "who")
 AT_ONCE = 1_000
 TYPES = {"rank": pa.int64(), "score": pa.float64(), "tombstone": pa.bool_(), "members": pa.list_(pa.string())}
 WRITTEN = pa.schema([(name, TYPES.get(name, pa.string())) for name in (*COLUMNS, "members")])
@@ -35,18 +33,11 @@ def read_verdicts(table: Any, who: str) -> list[NewVerdict]:
     [NewVerdict(case_id='c1', verdict='cleared', reason='family', note='', who='ann')]
     """
     what = "the table of verdicts"
-    with opened(table, what) as form, database(form.files) as connection:
-        places = {name.strip().lower(): k for k, name in enumerate(form.names(connection))}
-        picks = {places[name]: name for name in READ if name in places}
-        if not {"case", "verdict"} <= set(picks.values()):
-            raise TableError(f"{what} must have the columns case and verdict, got {', '.join(places)}", "rename them")
-        form.load(connection, "verdicts", picks, list(picks))
-        columns = ", ".join(f'CAST(c{k} AS VARCHAR) AS "{name}"' for k, name in picks.items())
-        found = fetch_table(connection, f"SELECT {columns} FROM verdicts").to_pylist()  # noqa: S608
+    found = read_texts(table, what, ("case", "verdict"), ("reason", "note", "who"))
     out: dict[str, NewVerdict] = {}
     for row in found:
-        said = {name: (row.get(name) or "").strip() for name in READ}
-        case = said.pop("case")
+        said = {name: (row.get(name) or "").strip() for name in ("verdict", "reason", "note", "who")}
+        case = (row["case"] or "").strip()
         if not case or case in out:
             problem = "has a row without a case" if not case else f"has the case {case!r} twice"
             raise TableError(f"{what} {problem}", "give every case one row")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from oddhop.cli.audit import audit
 from oddhop.cli.bench import app as bench
 from oddhop.cli.cases import app as cases
 from oddhop.cli.compare import compare
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, review, compare, learn, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify, inject):
     app.command()(command)
 app.add_typer(cases, name="cases")
 app.add_typer(bench, name="bench")

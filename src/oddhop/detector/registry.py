@@ -61,6 +61,8 @@ def settings_named(name: str) -> type[DetectorSettings]:
 def load(path: str | os.PathLike[str]) -> GraphDetector:
     """Read a model file of any detector.
 
+    What :meth:`oddhop.feedback.Feedback.save` wrote holds answers too: :meth:`oddhop.feedback.Feedback.load` reads it.
+
     Examples
     --------
     >>> import numpy as np, tempfile
@@ -75,6 +77,12 @@ def load(path: str | os.PathLike[str]) -> GraphDetector:
     from oddhop.detector.model_file import read_parts  # with NumPy and Arrow, which a list of names does without
 
     kind = read_parts(path)[1].get("kind")
+    if kind == "feedback":  # Feedback is no detector: what a detector is asked for, such as its model, it does not have
+        raise ModelFileError(
+            f"{path} holds a detector with the answers it learned from, and not a detector alone",
+            "read it with oddhop.feedback.Feedback.load",
+            command="give the model.oddhop of the run, and the answers with --answers",
+        )
     if kind not in DETECTORS:
         raise ModelFileError(
             f"{path} is a model of {kind!r}, and known are {', '.join(DETECTORS)}",

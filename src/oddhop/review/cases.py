@@ -60,7 +60,7 @@ class Cases:
             name: self.place(row)
             for row, name in enumerate(self.result["case_id"].to_pylist()[: self._explained])
             if name is not None
-        } if "case_id" in self.result.column_names else {}  # fmt: skip
+        } if "case_id" in self.result.column_names and "case_id" not in self.network.kept else {}  # fmt: skip
         self._names = {place: name for name, place in self._named.items()}
 
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -81,6 +81,13 @@ class Desk:
             )  # fmt: skip
         return Taken(entry, "open", tuple(one.case_id for one in group))
 
+    def open(self, case_ids: Sequence[str], *, reason: str) -> None:
+        """Open those of these cases that the book does not have, so that a verdict on them can be written."""
+        new = [self._entry(self.cases.named(one), "open", reason=reason) for one in case_ids if one not in self.book]
+        with self.book.writing():
+            at = self.book.moment()
+            self.book.append([replace(one, at=at) for one in new if one.case_id not in self.book])
+
     def _together(self, entry: Entry) -> list[Entry]:
         """Return the entries of one answer."""
         return [one for one in self.book.at_moment(entry.at) if (one.who, one.run) == (entry.who, entry.run)]
@@ -88,7 +95,7 @@ class Desk:
     def _write(self, seen: list[Seen], verdict: str, entry: str, reason: str, note: str, who: str) -> Taken:
         entry = _checked(entry)
         names = tuple(one.case_id for one in seen)
-        judged = [fingerprint_of(self.cases.network, np.array(one.nodes)) for one in seen]
+        written = [self._entry(one, verdict, reason=reason, note=note, who=who) for one in seen]
         with self.book.writing():
             done = self.book.entry(entry)
             if done is not None:
@@ -98,18 +105,25 @@ class Desk:
             before = [past[-1] for name in names if (past := self.book.history(name))]
             at = self.book.moment()
             ids = [entry, *(str(uuid5(UUID(entry), name)) for name in names[1:])]
-            self.book.append(
-                [
-                    Entry(
-                        one.case_id, verdict, members=tuple(member_ids(self.cases.network, np.array(one.nodes))),
-                        fingerprint=print_, reason=reason, note=note, who=who, at=at, run=self.run, rank=one.rank,
-                        score=one.score, entry=name,
-                    )
-                    for one, print_, name in zip(seen, judged, ids, strict=True)
-                ]
-            )  # fmt: skip
+            self.book.append([replace(one, at=at, entry=name) for one, name in zip(written, ids, strict=True)])
         said = tuple(f"{one.case_id} was {one.verdict} before, by {one.who}" for one in before if one.verdict != "open")
         return Taken(entry, verdict, names, said)
+
+    def _entry(self, seen: Seen, verdict: str, *, reason: str, note: str = "", who: str = "") -> Entry:
+        """Make an entry. It is made before the book is locked, for a fingerprint takes time."""
+        network, nodes = self.cases.network, np.array(seen.nodes)
+        return Entry(
+            seen.case_id,
+            verdict,
+            members=tuple(member_ids(network, nodes)),
+            fingerprint=fingerprint_of(network, nodes),
+            reason=reason,
+            note=note,
+            who=who or self.who,
+            run=self.run,
+            rank=seen.rank,
+            score=seen.score,
+        )
 
 
 def _checked(entry: str) -> str:

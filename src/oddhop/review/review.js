@@ -135,7 +135,8 @@
     by("who").textContent = state.who;
     by("id").textContent = asked ? asked.id : "Every case is answered";
     at = asked ? state.queue.findIndex((one) => one.case === asked.case) : -1;
-    by("position").textContent = at < 0 ? "" : at === 0 ? "The next question" : `Number ${at + 1} of the next`;
+    const whose = state.audit && state.audit.state === "asking" && !state.audit.complete ? " of the audit" : "";
+    by("position").textContent = at < 0 ? "" : at === 0 ? `The next question${whose}` : `Number ${at + 1} of the next${whose}`;
     const more = asked && asked.size > 1 ? ` One case of ${asked.size} nodes.` : "";
     by("ranks").textContent = asked ? `Rank ${asked.rank}; in the label-free list ${asked.rank_label_free}.${more}` : "";
     by("why").textContent = asked ? asked.why : "";
@@ -153,6 +154,39 @@
     }));
     by("given").replaceChildren(...state.given.map((one) => line(one.case, one.case, `${one.verdict} · ${one.who}`)));
     by("curve").replaceChildren(curve(state.curve));
+    drawAudit(state.audit);
+  }
+
+  function drawAudit(told) {
+    by("begin").hidden = !!told;
+    by("audit").hidden = !told;
+    if (!told) return;
+    const title = `${told.low} to ${told.high} of ${told.listed}`;
+    by("range").replaceChildren(drawing("0 0 300 30", title, (add) => {
+      const x = (count) => 300 * count / told.listed;
+      add("rect", "all", { x: 0, y: 4, width: 300, height: 8, rx: 4 });
+      add("rect", "within", { x: Math.min(x(told.low), 296), y: 4, width: Math.max(x(told.high) - x(told.low), 4), height: 8, rx: 4 });
+      add("text", "scale", { x: 0, y: 26 }, "0");
+      add("text", "scale", { x: 300, y: 26, "text-anchor": "end" }, String(told.listed));
+    }));
+    by("audited").textContent = told.sentence;
+    by("planned").textContent = told.fixed ? `At the planned ${told.size} answers: ${told.fixed[0]} to ${told.fixed[1]}.` : "";
+    by("about").textContent = told.about;
+    by("pause").hidden = told.complete;
+    by("pause").textContent = told.state === "asking" ? "Pause" : "Go on";
+  }
+
+  async function audit(body) {
+    if (busy) return;
+    try {
+      await ask("/api/audit", body);
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      tell(error.sentence);
+      return;
+    }
+    await show();
+    by("case").focus({ preventScroll: true });
   }
 
   function tick(one) {
@@ -173,29 +207,34 @@
   }
 
   function curve(told) {
-    const space = "http://www.w3.org/2000/svg", wide = 300, tall = 110, steps = Math.max(told.found.length - 1, 1);
+    const wide = 300, tall = 110, steps = Math.max(told.found.length - 1, 1);
     const most = Math.max(1, ...told.found, ...told.listed.map((one, k) => Math.min(k, one + told.unknown[k])));
     const x = (k) => (wide * k / steps).toFixed(1), y = (v) => (tall - tall * v / most).toFixed(1);
     const path = (values) => values.map((v, k) => `${k ? "L" : "M"}${x(k)} ${y(v)}`).join("");
-    const svg = document.createElementNS(space, "svg");
-    svg.setAttribute("viewBox", `-4 -8 ${wide + 8} ${tall + 30}`);
+    const high = told.listed.map((one, k) => one + told.unknown[k]);
+    const back = told.listed.map((v, k) => `L${x(k)} ${y(v)}`).reverse().join("");
+    return drawing(`-4 -8 ${wide + 8} ${tall + 30}`, told.sentence, (add) => {
+      add("path", "maybe", { d: `${path(high)}${back}Z` });
+      add("path", "axis", { d: `M0 ${tall}H${wide}` });
+      add("path", "listed", { d: path(told.listed) });
+      add("path", "found", { d: path(told.found) });
+      add("text", "key-found", { x: 0, y: tall + 16 }, "found by answers");
+      add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "reading down the list");
+    });
+  }
+
+  function drawing(box, title, fill) {
+    const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg");
+    svg.setAttribute("viewBox", box);
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", told.sentence);
-    const add = (tag, name, more, text) => {
+    svg.setAttribute("aria-label", title);
+    fill((tag, name, more, text) => {
       const one = document.createElementNS(space, tag);
       one.setAttribute("class", name);
       for (const [key, value] of Object.entries(more)) one.setAttribute(key, value);
       if (text) one.textContent = text;
       svg.append(one);
-    };
-    const high = told.listed.map((one, k) => one + told.unknown[k]);
-    const back = told.listed.map((v, k) => `L${x(k)} ${y(v)}`).reverse().join("");
-    add("path", "maybe", { d: `${path(high)}${back}Z` });
-    add("path", "axis", { d: `M0 ${tall}H${wide}` });
-    add("path", "listed", { d: path(told.listed) });
-    add("path", "found", { d: path(told.found) });
-    add("text", "key-found", { x: 0, y: tall + 16 }, "found by answers");
-    add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "reading down the list");
+    });
     return svg;
   }
 
@@ -206,9 +245,16 @@
     else tell("Choose confirm, clear or unsure first; nothing was sent.");
   });
 
+  by("begin").addEventListener("submit", (event) => {
+    event.preventDefault();
+    audit({ do: "start", list: by("list").value, first: Number(by("first").value), size: Number(by("size").value) });
+  });
+  by("pause").addEventListener("click", () => audit({ do: state.audit.state === "asking" ? "paused" : "asking" }));
+  by("end").addEventListener("click", () => audit({ do: "ended" }));
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const where = event.target, typing = where.matches("input:not([type=radio]):not([type=checkbox]), textarea");
+    const where = event.target, typing = where.matches("input:not([type=radio]):not([type=checkbox]), select");
     if (event.key === "Escape") { tell(""); by("case").focus({ preventScroll: true }); return; }
     if (typing) return;
     if (VERDICTS[event.key]) { event.preventDefault(); answer(VERDICTS[event.key]); }

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oddhop.casebook import Book
 from oddhop.errors import CaseBookError, OddhopError
+from oddhop.review.audits import ASKING
 from oddhop.review.desk import Desk
 from oddhop.review.session import Session
 
@@ -158,6 +159,7 @@ class Review:
             Route("/api/curve", self.curve),
             Route("/api/answer", self.answer, methods=["POST"]),
             Route("/api/undo", self.undo, methods=["POST"]),
+            Route("/api/audit", self.audit, methods=["POST"]),
         ]
         app = Starlette(
             routes=routes,
@@ -170,7 +172,8 @@ class Review:
         session, named = self.session, request.query_params.get("case")
 
         def state() -> dict[str, Any]:
-            queue = session.queue()
+            queue, audit = session.queue(), session.audit()
+            audited = audit is not None and audit.state == ASKING  # what is learned meanwhile has no part in it
             asked = session.question(named) if named else queue[0] if queue else None
             return {
                 "run": session.desk.run,
@@ -178,8 +181,9 @@ class Review:
                 "asked": None if asked is None else asdict(asked),
                 "queue": [asdict(one) for one in queue],
                 "alike": [] if asked is None else [asdict(one) for one in session.look_alikes(asked.case)],
-                "changed": session.changed,
-                "notice": session.feedback.notice,
+                "changed": None if audited else session.changed,
+                "notice": None if audited else session.feedback.notice,
+                "audit": None if audit is None else asdict(audit),
                 "last": session.last_answer(),
                 "given": _given(session),
                 "curve": _curve(session),
@@ -208,6 +212,18 @@ class Review:
         """Undo an answer by another entry; what is returned is in the book."""
         said = await _body(request, {"entry": str, "answer": str}, {})
         return JSONResponse(asdict(await self.writing(lambda: self.desk.undo(**said))))
+
+    async def audit(self, request: Request) -> Response:
+        """Start an audit, or pause it, go on with it or end it; what is returned is on the disk."""
+        said = await _body(request, {"do": str}, {"list": str, "first": int, "size": int})
+        do, session = said["do"], self.session
+        if do != "start":
+            told = await self.learning(lambda: session.put_audit(do))
+        elif {"list", "first", "size"} <= said.keys():
+            told = await self.learning(lambda: session.start_audit(said["list"], said["first"], said["size"]))
+        else:
+            raise Refused(422, "To start an audit, list, first and size are needed.")
+        return JSONResponse({"audit": None if told is None else asdict(told)})
 
 
 def _given(session: Session) -> list[dict[str, Any]]:

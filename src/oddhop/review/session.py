@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,55 +14,15 @@ from oddhop.casebook import Book, Entry
 from oddhop.errors import SettingsError
 from oddhop.feedback import Feedback, Question
 from oddhop.reports.page import Case, card
+from oddhop.review.audits import ASKING, LISTS, MOST_LISTED, Audited, Audits
 from oddhop.review.cases import Cases
 from oddhop.review.desk import Desk, Taken
+from oddhop.review.state import Asked, Curve, Reading
 from oddhop.runs.answers import VERDICTS
 from oddhop.runs.folder import run_name
 from oddhop.runs.reopen import OpenedRun
 
 QUEUE, COMPARED, ALIKE, MOST_NODES = 30, 50, 10, 2_000
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A case to be asked about: what it is called, whom it is about, why it is asked, and both ranks."""
-
-    case: str
-    id: str
-    size: int
-    why: str
-    rank: int
-    rank_label_free: int
-    answered: bool = False
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What was found, by the number of answers.
-
-    ``found`` are the hits among the first k answers, from k = 0 on; ``listed`` those among the first k cases of the
-    label-free list, as far as they are answered, and ``unknown`` how many of these are not.
-    """
-
-    found: tuple[int, ...]
-    listed: tuple[int, ...]
-    unknown: tuple[int, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The last point in words."""
-        k = len(self.found) - 1
-        open_ones = f" ({self.unknown[-1]:,} of them not answered)" if self.unknown[-1] else ""
-        return f"Found {self.found[-1]:,} in {k:,} answers; reading down the list {self.listed[-1]:,}{open_ones}."
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a book says of a run: answers by row of the result, and the answers of this run in the order of time."""
-
-    count: int
-    answers: dict[int, int | None] = field(default_factory=dict)
-    given: tuple[tuple[Entry, int], ...] = ()
 
 
 class Session:
@@ -109,19 +68,23 @@ class Session:
         self.cases = Cases(opened)
         self.desk = Desk(self.cases, book, run=run_name(Path(folder), opened.manifest), who=who)
         self.feedback = Feedback(opened.detector, seed=seed)
+        self.audits = Audits(Path(folder), self.cases, book, run=self.desk.run)
         self.reading = Reading(-1)
         self.changed: str | None = None
         self._first: list[Any] = []
         self._queue: list[Asked] = []
+        self._audit_queue: list[Asked] = []
+        self._asked_for: tuple[int, Any] = (-1, None)
 
     def question(self, case_id: str | None = None) -> Asked:
         """Return the next case, or the one that is named, whether it was answered or not."""
         self.refresh()
+        queue = self.queue()
         if case_id is None:
-            if not self._queue:
+            if not queue:
                 raise SettingsError("every case of the run is answered", "undo an answer, or review another run")
-            return self._queue[0]
-        listed = next((one for one in self._queue if one.case == case_id), None)
+            return queue[0]
+        listed = next((one for one in queue if one.case == case_id), None)
         if listed is not None:
             return listed
         seen = self.cases.named(case_id)
@@ -133,9 +96,9 @@ class Session:
         )
 
     def queue(self) -> list[Asked]:
-        """Return the next cases, the first one first."""
+        """Return the next cases, the first one first: those of the audit while it asks, and no others."""
         self.refresh()
-        return list(self._queue)
+        return self._of_audit() or list(self._queue)
 
     def answer(
         self, case_id: str | Sequence[str], verdict: str, *, reason: str = "", note: str = "", entry: str | None = None
@@ -161,8 +124,12 @@ class Session:
         return next(one.entry for one in self.book.at_moment(mine[-1].at) if one.who == self.desk.who)
 
     def look_alikes(self, case_id: str) -> list[Asked]:
-        """Return cases that the answers so far hardly tell from this one; none while they tell hardly anything."""
-        self.refresh()
+        """Return cases that the answers so far hardly tell from this one; none while they tell hardly anything.
+
+        There are none while an audit asks: what is learned has no part in it.
+        """
+        if self._of_audit():
+            return []
         seen, found = self.cases.named(case_id), dict[str, Asked]()
         by_case = {one.case: one for one in self._queue}
         for other in self.feedback.look_alikes(seen.id, 3 * ALIKE):
@@ -195,8 +162,40 @@ class Session:
             unknown.append(unknown[-1] + (k not in known))
         return Curve(tuple(found), tuple(listed), tuple(unknown))
 
+    def audit(self) -> Audited | None:
+        """Return what the open audit says so far; None where there is none."""
+        self.refresh()
+        if self.audits.open is None:
+            return None
+        who = {self.reading.who[row] for row in self.audits.rows.values() if row in self.reading.who}
+        return self.audits.told(self._told(), who or {self.desk.who})
+
+    def start_audit(self, ranking: str = "label-free", first: int = 100, size: int = 30) -> Audited | None:
+        """Freeze the first cases of a list, and ask about it; go on where this audit is open already."""
+        if ranking not in LISTS:
+            raise SettingsError(f"a list is {' or '.join(LISTS)}, got {ranking!r}", "choose one of them")
+        if type(first) is not int or not 1 <= first <= MOST_LISTED:
+            raise SettingsError(f"an audit is of the first 1 to {MOST_LISTED:,} cases, got {first!r}", "say how many")
+        self.refresh()
+        first, now = min(first, len(self.cases)), self.audits.open
+        if now is None:
+            ids = self._first_cases(ranking, first)
+            self.audits.start(ranking, ids, self._told(ids), size)
+        elif (now.ranking, len(now.audit.ids), now.audit.size) == (ranking, first, size):
+            self.audits.put(ASKING)
+        else:
+            raise SettingsError(f"an audit of {now.audit.name} is open, of {now.audit.size:,} answers", "end it first")
+        return self.audit()
+
+    def put_audit(self, state: str) -> Audited | None:
+        """Let the open audit be "asking", "paused" or "ended"."""
+        self.refresh()
+        self.audits.put(state)
+        return self.audit()
+
     def refresh(self) -> None:
-        """Read the book again and learn anew, if the book has grown."""
+        """Read the book again and learn anew, if the book has grown; read the audits again, if they have changed."""
+        self.audits.refresh()
         if len(self.book) == self.reading.count:
             return
         reading = self._read()
@@ -221,6 +220,7 @@ class Session:
         inorder = sorted(last.values(), key=lambda one: (one.at, one.entry))
         rows = self.cases.rows([node for entry in inorder for node in entry.members])
         answers: dict[int, int | None] = {}
+        who: dict[int, str] = {}
         given: dict[int, Entry] = {}
         start = 0
         for entry in inorder:
@@ -228,14 +228,15 @@ class Session:
             start += len(entry.members)
             for row in mine:
                 answers.pop(row, None)
+                who.pop(row, None)
                 if entry.verdict in VERDICTS:
-                    answers[row] = VERDICTS[entry.verdict]
+                    answers[row], who[row] = VERDICTS[entry.verdict], entry.who
             if mine:
                 place = self.cases.place(min(mine))
                 given.pop(place, None)
                 if entry.verdict in VERDICTS and entry.run == self.desk.run:
                     given[place] = entry
-        return Reading(count, answers, tuple((entry, place) for place, entry in given.items()))
+        return Reading(count, answers, who, tuple((entry, place) for place, entry in given.items()))
 
     def _asked(self, asked: list[Question]) -> list[Asked]:
         """Return the next cases; where many nodes share one, more nodes are looked at."""
@@ -251,3 +252,48 @@ class Session:
                 return list(found.values())[:QUEUE]
             count *= 4
             asked = self.feedback.next_questions(count)
+
+    def _told(self, ids: Sequence[str] | None = None) -> dict[str, int | None]:
+        """Return the answers about the cases of the audit, or about these. That of a case is that of its first node."""
+        rows = self.audits.rows if ids is None else {one: self.cases.named(one).rows[0] for one in ids}
+        return {one: self.reading.answers[row] for one, row in rows.items() if row in self.reading.answers}
+
+    def _first_cases(self, ranking: str, count: int) -> list[str]:
+        if ranking == "label-free":
+            return [self.cases.at(place).case_id for place in range(count)]
+        if self.feedback.learned_ is None:
+            raise SettingsError("nothing is learned yet: there is no learned list", "clear a case first")
+        found: dict[str, None] = {}
+        result = self.feedback.result_
+        for batch in result.filter(result["judged"])["id"].chunks:
+            for one in batch:
+                found.setdefault(self.cases.of_node(one.as_py()).case_id)
+                if len(found) == count:
+                    return list(found)
+        return list(found)
+
+    def _of_audit(self) -> list[Asked]:
+        """Return the next cases of the audit while it asks; none where all of them are answered."""
+        self.refresh()
+        kept = self.audits.open
+        if kept is None or kept.state != ASKING:
+            return []
+        key = self.reading.count, kept
+        if key != self._asked_for:
+            names = kept.audit.questions(self._told())[:QUEUE]
+            seen = [self.cases.named(one) for one in names]
+            places = {one: place for place, one in enumerate(kept.audit.order, 1)}
+            why = f"The audit of {kept.audit.name} drew it at random: number {{:,}} of its {len(places):,}."
+            self._audit_queue = [
+                Asked(
+                    one.case_id,
+                    str(one.id),
+                    len(one.rows),
+                    why.format(places[one.case_id]),
+                    self.feedback.rank_of(one.id),
+                    one.rank,
+                )
+                for one in seen
+            ]
+            self._asked_for = key
+        return list(self._audit_queue)

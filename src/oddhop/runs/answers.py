@@ -15,9 +15,7 @@ from oddhop.feedback import Answers, Feedback, Question, as_answers
 from oddhop.runs.log import Log
 from oddhop.runs.read import table_named
 from oddhop.tables.network import Network
-from oddhop.tables.read.database import database as opened_database
-from oddhop.tables.read.database import fetch_table
-from oddhop.tables.read.sources import opened
+from oddhop.tables.read.texts import read_texts
 from oddhop.tables.results import write_csv, write_parquet
 
 LEARNED, LEARNED_CSV, QUESTIONS, FEEDBACK = "learned.parquet", "learned.csv", "questions.csv", "feedback.oddhop"
@@ -43,7 +41,8 @@ def read_answers(answers: Any, database: str | None = None) -> Answers:
     if isinstance(answers, str | Path) and _is_book(str(answers)):
         return _of_book(answers)
     if isinstance(answers, str | Path) or hasattr(answers, "schema"):
-        return _of_words(_texts(table_named(answers, database)))
+        named = table_named(answers, database)
+        return _of_words(read_texts(named, "the table of answers", ("id", "answer"), error=AnswersError))
     return as_answers(answers)
 
 
@@ -63,22 +62,9 @@ def _of_book(where: Any) -> Answers:
     return as_answers({node: told for node, (_, told) in last.items()})
 
 
-def _texts(table: Any) -> pa.Table:
-    what = "the table of answers"
-    with opened(table, what) as form, opened_database(form.files) as connection:
-        places = {name.strip().lower(): k for k, name in enumerate(form.names(connection))}
-        picks = {places[name]: name for name in ("id", "answer") if name in places}
-        if len(picks) < 2:
-            got = ", ".join(places) or "none"
-            raise AnswersError(f"{what} must have the columns id and answer, got {got}", "rename them")
-        form.load(connection, "answers", picks, list(picks))
-        columns = ", ".join(f'CAST(c{k} AS VARCHAR) AS "{name}"' for k, name in picks.items())
-        return fetch_table(connection, f"SELECT {columns} FROM answers")  # noqa: S608 - names are our own
-
-
-def _of_words(table: pa.Table) -> Answers:
-    told: dict[str, int | None] = {}
-    for row in table.to_pylist():
+def _of_words(rows: list[dict[str, str | None]]) -> Answers:
+    told: dict[str | None, int | None] = {}
+    for row in rows:
         said = (row["answer"] or "").strip().lower().removesuffix(".0")
         said = {"true": "yes", "false": "no"}.get(said, said)
         if said not in WORDS:

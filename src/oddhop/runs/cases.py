@@ -20,6 +20,7 @@ from oddhop.explain.explanation import Explanation
 from oddhop.tables.network import Network
 
 MOST_EXPLAINED = 1_000
+BOOK_COLUMNS = ("status", "case_id")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class RunCases:
         if self.decisions is None:
             return out
         said = [self.decisions.get(number) for number in self.numbers]
-        for name in ("status", "case_id"):
+        for name in BOOK_COLUMNS:
             texts = np.full(result.num_rows, None, dtype=object)
             texts[explained] = [None if one is None else getattr(one, name) for one in said]
             out = out.add_column(place + 1, name, pa.array(texts, pa.string()))

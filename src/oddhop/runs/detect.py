@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from oddhop.graph.disk import is_stored, open_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
+from oddhop.runs.cases import BOOK_COLUMNS
 from oddhop.runs.compare import Side, check_alike, open_side
 from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
@@ -86,7 +88,7 @@ def detect(
             + ("" if nodes is None else " and a node table"),
             "say --detector hcm and the folder alone, or leave --engine out",
         )
-    check_book(cases, explain, flags=settings.of(detector).flags)
+    check_book(cases, explain, flags=settings.of(detector).flags, kept=settings.read.keep_columns)
     if cases is not None and on_cluster:
         raise SettingsError("a run on a cluster explains no nodes and writes no book of cases", "leave --cases out")
     began = now()
@@ -110,6 +112,7 @@ def detect(
             data = _fit_on_cluster(fitter, str(edges), address, checkpoints, resume=resume, log=log)
         else:
             network = read_for_run(log, settings, edges, nodes, database)
+            check_kept(cases, network.kept)
             data = files.data_part(network)
             if earlier is not None:
                 check_early(earlier, detector, data, network)
@@ -142,10 +145,11 @@ def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
     return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
 
 
-def check_book(cases: str | Path | None, explain: int, *, flags: bool) -> None:
+def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Sequence[str]) -> None:
     """Refuse a book of cases where nothing could be written into it, before anything is done."""
     if cases is None:
         return
+    check_kept(cases, kept)
     if not explain:
         raise SettingsError("a book of cases needs the nodes explained, and none is", "leave --no-report out")
     if not flags:
@@ -153,6 +157,16 @@ def check_book(cases: str | Path | None, explain: int, *, flags: bool) -> None:
             "a book of cases takes the cases that are flagged, and without a budget none is",
             "say top_k or max_chance",
             command="say --top K or --max-chance 0.1",
+        )
+
+
+def check_kept(cases: str | Path | None, kept: Sequence[str]) -> None:
+    """Refuse to keep a column whose name the results have for what the book says."""
+    taken = [name for name in kept if name in BOOK_COLUMNS]
+    if cases is not None and taken:
+        raise SettingsError(
+            f"with a book of cases the results have a column {taken[0]!r} of their own, and the node table has one too",
+            "do not keep it, or rename it",
         )
 
 

@@ -14,7 +14,7 @@ from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import open_side
-from oddhop.runs.detect import check_book, check_early, complete_run
+from oddhop.runs.detect import check_book, check_early, check_kept, complete_run
 from oddhop.runs.finish import Destination, Run, WriteMode, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
@@ -83,7 +83,8 @@ def score(
     if not (isinstance(edges, str | Path) and is_stored(edges)):
         remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
-    check_book(cases, explain, flags=detector.threshold_ < float("inf") or detector.flags_anew_)
+    flags = detector.threshold_ < float("inf") or detector.flags_anew_
+    check_book(cases, explain, flags=flags, kept=settings.read.keep_columns)
     began = now()
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
@@ -92,6 +93,7 @@ def score(
         if done is not None:
             return done
         network = read_for_run(log, settings, edges, nodes, database, encoding)
+        check_kept(cases, network.kept)
         data = files.data_part(network)
         if earlier is not None:
             check_early(earlier, detector.name, data, network)

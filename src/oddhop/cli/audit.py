@@ -1,0 +1,76 @@
+"""``oddhop audit``: how many of the first cases of a run are worth the time, by answers drawn at random."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from oddhop.cli import options as o
+from oddhop.cli.console import Console, LogFormat, echo
+
+
+class Ranking(StrEnum):
+    """Which list is audited."""
+
+    label_free = "label-free"
+    learned = "learned"
+
+
+@o.guarded
+def audit(
+    run: o.RunFolderPath,
+    cases: Annotated[
+        str,
+        typer.Option(
+            "--cases",
+            metavar="BOOK",
+            help="The book of cases with the answers; made if there is none.",
+            show_default=False,
+        ),
+    ],
+    first: Annotated[int, typer.Option("--first", min=1, help="How many cases of the list.")] = 100,
+    ranking: Annotated[Ranking, typer.Option("--list", help="Which list.")] = Ranking.label_free,
+    size: Annotated[int, typer.Option("--size", min=1, help="How many answers are planned.")] = 30,
+    end: Annotated[bool, typer.Option("--end", help="End the open audit and say what it found.")] = False,
+    who: Annotated[str | None, typer.Option("--who", help="Who asks.", show_default="the user's name")] = None,
+    edges: o.EdgesNow = None,
+    nodes: o.NodesNow = None,
+    database: o.Database = None,
+    log_format: o.Log = LogFormat.auto,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+) -> None:
+    """Start an audit of a list, or go on with it: write the ids of the cases to be answered, and the result so far.
+
+    The list is frozen at the start. The cases are drawn at random and opened in the book. Answer them with `oddhop
+    cases set` or on the page of `oddhop review`, and give the same command again.
+
+    Example:
+
+        oddhop audit run --cases cases.db --first 100
+    """
+    from dataclasses import asdict
+
+    from oddhop.casebook import open_book
+    from oddhop.cli.settings import named_nodes
+    from oddhop.errors import SettingsError
+    from oddhop.review import Session
+    from oddhop.runs import reopen
+
+    console = Console(log_format)
+    name = o.user_name(who)
+    with open_book(cases) as book:
+        with console.working():
+            opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
+            session = Session(opened, book, folder=run, who=name)
+            told = session.audit() if end else session.start_audit(ranking.value, first, size)
+        if told is None:
+            raise SettingsError("there is no open audit of this run in this book", "leave --end out to start one")
+        if end:
+            session.put_audit("ended")
+        else:
+            session.desk.open(told.left, reason="audit")
+            for one in told.left:
+                echo(one)
+        console.say("audited", f"{told.sentence}\n{told.about}", **asdict(told))
