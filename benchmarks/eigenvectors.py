@@ -80,7 +80,7 @@ def compare(names: list[str]) -> None:
             after = leading(graph)
             end = time.process_time()
             one, two = scores(graph, before), scores(graph, after)
-            both = "| | | | "
+            both = " | | | "
             if labels is not None:
                 areas = [roc_auc_score(labels, score) for score in (one, two)]
                 precisions = [average_precision_score(labels, score) for score in (one, two)]
