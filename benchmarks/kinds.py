@@ -68,7 +68,7 @@ def stages(edges: int) -> None:
     with timed("coordinates", found):
         blocks, others = learn_blocks(judged_attributes(graph)), kinds.learn_other_blocks(graph)
     with timed("eigenvectors", found):
-        spectrum = leading(graph)
+        spectrum = leading(graph, workers=workers)
     with timed("residuals", found):
         residuals = edge_residuals(graph, spectrum, workers=workers)
     _, seen = views.see(graph, blocks, others=others, residuals=residuals, workers=workers)

@@ -78,7 +78,7 @@ def test_the_eigenvectors_are_not_searched_again_to_explain(
     loaded = Odd.load(tmp_path / "model.oddhop")
     asked: list[Graph] = []
     found = odd_communities.leading
-    monkeypatch.setattr(odd_communities, "leading", lambda graph: asked.append(graph) or found(graph))
+    monkeypatch.setattr(odd_communities, "leading", lambda graph, **how: asked.append(graph) or found(graph, **how))
     kept = [one.explain([3, 9], small, result=fitted.result_) for one in (fitted, loaded)]
     assert not asked
     assert kept[0] == kept[1]  # the file keeps every bit of what the fit left

@@ -8,7 +8,7 @@ from oddhop import Graph
 from oddhop.odd import clique
 from oddhop.odd import communities as odd_communities
 from oddhop.odd.clique import beyond_degree, knots
-from oddhop.odd.communities import leading
+from oddhop.odd.communities import leading, of_communities
 from tests.odd.planted import CLIQUE, planted
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -26,7 +26,7 @@ def _by_the_formula(graph: Graph, no_reason: np.ndarray) -> np.ndarray:
         a[u, graph.indices[graph.indptr[u] : graph.indptr[u + 1]]] = 1.0
     left, right = graph.ends(0, graph.edge_count)
     doubt[left, right] = doubt[right, left] = no_reason
-    values, vectors = leading(graph).of_communities()
+    values, vectors = of_communities(leading(graph))
     r = np.clip(1 - (vectors * values) @ vectors.T, 0, 1) * doubt
     s = r.sum(axis=1)
     chance = r * np.outer(s, s) * (s**2).sum() / s.sum() ** 2

@@ -61,7 +61,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     assert fewer.degrees[node] == there.size - 2
     before = leading(graph)
     for room in ("communities", "views"):
-        monkeypatch.setattr(f"oddhop.odd.{room}.leading", lambda _: before)
+        monkeypatch.setattr(f"oddhop.odd.{room}.leading", lambda _, **how: before)
     for seen, kept, changed in (
         (same_looks, ~gone, fewer),
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),

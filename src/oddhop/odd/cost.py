@@ -5,6 +5,7 @@ from __future__ import annotations
 from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
+from oddhop.odd.krylov import STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, SIMULATIONS
 from oddhop.odd.settings import OddSettings
 
@@ -50,7 +51,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     """
     nodes, edges = size.nodes, size.edges
     coordinates = 2 * 8 * nodes * min(size.attributes, max(COMPONENTS, WIDE))
-    eigenvectors = 8 * nodes * 4 * EIGENVECTORS  # those wanted, and the basis that they are searched in
+    eigenvectors = 4 * nodes * (EIGENVECTORS + (STEPS + 1) * WIDTH)  # those wanted, the basis, and its next block
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * edges * (8 + 8 + 8 + 4)
     per_event = size.events * (2 * EVENT_BYTES + 100)  # at either end; what was sent, as it is and with permuted times
     memory = BASE + size.reading + wiring + coordinates + eigenvectors + per_edge + per_event

@@ -29,9 +29,11 @@ from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
 from oddhop.odd.blocks import flow_attributes, judged_attributes
-from oddhop.odd.communities import FEWEST_NODES, Spectrum, searched, unfolded
+from oddhop.odd.communities import FEWEST_NODES, of_communities, unfolded
+from oddhop.odd.krylov import Spectrum, leading_eigenpairs
 from oddhop.odd.outlier import lengths
 from oddhop.odd.relation import told_by
+from oddhop.odd.row_blocks import Matrix
 from oddhop.odd.stranger import edge_ratios, turned
 from oddhop.odd.views import Panel, Seen, evidence_of, simulated_figures
 
@@ -133,9 +135,9 @@ class Likeness:
     flows: Floats
 
 
-def _likeness(panel: Panel, seen: Seen, seed: int) -> Likeness:
+def _likeness(panel: Panel, seen: Seen, seed: int, workers: int) -> Likeness:
     graph, faces = seen.graph, turned(seen.coordinates, panel.kinship)
-    communities = find_communities(graph, seed)
+    communities = find_communities(graph, seed, workers=workers)
     counts = np.bincount(communities)
     means = np.zeros((counts.size, faces.shape[1]))
     for k, face in enumerate(faces.T):
@@ -166,7 +168,7 @@ def edge_correlation(graph: Graph, x: Floats) -> Floats:
 
 
 def _one_kind(panel: Panel, seen: Seen, seed: int, workers: int) -> Callable[[int], Floats]:
-    like = _likeness(panel, seen, seed)
+    like = _likeness(panel, seen, seed, workers)
     return lambda turn: _simulated_scores(panel, seen, like, seed, turn, workers)
 
 
@@ -178,7 +180,8 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
     """
     graph, edges = seen.graph, seen.edges
     assert graph.kinds is not None  # noqa: S101 - there are other kinds
-    communities, kinds = find_communities(graph, seed), graph.kinds.of(np.arange(graph.node_count))
+    communities = find_communities(graph, seed, workers=workers)
+    kinds = graph.kinds.of(np.arange(graph.node_count))
     groups = np.unique(communities * len(graph.kinds.names) + kinds, return_inverse=True)[1]
     own_f = edge_ratios(edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
     known = {one.kind: one for one in panel.others}
@@ -315,11 +318,13 @@ def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.
     return faces
 
 
-def find_communities(graph: Graph, seed: int) -> Ints:
+def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:
     """Give a community to every node, all the same where none stands out."""
     nodes = graph.node_count
-    values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4)).of_communities()
-    by_chance = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2).values.min()
+    values, vectors = of_communities(_regularised(graph, min(MOST_COMMUNITIES, nodes // 4), workers))
+    by_chance = _regularised(
+        rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2, workers
+    ).values.min()
     found = values > BEYOND_CHANCE * by_chance
     count = int(found.sum())
     if count < 2:
@@ -338,9 +343,11 @@ def find_communities(graph: Graph, seed: int) -> Ints:
     return np.asarray(np.argmin(distances[:, large], axis=1), dtype=np.int64)
 
 
-def _regularised(graph: Graph, count: int) -> Spectrum:
+def _regularised(graph: Graph, count: int, workers: int) -> Spectrum:
     """Search the leading eigenvectors of the adjacency over the roots of the degrees and their mean."""
     if graph.node_count < FEWEST_NODES or count < 1:
-        return Spectrum(np.zeros(1), np.zeros((graph.node_count, 1)))
-    roots = sp.diags_array(1.0 / np.sqrt(graph.degrees + graph.degrees.mean()))
-    return searched(roots @ graph.adjacency() @ roots, count, SIMULATED, which="LA", tolerance=1e-3)
+        return Spectrum(np.zeros(1), np.zeros((graph.node_count, 1)), np.zeros(1))
+    weights = 1.0 / np.sqrt(graph.degrees + graph.degrees.mean())
+    return leading_eigenpairs(
+        Matrix.of(graph.indptr, graph.indices, weights, workers=workers), count, SIMULATED, which="LA"
+    )

@@ -15,7 +15,7 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes, learn_blocks
 from oddhop.odd.clique import Ties, UsualKnots, beyond_degree, knots_of, unexplained, usual_knots
 from oddhop.odd.combine import Evidence, join
-from oddhop.odd.communities import Spectrum, edge_residuals, leading, leading_from
+from oddhop.odd.communities import edge_residuals, leading, leading_from
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.kinds import (
@@ -28,6 +28,7 @@ from oddhop.odd.kinds import (
     other_coordinates,
     split_edges,
 )
+from oddhop.odd.krylov import Spectrum
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
@@ -129,7 +130,7 @@ class Seen:
         """Give it with other edges, whose eigenvectors are approximated from its own."""
         spectrum = self.spectrum
         for _ in range(steps):
-            spectrum = leading_from(graph, spectrum)
+            spectrum = leading_from(graph, spectrum, workers=workers)
         residuals = edge_residuals(graph, spectrum, workers=workers)
         return replace(self, graph=graph, spectrum=spectrum, residuals=residuals)
 
@@ -147,7 +148,8 @@ def see(
 
     ``residuals`` is what communities leave of the edges, where that is known; eigenvectors are not searched then.
     """
-    spectrum = Spectrum.empty(graph.node_count) if residuals is not None else leading(graph)
+    known = residuals is not None
+    spectrum = Spectrum.empty(graph.node_count) if known else leading(graph, workers=workers)
     residuals = edge_residuals(graph, spectrum, workers=workers) if residuals is None else residuals
     own = judged_attributes(graph)
     coordinates = blocks.coordinates(own)

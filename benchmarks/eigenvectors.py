@@ -1,0 +1,159 @@
+"""The block Krylov method beside ARPACK: scores of Odd on both, and seconds on one thread.
+
+    ODDHOP_DATA=... python -m benchmarks.eigenvectors scores                    # the development networks, npm_2016
+    ODDHOP_DATA=... python -m benchmarks.eigenvectors scores cora facebook_tam  # these only
+    python -m benchmarks.eigenvectors seconds 1000000                           # edges of a made-up network
+
+ARPACK searches to a tolerance of 1e-6. A network with other labels than 0 and 1 gets one plain and one leak-controlled
+injection. ``seconds`` also times the bare work of the same passes: the products of the adjacency with a block of 16,
+and for every step one projection on the basis, one subtraction and two Gram matrices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from benchmarks.odd import DEVELOPMENT
+from scipy import stats
+from scipy.sparse.linalg import eigsh
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from oddhop import Graph
+from oddhop.base.parallel import single_threaded
+from oddhop.base.randomness import START_VECTOR, generator
+from oddhop.bench.networks import load_network
+from oddhop.bench.synthetic import synthetic
+from oddhop.evaluate.inject import inject
+from oddhop.odd import krylov, views
+from oddhop.odd.blocks import judged_attributes, learn_blocks
+from oddhop.odd.communities import EIGENVECTORS, FEWEST_NODES, edge_residuals, leading
+from oddhop.odd.krylov import Spectrum
+from oddhop.odd.row_blocks import Matrix, combination, projections
+
+TOP = 100
+
+
+def by_arpack(graph: Graph) -> Spectrum:
+    """Search the leading eigenvectors as Odd did before."""
+    count = min(EIGENVECTORS, graph.node_count // 4)
+    if graph.node_count < FEWEST_NODES:
+        return Spectrum.empty(graph.node_count)
+    start = generator(0, START_VECTOR).random(graph.node_count) + 0.5
+    with single_threaded():
+        values, vectors = eigsh(graph.adjacency(), k=count, which="LM", v0=start, tol=1e-6)
+    return Spectrum(values, vectors, np.zeros(count))
+
+
+def scores(graph: Graph, spectrum: Spectrum) -> np.ndarray:
+    """Score the nodes as ``Odd.fit`` does, with these eigenvectors."""
+    blocks = learn_blocks(judged_attributes(graph))
+    _, seen = views.see(graph, blocks, residuals=edge_residuals(graph, spectrum))
+    evidence = views._learn(seen, blocks, {}, 1)[1]
+    return np.where(graph.degrees > 0, evidence.score, 0.0)
+
+
+def networks(name: str) -> Iterator[tuple[str, Graph, np.ndarray | None]]:
+    network = load_network(name)
+    graph = network.graph
+    if network.anomalous is not None or name not in DEVELOPMENT:
+        yield name, graph, network.anomalous
+        return
+    cliques = 10 if graph.node_count >= 4_000 else 5
+    for way, scheme in (("plain", "dominant"), ("controlled", "leak-controlled")):
+        put = inject(graph, random_state=0, cliques=cliques, scheme=scheme)  # type: ignore[arg-type]
+        yield f"{name}, {way}", put.graph, put.structural | put.contextual
+
+
+def compare(names: list[str]) -> None:
+    heads = "ROC-AUC, ARPACK | Krylov | AP, ARPACK | Krylov | rank correlation | of the first 100 | largest residual"
+    print(f"| network | {heads} | s, ARPACK | s, Krylov |\n|{'---|' * 10}", flush=True)
+    changes = []
+    leading(synthetic(1_000, 5_000, 1))  # compiles
+    for name in names:
+        for title, graph, labels in networks(name):
+            start = time.process_time()
+            before = by_arpack(graph)
+            middle = time.process_time()
+            after = leading(graph)
+            end = time.process_time()
+            one, two = scores(graph, before), scores(graph, after)
+            both = " | | | "
+            if labels is not None:
+                areas = [roc_auc_score(labels, score) for score in (one, two)]
+                precisions = [average_precision_score(labels, score) for score in (one, two)]
+                changes.append((areas[1] - areas[0], precisions[1] - precisions[0]))
+                both = f"{areas[0]:.4f} | {areas[1]:.4f} | {precisions[0]:.4f} | {precisions[1]:.4f}"
+            top = min(TOP, one.size)
+            common = np.intersect1d(np.argsort(-one)[:top], np.argsort(-two)[:top]).size
+            residual = after.residuals.max(initial=0.0) / np.abs(after.values).max(initial=1e-30)
+            print(
+                f"| {title} | {both} | {stats.spearmanr(one, two)[0]:.5f} | {common} | {residual:.1e} "
+                f"| {middle - start:.2f} | {end - middle:.2f} |",
+                flush=True,
+            )
+    if changes:
+        worst = np.abs(changes).max(axis=0)
+        print(f"\nLargest change: {worst[0]:.4f} of ROC-AUC, {worst[1]:.4f} of AP.")
+
+
+def bare(matrix: Matrix) -> None:
+    """Do the products and the orthogonalisations of all steps, with nothing between."""
+    rng = np.random.default_rng(0)
+    basis = rng.standard_normal((krylov.STEPS, 1, krylov.WIDTH), dtype=np.float32)
+    basis = np.repeat(basis, matrix.nodes, axis=1)
+    block, small = basis[0].copy(), np.zeros((krylov.STEPS, krylov.WIDTH, krylov.WIDTH), dtype=np.float32)
+    with single_threaded():
+        for filled in [*range(1, krylov.STEPS + 1), *range(krylov.KEPT + 1, krylov.STEPS + 1)]:
+            matrix.times(basis[filled - 1], block)
+            for rows in matrix.rows:
+                for part in rows.parts:
+                    projections(basis[:filled], block, part)
+                    block[part] -= combination(basis[:filled], small[:filled], part)
+                    block[part].T @ block[part]
+                    block[part].T @ block[part]
+
+
+def seconds(sizes: list[int]) -> None:
+    """Time both searches and the bare work in turns; the least of three counts, for others use the machine too."""
+    print("Processor seconds on one thread; with two workers, seconds by the clock.\n")
+    print(f"| edges | nodes | ARPACK | Krylov | bare | Krylov / bare | two workers |\n|{'---|' * 7}", flush=True)
+    leading(synthetic(1_000, 5_000, 1))  # compiles
+    for size in sizes:
+        graph = synthetic(size // 10, size, 1)
+        matrix = Matrix.of(graph.indptr, graph.indices)
+        before = _seconds(lambda: by_arpack(graph), time.process_time)  # noqa: B023 - called at once
+        rounds = [
+            (
+                _seconds(lambda: leading(graph), time.process_time),  # noqa: B023
+                _seconds(lambda: bare(matrix), time.process_time),  # noqa: B023
+                _seconds(lambda: leading(graph, workers=2), time.perf_counter),  # noqa: B023
+            )
+            for _ in range(3)
+        ]
+        own, floor, two = np.min(rounds, axis=0)
+        cells = f"{before:.2f} | {own:.2f} | {floor:.2f} | {own / floor:.2f} | {two:.2f}"
+        print(f"| {graph.edge_count:,} | {graph.node_count:,} | {cells} |", flush=True)
+
+
+def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
+    start = clock()
+    work()
+    return clock() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["scores", "seconds"])
+    parser.add_argument("given", nargs="*", help="networks, or numbers of edges")
+    args = parser.parse_args()
+    if args.what == "scores":
+        compare(args.given or [*DEVELOPMENT, "npm_2016"])
+    else:
+        seconds([int(size) for size in args.given] or [1_000_000])
+
+
+if __name__ == "__main__":
+    main()
