@@ -84,7 +84,10 @@ def test_what_lies_below_the_mean_or_has_no_edges_says_nothing() -> None:
     assert np.isfinite(rising).all()
 
 
-@pytest.mark.parametrize("f", [np.zeros(10), np.full(3, 7.0), np.array([-1e6, 0.0]), np.array([2.0])])
+@pytest.mark.parametrize(
+    "f",
+    [np.zeros(10), np.full(3, 7.0), np.array([0.3, np.nextafter(0.3, 1.0)]), np.array([-1e6, 0.0]), np.array([2.0])],
+)
 def test_a_degenerate_f_gives_finite_figures(f: np.ndarray) -> None:
     rate = learn_rate(f, _kinship())
     assert isinstance(rate, Rate)

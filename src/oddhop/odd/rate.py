@@ -21,7 +21,7 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.stranger import Kinship
 
-TILTS, STEEPEST, BINS = 160, 300.0, 4_096
+TILTS, STEEPEST, BINS, NARROWEST = 160, 300.0, 4_096, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,12 @@ def learn_rate(f: Floats, kinship: Kinship, *, largest: float | None = None) -> 
     >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
     [0.0, 2.0, 4.5]
     """
-    counts, sums = (np.histogram(f, bins=BINS, weights=weights)[0] for weights in (None, f))
+    low, high = float(f.min()), float(f.max())
+    span = (low, max(high, low + NARROWEST * max(abs(low), 1.0)))  # f of all edges may be the same but for rounding
+    counts, sums = (np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f))
     # The mean of every bin: the middle of the last one lies below the largest f, and the bound would not hold there.
     values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / (f.size + 1)
-    largest = float(f.max()) if largest is None else max(largest, float(f.max()))
+    largest = high if largest is None else max(largest, high)
     values, share = np.append(values, largest), np.append(share, 1 / (f.size + 1))
     top = float(values[-1])
     reach = max(top - float(np.median(f)), 1e-12)
