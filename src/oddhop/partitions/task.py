@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,9 @@ from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, atomic_file
 from oddhop.base.parallel import Mapper, Progress
 from oddhop.graph.disk import HEADER, Stored, open_stored
+
+# NumPy parses a header as Python, and that of 3.11 sometimes fails when threads parse at once.
+HEADERS = Lock()
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -85,7 +89,8 @@ class Task:
         """Map an array of a partition; what is written to it stays with the process, for torch takes nothing else."""
         file = self._file(name, number)
         empty = file.stat().st_size == HEADER  # there is no map of nothing
-        return np.asarray(np.load(file, mmap_mode=None if empty else "c", allow_pickle=False))
+        with HEADERS:
+            return np.asarray(np.load(file, mmap_mode=None if empty else "c", allow_pickle=False))
 
     def forget(self, name: str) -> None:
         """Remove an array of all partitions."""
