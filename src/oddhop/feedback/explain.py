@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from oddhop.base.arrays import Floats
+from oddhop.base.arrays import Floats, Ints
 from oddhop.explain.explanation import Explanation
 from oddhop.feedback.learner import Learned
 
-NAMED, SHARED, LIKE, TAIL = 2, 3, 0.25, 0.1
+NAMED, SHARED, LIKE = 2, 3, 0.25
 
 
 @dataclass(frozen=True)
@@ -64,29 +64,25 @@ class Remembered(Protocol):
 def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
     """Say which answered nodes a node is most like, by the share of trees in which they end in the same leaf."""
     leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
-    alike = (leaves[1:] == leaves[0]).mean(axis=1)
+    same = leaves[1:] == leaves[0]
+    alike = same.mean(axis=1)
     told = []
     for value, verb in ((1.0, "confirmed"), (0.0, "cleared")):
         those = np.flatnonzero((answers == value) & (alike >= LIKE))
         those = those[np.argsort(-alike[those], kind="stable")][:NAMED]
         if those.size:
             names = " and ".join(str(memory.ids[k]) for k in those.tolist())
-            shared = _shared(node, x[those], memory)
-            told.append(
-                (float(alike[those].mean()), f"Like {names}, which you {verb}{': ' + shared if shared else ''}.")
-            )
+            shared = _shared(node, np.flatnonzero(same[those].any(axis=0)), memory, learned)
+            told.append((float(alike[those].mean()), f"Like {names}, which you {verb}: {shared}."))
     if not told:
         return "No answered node is much like it; the label-free order decides."
     return " ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
 
 
-def _shared(node: Floats, others: Floats, memory: Remembered) -> str:
-    """Name the features in which a node and others lie in the same tenth of the network, the rarest first."""
-    below = (memory.background < node).mean(axis=0)
-    above = (memory.background > node).mean(axis=0)
-    phrases = []
-    for side, share, word in ((others.min(axis=0), above, "high"), (others.max(axis=0), below, "low")):
-        beyond = memory.background > side if word == "high" else memory.background < side
-        both = np.maximum(share, beyond.mean(axis=0))
-        phrases += [(float(both[k]), f"{word} {memory.names[k]}") for k in np.flatnonzero(both < TAIL).tolist()]
-    return ", ".join(text for _, text in sorted(phrases)[:SHARED])
+def _shared(node: Floats, trees: Ints, memory: Remembered, learned: Learned) -> str:
+    """Name the features by which trees lead a node and others to the same leaf, those asked most often first."""
+    asked = np.concatenate([learned.forest.asked(node, tree) for tree in trees.tolist()])
+    counts = np.bincount(asked, minlength=node.size)
+    first = [k for k in np.argsort(-counts, kind="stable")[:SHARED].tolist() if counts[k]]
+    middle = np.median(memory.background, axis=0)
+    return ", ".join(f"{'high' if node[k] > middle[k] else 'low'} {memory.names[k]}" for k in first)

@@ -55,6 +55,14 @@ class Forest:
         _leaves(x, self.roots, self.feature, self.cut, self.down, out)
         return out
 
+    def asked(self, row: Floats, tree: int) -> Ints:
+        """Return the features that a tree asks for on the way of a row to its leaf."""
+        place, found = int(self.roots[tree]), []
+        while self.feature[place] >= 0:
+            found.append(int(self.feature[place]))
+            place = int(self.down[place]) + int(row[found[-1]] > self.cut[place])
+        return np.array(found, dtype=np.int64)
+
 
 def grow(x: Floats, hits: Floats, weights: Floats, seed: int, *, trees: int, tried: int) -> Forest:
     """Grow trees, each on as many rows as there are, drawn with replacement, until every leaf is of one answer.
