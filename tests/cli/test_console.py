@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from oddhop.base.compiling import compiling
 from oddhop.cli import console as module
 from oddhop.cli.console import Console, LogFormat, echo
 from tests.cli.conftest import FAST
@@ -60,6 +61,36 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     assert datetime.fromisoformat(line["time"]).tzinfo is not None
     console.say("audit", "a finding", check="degree")
     assert json.loads(capsys.readouterr().err)["level"] == "warning"
+
+
+def test_compiling_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(LogFormat.json)
+    with console.working():
+        compiling()
+        compiling()
+    compiling()
+    line = json.loads(capsys.readouterr().err)
+    assert (line["event"], line["level"], line["run"]) == ("compiling", "info", console.run)
+    with Console(LogFormat.plain).working():
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_compiling_is_told_where_kernels_were_not_kept(tmp_path: Path) -> None:
+    code = """
+import numpy as np
+from oddhop.cli.console import Console, LogFormat
+from oddhop.graph.adjacency import first_not_below
+with Console(LogFormat.plain).working():
+    first_not_below(np.arange(4), 0, 4, 2)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    told = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert "compiling kernels" in told[0]
+    assert told[1] == ""
 
 
 def test_a_terminal_gets_bars(folder: Path) -> None:

@@ -18,6 +18,8 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
+from oddhop.base.compiling import compiling
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 LOCK = "oddhop.lock"
@@ -47,10 +49,13 @@ class SharedCache(FunctionCache):
     """numba's cache, one process at a time; what is read is what was asked for."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Give the kernel for these types, or None."""
+        """Give the kernel for these types; or None, and it is compiled next."""
         with self._alone(fcntl.LOCK_SH):
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        return found if found is None or tuple(found.signature.args) == tuple(sig) else None
+        if found is not None and tuple(found.signature.args) == tuple(sig):
+            return found
+        compiling()
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the kernel for these types."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from oddhop.cli.audit import audit
 from oddhop.cli.bench import app as bench
@@ -22,7 +23,22 @@ from oddhop.cli.review import review
 from oddhop.cli.verify import verify
 from oddhop.version import __version__
 
+
+class PlainList(TyperGroup):
+    """The list of the commands, and errors of usage, as plain text: to import rich takes as long as all else of it."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "rich_markup_mode": None})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
+        """Write the first sentence about every command, whole; the method of the parent cuts it to one line."""
+        about = [(name, command.get_short_help_str(limit=1000)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(about)
+
+
 app = typer.Typer(
+    cls=PlainList,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -17,6 +17,8 @@ from threading import Lock
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from oddhop.base.compiling import told_of_compiling
+
 WARNINGS = ("audit", "difference", "left_out", "unjudged")
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
@@ -48,7 +50,12 @@ class Console:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Show bars meanwhile, where there is a terminal to show them on."""
+        """Show bars meanwhile, where there is a terminal to show them on; tell where kernels are compiled."""
+        with told_of_compiling(self._compiling), self._shown():
+            yield
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
         if not self._terminal:
             yield
             return
@@ -88,6 +95,9 @@ class Console:
             self._bars.console.print(spelled(text), markup=False, highlight=False, soft_wrap=True)
         else:
             self._write(text)
+
+    def _compiling(self) -> None:
+        self.say("compiling", "compiling kernels, which are kept: the first run on a machine takes 10 to 30 s longer")
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
