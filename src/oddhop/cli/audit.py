@@ -21,15 +21,7 @@ class Ranking(StrEnum):
 @o.guarded
 def audit(
     run: o.RunFolderPath,
-    cases: Annotated[
-        str,
-        typer.Option(
-            "--cases",
-            metavar="BOOK",
-            help="The book of cases with the answers; made if there is none.",
-            show_default=False,
-        ),
-    ],
+    cases: o.AnswerBook,
     first: Annotated[int, typer.Option("--first", min=1, help="How many cases of the list.")] = 100,
     ranking: Annotated[Ranking, typer.Option("--list", help="Which list.")] = Ranking.label_free,
     size: Annotated[int, typer.Option("--size", min=1, help="How many answers are planned.")] = 30,

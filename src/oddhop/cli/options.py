@@ -134,6 +134,15 @@ WithReport = Annotated[
 Explain = Annotated[
     int, typer.Option("--explain", min=1, help="How many nodes the report explains.", rich_help_panel=TELLING)
 ]
+AnswerBook = Annotated[
+    str,
+    typer.Option(
+        "--cases",
+        metavar="BOOK",
+        help="The book of cases that answers go into, an SQLite file or postgresql://...; made if there is none.",
+        show_default=False,
+    ),
+]
 Book = Annotated[
     str | None,
     typer.Option(

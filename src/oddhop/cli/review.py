@@ -15,15 +15,7 @@ SERVING = "Where it is served"
 @o.guarded
 def review(
     run: o.RunFolderPath,
-    cases: Annotated[
-        str,
-        typer.Option(
-            "--cases",
-            metavar="BOOK",
-            help="The book of cases that answers go into, an SQLite file or postgresql://...; made if there is none.",
-            show_default=False,
-        ),
-    ],
+    cases: o.AnswerBook,
     who: Annotated[str | None, typer.Option("--who", help="Who answers.", show_default="the user's name")] = None,
     port: Annotated[
         int,

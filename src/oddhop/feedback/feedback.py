@@ -83,8 +83,9 @@ class Feedback:
             result = self._fitted_result(taken)
         ranked = self._ranked
         if ranked is None or ranked.network is not taken or ranked.result is not result:
-            ranked = ranked_network(self.detector, taken, result)  # else more answers about the same network
-        self.memory_ = remember(ranked, told, self.memory_, seed=self.seed)
+            # Else there are more answers about the same network.
+            ranked = ranked_network(self.detector, taken, result, seed=self.seed)
+        self.memory_ = remember(ranked, told, self.memory_)
         self.learned_ = learn(self.memory_.rows, seed=self.seed)
         self._ranked, self._result = ranked, None
         self._score = None if self.learned_ is None else self.learned_.score(ranked.x, workers=available_workers())
@@ -109,7 +110,7 @@ class Feedback:
         if network is None:
             return self.result_
         taken = as_network(network, nodes)
-        ranked = ranked_network(self.detector, taken, self.detector.rank(taken))
+        ranked = ranked_network(self.detector, taken, self.detector.rank(taken), seed=self.seed)
         if memory.names != ranked.names:
             raise GraphError("the network has other features than the one that answers were given for", "fit again")
         learned = self.learned_

@@ -50,7 +50,7 @@ class Memory:
         return Rows(self.x[sure], self.answers[sure], self.background[free], self.nodes)
 
 
-def remember(ranked: Ranked, answers: Answers, before: Memory | None, *, seed: int) -> Memory:
+def remember(ranked: Ranked, answers: Answers, before: Memory | None) -> Memory:
     """Return the answered nodes with the features that they have in a network, or had in an earlier one."""
     earlier = {} if before is None else dict(zip(before.ids, _aligned(before, ranked.names), strict=True))
     network, first = ranked.network, ranked.network.graph.judged.start
@@ -67,10 +67,9 @@ def remember(ranked: Ranked, answers: Answers, before: Memory | None, *, seed: i
         else:
             raise AnswersError(f"an answer is about a node there is not: {number.problem}", number.remedy)
     asked = np.array(rows, dtype=np.float32).reshape(len(rows), ranked.x.shape[1])
-    drawn = ranked.drawn(seed)
-    others = tuple(network.judged_ids[k].as_py() for k in drawn.tolist())
-    nodes = ranked.rank.size
-    return Memory(ranked.names, tuple(ids), answers.values, asked, others, ranked.x[drawn], nodes, away=frozenset(away))
+    others = tuple(network.judged_ids[k].as_py() for k in ranked.drawn.tolist())
+    background, nodes = ranked.x[ranked.drawn], ranked.rank.size
+    return Memory(ranked.names, tuple(ids), answers.values, asked, others, background, nodes, away=frozenset(away))
 
 
 def write_memory(path: Path, memory: Memory, detector: bytes, *, seed: int) -> None:

@@ -27,6 +27,7 @@ class Ranked:
     names, x : the features of every judged node, float32; the last is the place.
     order : the judged nodes by label-free rank, the first one first.
     rank, judged : of every judged node, in the order of the nodes.
+    drawn : some random nodes, the same ones whatever the order of the tables.
     """
 
     network: Network
@@ -36,12 +37,7 @@ class Ranked:
     order: Ints
     rank: Ints
     judged: Bools
-
-    def drawn(self, seed: int) -> Ints:
-        """Return some random nodes, the same ones whatever the order of the tables."""
-        keys, mixed = self.network.keys[self.network.graph.judged], np.empty(self.rank.size, dtype=np.uint64)
-        mixed_pairs(keys, np.full(keys.size, seed, dtype=np.uint64), mixed)
-        return np.argsort(mixed, kind="stable")[:BACKGROUND]
+    drawn: Ints
 
     def with_scores(self, score: Floats | None) -> pa.Table:
         """Return the result in the order of learned scores, with the label-free rank beside it."""
@@ -63,8 +59,8 @@ class Ranked:
         return out
 
 
-def ranked_network(detector: GraphDetector, network: Network, result: pa.Table) -> Ranked:
-    """Return a network with its label-free ranking and the detector's features.
+def ranked_network(detector: GraphDetector, network: Network, result: pa.Table, *, seed: int = 0) -> Ranked:
+    """Return a network with its label-free ranking and the detector's features; ``seed`` is that of the random nodes.
 
     Examples
     --------
@@ -90,4 +86,7 @@ def ranked_network(detector: GraphDetector, network: Network, result: pa.Table) 
     rank[order] = result["rank"].to_numpy()
     judged[order] = result["judged"].to_numpy(zero_copy_only=False)
     x[:, -1] = places(score)
-    return Ranked(network, result, (*names, PLACE), x, order, rank, judged)
+    keys, mixed = network.keys[network.graph.judged], np.empty(order.size, dtype=np.uint64)
+    mixed_pairs(keys, np.full(keys.size, seed, dtype=np.uint64), mixed)
+    drawn = np.argsort(mixed, kind="stable")[:BACKGROUND]
+    return Ranked(network, result, (*names, PLACE), x, order, rank, judged, drawn)
