@@ -23,6 +23,7 @@ from typing import Any
 from oddhop import HCM
 from oddhop.base.parallel import threads
 from oddhop.graph.disk import open_stored
+from oddhop.hcm.cost import RANKED
 from oddhop.hcm.hop_pairs import MAX_SOURCES
 
 SAMPLES, CHAINS, STEPS, WIDTH, HIDDEN, CLASSES = 10, 4, 1_100, 20, 128, 4  # as HCM has them
@@ -107,7 +108,7 @@ def main() -> None:
     disk = asked.nodes * (2 * 4 * WIDTH + 2 * 32 + SAMPLES * 2 * HIDDEN + 4 * many) + entries[1] * (
         4 + 4 + 4 + 4 * CHAINS
     )
-    ranking = asked.nodes * (8 * 5 * CHAINS + 200)
+    ranking = asked.nodes * RANKED
     each = disk / asked.machines / 1e9
     print(f"\nall: {total / 3600:.1f} hours; {disk / 1e12:.1f} TB on disks, {each:.0f} GB a machine;")
     print(f"ranking in one process: {ranking / 1e9:.0f} GB")

@@ -29,28 +29,43 @@ from oddhop.bench.synthetic import synthetic
 from oddhop.evaluate.inject import inject
 from oddhop.odd import krylov, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
-from oddhop.odd.communities import EIGENVECTORS, FEWEST_NODES, edge_residuals, leading
-from oddhop.odd.krylov import Spectrum
-from oddhop.odd.row_blocks import Matrix, combination, projections
+from oddhop.odd.communities import EIGENVECTORS, FEWEST_NODES, RESIDUALS, leading, write_residuals
+from oddhop.odd.krylov import VECTORS, Eigenvalues
+from oddhop.odd.row_blocks import ROWS_IN_CACHE, neighbour_sums
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
 
 TOP = 100
 
 
-def by_arpack(graph: Graph) -> Spectrum:
+Found = tuple[InMemory, Eigenvalues]
+
+
+def by_krylov(graph: Graph, *, workers: int = 1) -> Found:
+    """Search the leading eigenvectors as Odd does."""
+    store = InMemory(graph.indptr, graph.indices)
+    return store, leading(store, on_threads(workers))
+
+
+def by_arpack(graph: Graph) -> Found:
     """Search the leading eigenvectors as Odd did before."""
-    count = min(EIGENVECTORS, graph.node_count // 4)
+    store, count = InMemory(graph.indptr, graph.indices), min(EIGENVECTORS, graph.node_count // 4)
     if graph.node_count < FEWEST_NODES:
-        return Spectrum.empty(graph.node_count)
+        return store, Eigenvalues(np.zeros(0), np.zeros(0))
     start = generator(0, START_VECTOR).random(graph.node_count) + 0.5
     with single_threaded():
         values, vectors = eigsh(graph.adjacency(), k=count, which="LM", v0=start, tol=1e-6)
-    return Spectrum(values, vectors, np.zeros(count))
+    store.of_nodes[VECTORS] = vectors
+    return store, Eigenvalues(values, np.zeros(count))
 
 
-def scores(graph: Graph, spectrum: Spectrum) -> np.ndarray:
+def scores(graph: Graph, found: Found) -> np.ndarray:
     """Score the nodes as ``Odd.fit`` does, with these eigenvectors."""
-    blocks = learn_blocks(judged_attributes(graph))
-    _, seen = views.see(graph, blocks, residuals=edge_residuals(graph, spectrum))
+    own = judged_attributes(graph)
+    blocks = learn_blocks(own.attributes, own.flow_count)
+    store, eigenvalues = found
+    write_residuals(store, on_threads(1), eigenvalues)
+    _, seen = views.see(graph, blocks, residuals=store.of_entries[RESIDUALS])
     evidence = views._learn(seen, blocks, {}, 1)[1]
     return np.where(graph.degrees > 0, evidence.score, 0.0)
 
@@ -71,13 +86,13 @@ def compare(names: list[str]) -> None:
     heads = "ROC-AUC, ARPACK | Krylov | AP, ARPACK | Krylov | rank correlation | of the first 100 | largest residual"
     print(f"| network | {heads} | s, ARPACK | s, Krylov |\n|{'---|' * 10}", flush=True)
     changes = []
-    leading(synthetic(1_000, 5_000, 1))  # compiles
+    by_krylov(synthetic(1_000, 5_000, 1))  # compiles
     for name in names:
         for title, graph, labels in networks(name):
             start = time.process_time()
             before = by_arpack(graph)
             middle = time.process_time()
-            after = leading(graph)
+            after = by_krylov(graph)
             end = time.process_time()
             one, two = scores(graph, before), scores(graph, after)
             both = " | | | "
@@ -88,7 +103,7 @@ def compare(names: list[str]) -> None:
                 both = f"{areas[0]:.4f} | {areas[1]:.4f} | {precisions[0]:.4f} | {precisions[1]:.4f}"
             top = min(TOP, one.size)
             common = np.intersect1d(np.argsort(-one)[:top], np.argsort(-two)[:top]).size
-            residual = after.residuals.max(initial=0.0) / np.abs(after.values).max(initial=1e-30)
+            residual = after[1].residuals.max(initial=0.0) / np.abs(after[1].values).max(initial=1e-30)
             print(
                 f"| {title} | {both} | {stats.spearmanr(one, two)[0]:.5f} | {common} | {residual:.1e} "
                 f"| {middle - start:.2f} | {end - middle:.2f} |",
@@ -99,37 +114,41 @@ def compare(names: list[str]) -> None:
         print(f"\nLargest change: {worst[0]:.4f} of ROC-AUC, {worst[1]:.4f} of AP.")
 
 
-def bare(matrix: Matrix) -> None:
+def bare(graph: Graph) -> None:
     """Do the products and the orthogonalisations of all steps, with nothing between."""
     rng = np.random.default_rng(0)
     basis = rng.standard_normal((krylov.STEPS, 1, krylov.WIDTH), dtype=np.float32)
-    basis = np.repeat(basis, matrix.nodes, axis=1)
-    block, small = basis[0].copy(), np.zeros((krylov.STEPS, krylov.WIDTH, krylov.WIDTH), dtype=np.float32)
+    basis = np.repeat(basis, graph.node_count, axis=1)
+    small = np.zeros((krylov.STEPS, krylov.WIDTH, krylov.WIDTH), dtype=np.float32)
+    store = InMemory(graph.indptr, graph.indices)
     with single_threaded():
         for filled in [*range(1, krylov.STEPS + 1), *range(krylov.KEPT + 1, krylov.STEPS + 1)]:
-            matrix.times(basis[filled - 1], block)
-            for rows in matrix.rows:
-                for part in rows.parts:
-                    projections(basis[:filled], block, part)
-                    block[part] -= combination(basis[:filled], small[:filled], part)
-                    block[part].T @ block[part]
-                    block[part].T @ block[part]
+            store.of_nodes["source"] = basis[filled - 1]
+            for number in store.ranges:
+                neighbour_sums(store, "source", "product", number)
+            block = store.of_nodes["product"]
+            for start in range(0, graph.node_count, ROWS_IN_CACHE):
+                part = slice(start, start + ROWS_IN_CACHE)
+                for slab, own in zip(basis[:filled], small, strict=False):
+                    slab[part].T @ block[part]
+                    block[part] -= slab[part] @ own
+                block[part].T @ block[part]
+                block[part].T @ block[part]
 
 
 def seconds(sizes: list[int]) -> None:
     """Time both searches and the bare work in turns; the least of three counts, for others use the machine too."""
     print("Processor seconds on one thread; with two workers, seconds by the clock.\n")
     print(f"| edges | nodes | ARPACK | Krylov | bare | Krylov / bare | two workers |\n|{'---|' * 7}", flush=True)
-    leading(synthetic(1_000, 5_000, 1))  # compiles
+    by_krylov(synthetic(1_000, 5_000, 1))  # compiles
     for size in sizes:
         graph = synthetic(size // 10, size, 1)
-        matrix = Matrix.of(graph.indptr, graph.indices)
         before = _seconds(lambda: by_arpack(graph), time.process_time)  # noqa: B023 - called at once
         rounds = [
             (
-                _seconds(lambda: leading(graph), time.process_time),  # noqa: B023
-                _seconds(lambda: bare(matrix), time.process_time),  # noqa: B023
-                _seconds(lambda: leading(graph, workers=2), time.perf_counter),  # noqa: B023
+                _seconds(lambda: by_krylov(graph), time.process_time),  # noqa: B023
+                _seconds(lambda: bare(graph), time.process_time),  # noqa: B023
+                _seconds(lambda: by_krylov(graph, workers=2), time.perf_counter),  # noqa: B023
             )
             for _ in range(3)
         ]

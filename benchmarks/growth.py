@@ -1,11 +1,12 @@
-"""How time and memory of HCM grow with the network: networks on disk in, a table, exponents and a plot out.
+"""How time and memory of a detector grow with the network: networks on disk in, a table, exponents and a plot out.
 
-    python benchmarks/growth.py GRAPH... --plot docs/_static/growth.svg
+    python benchmarks/growth.py GRAPH... --lines hcm.jsonl --plot docs/_static/growth.svg
+    python benchmarks/growth.py GRAPH... --lines odd.jsonl --detector odd
 
 Each GRAPH is a folder of ``oddhop ingest`` (``benchmarks/ingest.py`` makes them). ``oddhop detect`` runs on each in a
-process of its own, with few steps and samples. The peak of memory is of what the process itself has taken: pages of the
-mapped files, which the system takes back when it wants, are counted apart. The exponents are those of the last three
-sizes and of all: below a million edges what does not grow (imports, steps of training) has the upper hand.
+process of its own; HCM makes few steps and samples. The peak of memory is of what the process itself has taken: pages
+of the mapped files, which the system takes back when it wants, are counted apart. The exponents are those of the last
+three sizes and of all: below a million edges what does not grow (imports, steps of training) has the upper hand.
 """
 
 from __future__ import annotations
@@ -20,21 +21,31 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop.graph.disk import open_stored
 
-SETTINGS = {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "precision": '"bfloat16"', "training": '"sampled"'}
+SETTINGS = {
+    "hcm": {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "precision": '"bfloat16"', "training": '"sampled"'},
+    "odd": {"simulate": "false"},
+}
 
 
-def run(graph: Path) -> dict[str, float]:
+def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
     """Judge a network in a process of its own; watch what it takes."""
     manifest = open_stored(graph).manifest
     with tempfile.TemporaryDirectory(dir=graph.parent) as home:
-        command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(graph), "--detector", "hcm"]
-        command += ["--out", f"{home}/run", "--seed", "0", "--top", "1000", "--no-report", "--workers", "1"]
-        command += [part for name, value in SETTINGS.items() for part in ("--set", f"hcm.{name}={value}")]
+        command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(graph)]
+        command += ["--detector", detector, "--out", f"{home}/run", "--seed", "0", "--top", "1000", "--no-report"]
+        command += ["--workers", str(workers)]
+        command += [
+            part for name, value in SETTINGS[detector].items() for part in ("--set", f"{detector}.{name}={value}")
+        ]
         begun = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         peak = {"RssAnon": 0, "RssFile": 0}
@@ -56,6 +67,7 @@ def run(graph: Path) -> dict[str, float]:
         ticks = _waited(process)
         over.set()
         watcher.join()
+        found = found_by_kind(Path(home, "run"), graph.parent / "labels.parquet")
         shutil.rmtree(home, ignore_errors=True)
     return {
         "edges": manifest.edges,
@@ -64,7 +76,23 @@ def run(graph: Path) -> dict[str, float]:
         "wall": round(time.monotonic() - begun, 1),
         "own": peak["RssAnon"],
         "mapped": peak["RssFile"],
+        "found": found,
     }
+
+
+def found_by_kind(run: Path, labels: Path) -> dict[str, list[float]]:
+    """Give ROC-AUC and AP of every kind of planted anomalies, the others left out; nothing where there are none."""
+    if not labels.exists():
+        return {}
+    result, planted = pq.read_table(run / "results.parquet", columns=["id", "score"]), pq.read_table(labels)
+    ids, score, found = result["id"].to_numpy(), result["score"].to_numpy(), {}
+    ordinary = ~np.isin(ids, planted["id"].to_numpy())
+    for kind in planted["kind"].unique().to_pylist():
+        odd = np.isin(ids, planted.filter(pc.equal(planted["kind"], kind))["id"].to_numpy())
+        some = odd | ordinary
+        figures = roc_auc_score(odd[some], score[some]), average_precision_score(odd[some], score[some])
+        found[kind] = [round(float(figure), 4) for figure in figures]
+    return found
 
 
 def _waited(process: subprocess.Popen[bytes]) -> float:
@@ -75,12 +103,12 @@ def _waited(process: subprocess.Popen[bytes]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def exponent(lines: list[dict[str, float]], name: str) -> float:
+def exponent(lines: list[dict[str, Any]], name: str) -> float:
     """Fit a power of the edges."""
     return float(np.polyfit(np.log([line["edges"] for line in lines]), np.log([line[name] for line in lines]), 1)[0])
 
 
-def plot(lines: list[dict[str, float]], file: Path) -> None:
+def plot(lines: list[dict[str, Any]], file: Path) -> None:
     """Draw both against the edges, each over what a straight line of slope 1 through its last point would be."""
     import matplotlib as mpl
 
@@ -107,20 +135,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graphs", nargs="+", type=Path)
     parser.add_argument("--lines", type=Path, required=True, help="Kept here; what is there is not run again.")
+    parser.add_argument("--detector", choices=SETTINGS, default="hcm")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--plot", type=Path)
     asked = parser.parse_args()
     known = [json.loads(line) for line in asked.lines.read_text().splitlines()] if asked.lines.exists() else []
     for graph in asked.graphs:
         if open_stored(graph).manifest.edges not in {line["edges"] for line in known}:
-            known.append(run(graph))
+            known.append(run(graph, asked.detector, asked.workers))
             asked.lines.write_text("".join(json.dumps(line) + "\n" for line in known))
     known.sort(key=lambda line: line["edges"])
-    print("| edges | nodes | seconds of a processor | by the clock | own memory | mapped pages |")
-    print("|---|---|---|---|---|---|")
+    print("| edges | nodes | seconds of a processor | by the clock | own memory | mapped pages | ROC-AUC / AP |")
+    print("|---|---|---|---|---|---|---|")
     for line in known:
         sizes = " | ".join(f"{line[name] / 2**30:.2f} GiB" for name in ("own", "mapped"))
         counts = f"{line['edges']:,} | {line['nodes']:,}"
-        print(f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} |")
+        kinds = ", ".join(f"{kind} {area:.4f} / {ap:.3f}" for kind, (area, ap) in line.get("found", {}).items())
+        print(f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} | {kinds} |")
     for name in ("seconds", "own"):
         print(
             f"exponent of {name}: {exponent(known, name):.2f}, of the last three sizes {exponent(known[-3:], name):.2f}"

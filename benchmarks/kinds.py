@@ -25,8 +25,11 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.kinds import NodeKinds
 from oddhop.odd import kinds, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
-from oddhop.odd.clique import unexplained
-from oddhop.odd.communities import edge_residuals, leading
+from oddhop.odd.communities import RESIDUALS, leading, write_residuals
+from oddhop.odd.kinship import learn_kinship
+from oddhop.odd.triangles import LARGEST_TIES, unexplained, write_largest
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
 
 GROUPS = 20
 
@@ -66,19 +69,24 @@ def stages(edges: int) -> None:
         graph = network(edges)
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with timed("coordinates", found):
-        blocks, others = learn_blocks(judged_attributes(graph)), kinds.learn_other_blocks(graph)
+        own = judged_attributes(graph)
+        blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(graph)
     with timed("eigenvectors", found):
-        spectrum = leading(graph, workers=workers)
+        store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
+        eigenvalues = leading(store, runner)
     with timed("residuals", found):
-        residuals = edge_residuals(graph, spectrum, workers=workers)
+        write_residuals(store, runner, eigenvalues)
+    residuals = store.of_entries[RESIDUALS]
     _, seen = views.see(graph, blocks, others=others, residuals=residuals, workers=workers)
+    seen = replace(seen, store=store, eigenvalues=eigenvalues)
     with timed("edges by kind", found):
         split = seen.edges
     with timed("relation", found):
         learned, _ = kinds.learn_others(split, others, workers)
     with timed("common neighbours", found):
-        kinds.joint_knots(split, unexplained(split.own, residuals=split.residuals), workers=workers)
-    seen = replace(seen, spectrum=spectrum)
+        learn_kinship(seen.own, runner)
+        write_largest(seen.own, runner, unexplained(seen.own, runner))
+        kinds.joint_knots(split, seen.own.of_nodes[LARGEST_TIES], workers=workers)
     panel, _ = views._learn(seen, blocks, others, workers)
     with timed("a fifth of the edges left out", found):
         views.thinned_score(panel, seen, 0, 0, workers=workers)

@@ -22,9 +22,9 @@ from oddhop.graph.graph import Graph
 from oddhop.odd import kinds, relation, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
 from oddhop.odd.butterfly import Common
-from oddhop.odd.clique import LARGEST
 from oddhop.odd.relation import Pairs
 from oddhop.odd.stranger import Kinship, odds_of_no_reason
+from oddhop.odd.triangles import LARGEST
 
 KINDS = ("account", "device")
 
@@ -56,7 +56,8 @@ class Normal:
 
 
 def scores(graph: Graph, residuals: np.ndarray | None = None) -> np.ndarray:
-    blocks, others = learn_blocks(judged_attributes(graph)), kinds.learn_other_blocks(graph)
+    own = judged_attributes(graph)
+    blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(graph)
     flows, seen = views.see(graph, blocks, others=others, residuals=residuals, workers=2)
     del flows
     return views._learn(seen, blocks, others, 2)[1].score
@@ -137,7 +138,8 @@ def ranks(made: Shop, networks: dict[str, oddhop.Network], trial: Callable[[Grap
 
 def shuffled(network: oddhop.Network, seed: int) -> list[str]:
     """Say what edges seem to tell, real and with the accounts' columns dealt out anew: the same, other nodes' edges."""
-    blocks, others = learn_blocks(judged_attributes(network.graph)), kinds.learn_other_blocks(network.graph)
+    own = judged_attributes(network.graph)
+    blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(network.graph)
     _, seen = views.see(network.graph, blocks, others=others, residuals=np.ones(network.graph.indices.size))
     out = []
     for one in seen.edges.joined:

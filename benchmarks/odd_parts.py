@@ -21,11 +21,15 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.evaluate.inject import inject
-from oddhop.odd import stranger
+from oddhop.odd import kinship as learning
 from oddhop.odd.clique import beyond_degree, knots
+from oddhop.odd.communities import RESIDUALS
+from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, learn_kinship
 from oddhop.odd.p_values import learn_bulk
-from oddhop.odd.stranger import learn_kinship, odds_of_no_reason, strangeness
+from oddhop.odd.stranger import Kinship, strangeness
 from oddhop.odd.views import Seen, learn_panel
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
 
 NETWORKS = (
     *("cora_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam", "bond_reddit"),
@@ -74,13 +78,13 @@ PARTS: dict[str, Callable[[Said], np.ndarray]] = {
 
 @contextmanager
 def changed(name: str, value: Any) -> Iterator[None]:
-    """Hold a name of the stranger's module at another value."""
-    before = getattr(stranger, name)
-    setattr(stranger, name, value)
+    """Hold a name of the module that learns the stranger's view at another value."""
+    before = getattr(learning, name)
+    setattr(learning, name, value)
     try:
         yield
     finally:
-        setattr(stranger, name, before)
+        setattr(learning, name, before)
 
 
 def listen(graph: Graph) -> Said:
@@ -95,16 +99,15 @@ def listen(graph: Graph) -> Said:
         return -bulk.log_q(bulk.log_p(figures))
 
     kinship, f, own = strange(seen)
-    with changed("telling_coordinates", lambda _, x: np.ones(x.shape[1], dtype=bool)):
+    with changed("telling_coordinates", lambda store, _: np.ones(store.of_nodes[COORDINATES].shape[1], dtype=bool)):
         faint_kinship, _, faint = strange(seen)
-    tied = knots(graph, no_reason=odds_of_no_reason(f))
-    any_looks = knots(graph, no_reason=np.full(graph.edge_count, 0.5))
+    tied, any_looks = (knots_by(seen, values) for values in (f, np.zeros_like(f)))  # 0: even odds for every edge
     return Said(
         w=1 / (1 + kinship.information),
         stranger=rare(own),
         faint=rare(faint),
         faint_w=1 / (1 + faint_kinship.information),
-        outlier=rare(seen.outlyingness),
+        outlier=rare(seen.known.outlyingness),
         clique=rare(beyond_degree(tied, graph.degrees)),
         standing=apart(tied),
         ring_any_looks=rare(beyond_degree(any_looks, graph.degrees)),
@@ -113,9 +116,19 @@ def listen(graph: Graph) -> Said:
     )
 
 
-def strange(seen: Seen) -> tuple[stranger.Kinship, np.ndarray, np.ndarray]:
-    kinship, f = learn_kinship(seen.graph, seen.coordinates)
-    return kinship, f, strangeness(seen.graph, f, kinship)
+def strange(seen: Seen) -> tuple[Kinship, np.ndarray, np.ndarray]:
+    """Give what is learned of kinship, f of every entry, and z of every node."""
+    graph = seen.graph
+    store = InMemory(graph.indptr, graph.indices, {COORDINATES: seen.coordinates})
+    kinship = learn_kinship(store, on_threads(1))
+    return kinship, store.of_entries[RATIOS], strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees)
+
+
+def knots_by(seen: Seen, f: np.ndarray) -> np.ndarray:
+    """Give the knots of every node by f of every entry."""
+    graph = seen.graph
+    store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: seen.store.of_entries[RESIDUALS], RATIOS: f})
+    return knots(store, on_threads(1))[0]
 
 
 def opened(name: str) -> tuple[Graph, np.ndarray]:

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import HCM, Graph
+from oddhop import HCM, Graph, Odd
 from oddhop.base.parallel import Mapper
+from oddhop.bench.large import Large, write_large
 from oddhop.bench.networks import load_network
 from oddhop.cli import app
 from oddhop.errors import OddhopError
@@ -22,6 +24,7 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.disk import open_stored
 from oddhop.graph.preparation import learn_preparation
 from oddhop.tables.ingest import ingest
+from oddhop.tables.network import open_network
 from tests.cluster.machines import ADDRESS, HEAD, Machines
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -50,7 +53,15 @@ def alone(network: Path) -> HCM:
     return HCM(**QUICK, training="sampled", random_state=3).fit(Graph.open(network))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Put a network of 70,000 nodes on the disk in four partitions; Odd works on 16,384 rows and more at a time."""
+    home = tmp_path_factory.mktemp("generated")
+    write_large(Large(70_000, 280_000, attributes=5, community=100, cliques=5, clique_size=8, swapped=40), home)
+    return ingest(home / "edges", home / "nodes", home / "graph", partition_entries=140_000).folder
+
+
+@contextmanager
 def watched(machines: Machines, network: Path) -> Iterator[list[float]]:
     """Look all the while at what every process of the cluster maps of the wiring; give the largest shares."""
     file = network / "indices.npy"
@@ -66,9 +77,28 @@ def watched(machines: Machines, network: Path) -> Iterator[list[float]]:
 
     thread = threading.Thread(target=watch)
     thread.start()
-    yield shares
-    over.set()
-    thread.join()
+    try:
+        yield shares
+    finally:
+        over.set()
+        thread.join()
+
+
+def detected(machines: Machines, network: Path, out: Path, *options: str) -> pa.Table:
+    """Judge a network on the cluster; give the results in the order of the ids."""
+    command = [str(Path(sys.executable).with_name("oddhop")), "detect", str(network), "--engine", "ray"]
+    command += ["--address", ADDRESS, "--out", str(out), "--seed", "3", *options]
+    ended = subprocess.run(
+        machines.on(HEAD, command), env=machines.environment(), capture_output=True, text=True, timeout=600
+    )
+    assert ended.returncode == 0, ended.stderr
+    return pq.read_table(out / "results.parquet")
+
+
+def scores_by_id(result: pa.Table) -> np.ndarray:
+    scores = np.empty(result.num_rows)
+    scores[result["id"].to_numpy()] = result["score"].to_numpy()
+    return scores
 
 
 def mapped_of(process: int, file: Path) -> int:
@@ -82,28 +112,13 @@ def mapped_of(process: int, file: Path) -> int:
 
 
 def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
-    machines: Machines, network: Path, alone: HCM, watched: list[float], tmp_path: Path
+    machines: Machines, network: Path, alone: HCM, tmp_path: Path
 ) -> None:
     assert open_stored(network).partitions == 4
     settings = [part for name, value in QUICK.items() for part in ("--set", f"hcm.{name}={value}")]
-    command = [
-        str(Path(sys.executable).with_name("oddhop")),
-        "detect",
-        str(network),
-        "--detector",
-        "hcm",
-        "--engine",
-        "ray",
-    ]
-    command += ["--address", ADDRESS, "--out", str(tmp_path / "run"), "--seed", "3", *settings]
-    ended = subprocess.run(
-        machines.on(HEAD, command), env=machines.environment(), capture_output=True, text=True, timeout=600
-    )
-    assert ended.returncode == 0, ended.stderr
-    result = pq.read_table(tmp_path / "run" / "results.parquet")
-    scores = np.empty(result.num_rows)
-    scores[result["id"].to_numpy()] = result["score"].to_numpy()
-    np.testing.assert_allclose(scores, alone.anomaly_scores_, atol=1e-5)
+    with watched(machines, network) as shares:
+        result = detected(machines, network, tmp_path / "run", "--detector", "hcm", *settings)
+    np.testing.assert_allclose(scores_by_id(result), alone.anomaly_scores_, atol=1e-5)
     assert result["id"].to_pylist()[:100] == alone.result_["id"].to_pylist()[:100]
     for told in (
         ["verify", f"{tmp_path}/run"],
@@ -111,8 +126,22 @@ def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
     ):  # on one machine after
         said = CliRunner().invoke(app, told)
         assert said.exit_code == 0, said.output
-    assert max(watched) > 0.1  # somebody maps a partition,
-    assert max(watched) < 0.6  # and nobody much more than one
+    assert max(shares) > 0.1  # somebody maps a partition,
+    assert max(shares) < 0.6  # and nobody much more than one
+
+
+def test_odd_on_the_cluster_has_the_scores_of_one_machine(machines: Machines, generated: Path, tmp_path: Path) -> None:
+    assert open_stored(generated).partitions >= 4
+    with watched(machines, generated) as shares:
+        result = detected(machines, generated, tmp_path / "run", "--set", "odd.n_resamples=2", "--top", "50")
+    expected = Odd(n_resamples=2, simulate=False, random_state=3).fit(open_network(generated))
+    np.testing.assert_allclose(scores_by_id(result), expected.anomaly_scores_, atol=1e-6)
+    assert result["id"].to_pylist()[:100] == expected.result_["id"].to_pylist()[:100]
+    for told in (["verify", f"{tmp_path}/run"], ["report", f"{tmp_path}/run", "--explain", "3"]):
+        said = CliRunner().invoke(app, told)
+        assert said.exit_code == 0, said.output
+    assert max(shares) > 0.1
+    assert max(shares) < 0.75  # a partition and a peer, where triangles are counted
 
 
 def test_the_mapper_of_the_cluster_serves_the_library_too(

@@ -12,7 +12,7 @@ import pytest
 
 import oddhop
 from oddhop import HCM, Graph, Odd
-from oddhop.odd import communities as odd_communities
+from oddhop.odd import rescore
 from tests.conftest import QUICK
 
 
@@ -76,9 +76,9 @@ def test_the_eigenvectors_are_not_searched_again_to_explain(
     fitted = Odd(random_state=0).fit(small)
     fitted.save(tmp_path / "model.oddhop")
     loaded = Odd.load(tmp_path / "model.oddhop")
-    asked: list[Graph] = []
-    found = odd_communities.leading
-    monkeypatch.setattr(odd_communities, "leading", lambda graph, **how: asked.append(graph) or found(graph, **how))
+    asked: list[object] = []
+    found = rescore.leading
+    monkeypatch.setattr(rescore, "leading", lambda store, runner: asked.append(store) or found(store, runner))
     kept = [one.explain([3, 9], small, result=fitted.result_) for one in (fitted, loaded)]
     assert not asked
     assert kept[0] == kept[1]  # the file keeps every bit of what the fit left

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from oddhop import Graph
 from oddhop.errors import GraphError
-from oddhop.graph import preparation as attributes
 from oddhop.graph.preparation import is_binary, learn_preparation
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -145,7 +144,7 @@ def test_components_are_taken_only_when_asked_for(limits):
 def test_rows_may_be_taken_a_few_at_a_time(form, columns, monkeypatch):
     x = form(wide_matrix(columns=columns))
     whole = prepared(x)
-    monkeypatch.setattr(attributes, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("oddhop.graph.rows.ROWS_AT_ONCE", 7)
     np.testing.assert_allclose(prepared(x), whole, atol=1e-12)
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -106,3 +109,47 @@ def test_draws_that_never_move_are_no_error() -> None:
     told = mixing(np.full((4, 6, 2), 1.5))
     np.testing.assert_array_equal(told.r_hat, 1.0)
     np.testing.assert_array_equal(told.effective, 24)
+
+
+@pytest.mark.parametrize("chains", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["ahp", "hav"])
+def test_chains_are_ranked_in_blocks_as_they_are_at_once(
+    kind: str, chains: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _scores(np.random.default_rng(3).normal(size=500), 0.3, 1, chains=chains)
+    made.chain_ahp[:, 20:60], judged = 0.0, np.ones(500, dtype=bool)
+    judged[20:60] = False
+    scores = replace(made, chain_iv=np.abs(made.chain_ahp) / 9, judged=judged, max_iv=0.4)
+    whole = rank_nodes(scores, kind, 25)
+    replicates = scores.chain_scores(kind)
+    np.testing.assert_array_equal(whole.score, replicates.mean(axis=0))
+    if chains == 1:
+        quarters = [part.mean(axis=0) for part in np.array_split(scores.draws[0], 4)]
+        replicates = np.stack(quarters) / (1.0 if kind == "ahp" else scores.max_ahp)
+    seen = replicates[:, judged]
+    spread = seen.std(axis=1, keepdims=True)
+    aligned = (seen - seen.mean(axis=1, keepdims=True)) / spread
+    own, count = aligned.var(axis=0, ddof=1), len(aligned)
+    order = np.argsort(aligned.mean(axis=0), kind="stable")
+    similar = np.empty(own.size)
+    for place, node in enumerate(order):
+        similar[node] = own[order][max(place - 25, 0) : place + 26].mean()
+    variance = ((count - 1) * own + 3 * similar) / (count + 2)
+    np.testing.assert_allclose(whole.std[judged], np.sqrt(2 * variance / count) * spread.mean(), rtol=1e-12)
+    assert whole.top_probability.sum() == pytest.approx(25)
+    monkeypatch.setattr("oddhop.detector.ranking.NODES_AT_ONCE", 64)
+    blocks = rank_nodes(scores, kind, 25)
+    for name in ("score", "rank", "low", "high"):
+        np.testing.assert_array_equal(getattr(blocks, name), getattr(whole, name))
+    np.testing.assert_allclose(blocks.std, whole.std, rtol=1e-12)
+    np.testing.assert_allclose(blocks.top_probability, whole.top_probability, rtol=1e-11)
+
+
+@pytest.mark.parametrize("chains", [1, 4])
+def test_a_ranking_of_chains_takes_few_bytes_a_node(chains: int) -> None:
+    scores = _scores(np.random.default_rng(0).normal(size=200_000), 0.3, 0, chains=chains)
+    tracemalloc.start()
+    rank_nodes(scores, "hav", 1_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 130 * 200_000  # 70, and blocks of 65,536 nodes, which are a third of these

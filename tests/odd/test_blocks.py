@@ -51,11 +51,12 @@ def test_another_unit_changes_the_score_by_rounding_alone() -> None:
 def test_words_and_measures_are_told_apart_and_a_measure_leaves_the_words_as_they_were() -> None:
     rng = np.random.default_rng(3)
     x = mixed(rng)
-    alone, beside = learn_blocks(graph_of(x[:, :151])), learn_blocks(graph_of(x))
+    alone, beside = learn_blocks(x[:, :151], 0), learn_blocks(x, 0)
     assert [part.columns.size for part in alone.parts] == [151]
     assert [sorted(part.columns) for part in beside.parts] == [list(range(151)), [151, 152]]
     width = alone.parts[0].coordinates.width
-    np.testing.assert_array_equal(alone.coordinates(graph_of(x[:, :151])), beside.coordinates(graph_of(x))[:, :width])
+    seen = alone.coordinates(x[:, :151], 0, 300)
+    np.testing.assert_array_equal(seen, beside.coordinates(x, 0, 300)[:, :width])
 
 
 def test_a_block_counts_by_its_effective_dimensions() -> None:
@@ -63,13 +64,12 @@ def test_a_block_counts_by_its_effective_dimensions() -> None:
     one, many = rng.normal(size=(300, 1)), rng.normal(size=(300, 3))
     copies = np.hstack([one + 1e-6 * rng.normal(size=(300, 1)) for _ in range(40)])  # 40 columns, one dimension
     for x, dimensions in ((copies, 1.0), (many, 3.0)):
-        graph = graph_of(x)
-        squares = (np.asarray(learn_blocks(graph).prepared(graph).attributes) ** 2).sum(axis=1)
+        squares = (learn_blocks(x, 0).prepared(x, 0, 300) ** 2).sum(axis=1)
         assert np.median(squares) == pytest.approx(chi2.median(dimensions), rel=0.25)
 
 
 def test_another_number_of_columns_is_refused() -> None:
-    blocks = learn_blocks(graph_of(np.random.default_rng(0).normal(size=(300, 3))))
+    blocks = learn_blocks(np.random.default_rng(0).normal(size=(300, 3)), 0)
     for see in (blocks.coordinates, blocks.prepared):
         with pytest.raises(GraphError, match="fitted on 3 attributes, got 2"):
-            see(graph_of(np.zeros((300, 2))))
+            see(np.zeros((300, 2)), 0, 300)

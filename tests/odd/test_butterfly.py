@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from oddhop.odd import butterfly
 from oddhop.odd.butterfly import common_neighbours, hubs_of, largest_surprises, partners
-from oddhop.odd.clique import LARGEST
+from oddhop.odd.triangles import LARGEST
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 

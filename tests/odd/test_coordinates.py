@@ -5,29 +5,25 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import norm
 
-from oddhop import Graph
 from oddhop.errors import GraphError
 from oddhop.odd.coordinates import COMPONENTS, learn_coordinates
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
-PATH = np.array([[0, 1, 2], [1, 2, 3]])
-
 
 def test_narrow_tables_get_normal_scores_whatever_their_units() -> None:
     x = np.array([[3.0, 7.0], [1.0, 7.0], [2.0, 7.0], [1e20, 7.0]])
-    graph = Graph.from_arrays(PATH, x)
-    seen = learn_coordinates(graph).apply(graph)
+    seen = learn_coordinates(x).some(x, 0, 4)
     np.testing.assert_allclose(seen[:, 0], norm.ppf([0.625, 0.125, 0.375, 0.875]))
     np.testing.assert_array_equal(seen[:, 1], 0.0)
 
 
 def test_ties_stay_ties_and_new_values_fall_between() -> None:
-    graph = Graph.from_arrays(PATH, [[0.0], [0.0], [1.0], [1.0]])
-    coordinates = learn_coordinates(graph)
-    seen = coordinates.apply(graph).ravel()
+    x = np.array([[0.0], [0.0], [1.0], [1.0]])
+    coordinates = learn_coordinates(x)
+    seen = coordinates.some(x, 0, 4).ravel()
     assert seen[0] == seen[1] < seen[2] == seen[3]
-    later = coordinates.apply(Graph.from_arrays(PATH, [[0.5], [-9.0], [9.0], [0.0]])).ravel()
+    later = coordinates.some(np.array([[0.5], [-9.0], [9.0], [0.0]]), 0, 4).ravel()
     assert later[1] < later[3] < later[0] < later[2]
     assert np.isfinite(later).all()
 
@@ -35,10 +31,8 @@ def test_ties_stay_ties_and_new_values_fall_between() -> None:
 def test_words_that_everybody_has_say_nothing() -> None:
     rng = np.random.default_rng(0)
     counts = (rng.random((80, 150)) < 0.1) * rng.integers(1, 4, (80, 150))
-    edges = rng.integers(0, 80, (2, 200))
-    bare = Graph.from_arrays(edges, sp.csr_array(counts.astype(float)))
-    common = Graph.from_arrays(edges, sp.csr_array(np.column_stack([counts, np.full(80, 5.0)])))
-    one, two = (learn_coordinates(graph).apply(graph) for graph in (bare, common))
+    bare, common = sp.csr_array(counts.astype(float)), sp.csr_array(np.column_stack([counts, np.full(80, 5.0)]))
+    one, two = (learn_coordinates(x).some(x, 0, 80) for x in (bare, common))
     assert one.shape == (80, COMPONENTS)
     np.testing.assert_allclose(one @ one.T, two @ two.T, atol=1e-9)
 
@@ -46,17 +40,13 @@ def test_words_that_everybody_has_say_nothing() -> None:
 def test_dense_and_sparse_words_are_the_same() -> None:
     rng = np.random.default_rng(0)
     counts = (rng.random((80, 150)) < 0.1).astype(float)
-    edges = rng.integers(0, 80, (2, 200))
-    one, two = (
-        learn_coordinates(graph).apply(graph)
-        for graph in (Graph.from_arrays(edges, counts), Graph.from_arrays(edges, sp.csr_array(counts)))
-    )
+    one, two = (learn_coordinates(x).some(x, 0, 80) for x in (counts, sp.csr_array(counts)))
     np.testing.assert_allclose(one @ one.T, two @ two.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("columns", [3, 150])
 def test_other_columns_are_refused(columns: int) -> None:
     rng = np.random.default_rng(0)
-    fitted = learn_coordinates(Graph.from_arrays(PATH, (rng.random((4, columns)) < 0.2).astype(float)))
+    fitted = learn_coordinates((rng.random((4, columns)) < 0.2).astype(float))
     with pytest.raises(GraphError, match=f"fitted on {columns} attributes, got {columns + 1}"):
-        fitted.apply(Graph.from_arrays(PATH, rng.random((4, columns + 1))))
+        fitted.some(rng.random((4, columns + 1)), 0, 4)

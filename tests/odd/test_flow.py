@@ -16,7 +16,7 @@ def test_flows_that_attributes_predict_are_usual_and_the_others_are_not() -> Non
     size = rng.normal(size=(2_000, 2))
     flows = size @ rng.normal(size=(2, 6)) + 0.2 * rng.normal(size=(2_000, 6))
     flows[7] = -flows[7] + 1.0
-    figure = learn_flows(flows, size).figure(flows, size)
+    figure = learn_flows(flows, size).figure(flows, size, 0, 2_000)
     assert int(np.argmax(figure)) == 7
     assert np.corrcoef(figure, np.abs(size).sum(axis=1))[0, 1] < 0.1
 
@@ -30,13 +30,14 @@ def test_the_figure_is_that_of_mahalanobis_over_the_residuals() -> None:
     left /= left.std(axis=0)
     inverse = np.linalg.inv(np.cov(left.T, bias=True) + 0.05 * np.eye(4))
     expected = 0.5 * np.log(np.einsum("ij,jk,ik->i", left, inverse, left))
-    np.testing.assert_allclose(learn_flows(y, x).figure(y, x), expected, rtol=1e-8)
+    np.testing.assert_allclose(learn_flows(y, x).figure(y, x, 0, 500), expected, rtol=1e-8)
 
 
 def test_without_attributes_flows_are_compared_with_all() -> None:
     flows = np.random.default_rng(2).normal(size=(300, 3))
     flows[4] += 9.0
-    assert int(np.argmax(learn_flows(flows, np.empty((300, 0))).figure(flows, np.empty((300, 0))))) == 4
+    none = np.empty((300, 0))
+    assert int(np.argmax(learn_flows(flows, none).figure(flows, none, 0, 300))) == 4
 
 
 def trade() -> tuple[pa.Table, pa.Table]:

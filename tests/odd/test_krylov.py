@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -8,9 +10,13 @@ import pytest
 
 from oddhop import Graph
 from oddhop.odd import krylov, row_blocks
-from oddhop.odd.communities import edge_residuals, leading, leading_from
-from oddhop.odd.krylov import Spectrum, leading_eigenpairs, refined_eigenpairs
-from oddhop.odd.row_blocks import Matrix, Rows
+from oddhop.odd.communities import leading, leading_from
+from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
+from oddhop.odd.row_blocks import gathered, neighbour_sums
+from oddhop.partitions import store as ranges
+from oddhop.partitions.store import InFiles, InMemory
+from oddhop.partitions.task import on_threads
+from tests.odd.stores import in_files, in_memory, residuals_of
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
@@ -23,27 +29,49 @@ def _communities(nodes: int = 700, seed: int = 0) -> Graph:
     return _graph(nx.random_partition_graph([nodes // 10] * 10, 0.25, 0.01, seed=seed))
 
 
-def _matrix(graph: Graph, weights: np.ndarray | None = None, *, workers: int = 1) -> Matrix:
-    return Matrix.of(graph.indptr, graph.indices, weights, workers=workers)
+ONE = on_threads(1)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Eigenvalues and eigenvectors."""
+
+    values: np.ndarray
+    residuals: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def in_store(cls, store: InMemory, found: Eigenvalues) -> Found:
+        return cls(found.values, found.residuals, store.of_nodes[VECTORS])
+
+
+def _searched(graph: Graph, count: int, weights: np.ndarray | None = None, **how: Any) -> Found:
+    store = in_memory(graph, **({} if weights is None else {"weights": weights.astype(np.float32)}))
+    return Found.in_store(store, leading_eigenpairs(store, ONE, count, 0, weighted=weights is not None, **how))
+
+
+def _leading(graph: Graph) -> Found:
+    store = in_memory(graph)
+    return Found.in_store(store, leading(store, ONE))
 
 
 def _dense(graph: Graph) -> np.ndarray:
     return graph.adjacency().toarray().astype(float)
 
 
-def _true_residuals(whole: np.ndarray, found: Spectrum) -> np.ndarray:
+def _true_residuals(whole: np.ndarray, found: Found) -> np.ndarray:
     vectors = found.vectors.astype(float)
     return np.linalg.norm(whole @ vectors - vectors * found.values, axis=0)
 
 
-def _explained(found: Spectrum) -> np.ndarray:
+def _explained(found: Found) -> np.ndarray:
     vectors = found.vectors.astype(float)
     return (vectors * found.values) @ vectors.T
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "ROWS_AT_ONCE", 128)
+    monkeypatch.setattr(ranges, "BLOCK", 128)
     monkeypatch.setattr(row_blocks, "ROWS_IN_CACHE", 50)
 
 
@@ -51,7 +79,7 @@ def test_communities_are_those_of_the_whole_decomposition() -> None:
     graph = _communities()
     whole = _dense(graph)
     values, vectors = np.linalg.eigh(whole)
-    found = leading_eigenpairs(_matrix(graph), 10, 0)
+    found = _searched(graph, 10)
     np.testing.assert_allclose(found.values, values[-10:], atol=1e-4)
     expected = (vectors[:, -10:] * values[-10:]) @ vectors[:, -10:].T
     on_edges = whole > 0
@@ -65,40 +93,68 @@ def test_eigenvalues_are_the_largest_of_the_kind_that_was_asked_for(which: krylo
     whole = _dense(graph) * np.outer(weights, weights)
     values = np.linalg.eigvalsh(whole)
     expected = np.sort(values[np.argsort(-np.abs(values) if which == "LM" else -values)[:32]])
-    found = leading_eigenpairs(_matrix(graph, weights), 32, 0, which=which)
+    found = _searched(graph, 32, weights, which=which)
     np.testing.assert_allclose(found.values, expected, atol=5e-3 * values[-1])
     assert (found.values < 0).any() == (which == "LM")
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_the_same_bits_on_any_number_of_workers_and_in_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_bits_on_any_number_of_workers_and_in_files(tmp_path: Path, weighted: bool) -> None:
     graph = _communities()
-    weights = 1.0 / np.sqrt(graph.degrees + 1.0)
-    for given in (None, weights):
-        one = leading_eigenpairs(_matrix(graph, given), 64, 0)
-        for workers in (2, 4):
-            other = leading_eigenpairs(_matrix(graph, given, workers=workers), 64, 0)
-            assert one.vectors.tobytes() == other.vectors.tobytes()
-            assert one.values.tobytes() == other.values.tobytes()
-            assert one.residuals.tobytes() == other.residuals.tobytes()
-        mapped = np.memmap(tmp_path / "basis", np.float32, "w+", shape=(13, graph.node_count, 16))
-        in_file = leading_eigenpairs(_matrix(graph, given, workers=2), 64, 0, basis=mapped)
-        assert one.vectors.tobytes() == in_file.vectors.tobytes()
-    first, second = (refined_eigenpairs(_matrix(graph, workers=workers), one.vectors) for workers in (1, 3))
-    assert first.vectors.tobytes() == second.vectors.tobytes()
+    weights = (1.0 / np.sqrt(graph.degrees + 1.0)).astype(np.float32)
+
+    def found(store: InMemory | InFiles, workers: int) -> tuple[bytes, ...]:
+        pairs = leading_eigenpairs(store, on_threads(workers), 64, 0, weighted=weighted)
+        return pairs.values.tobytes(), pairs.residuals.tobytes(), gathered(store, VECTORS).tobytes()
+
+    memory = in_memory(graph, weights=weights)
+    assert len(memory.ranges) == 6
+    expected = found(memory, 1)
+    for workers in (2, 4):
+        assert found(in_memory(graph, weights=weights), workers) == expected
+    for partitions in (1, 3, 5):
+        files = in_files(graph, tmp_path / str(partitions), partitions, weights=weights)
+        assert len(files.ranges) >= partitions
+        assert found(files, 2) == expected
+        assert found(files, 1) == expected  # as it was kept
+        assert not list(files.folder.glob("basis*"))
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_rows_that_come_from_different_arrays_are_as_good() -> None:
+def test_refined_eigenpairs_have_the_same_bits_on_any_number_of_workers_and_in_files(tmp_path: Path) -> None:
     graph = _communities()
-    whole = _matrix(graph)
-    apart = []
-    for rows in whole.rows:
-        entries = slice(rows.indptr[0], rows.indptr[-1])
-        apart.append(Rows(rows.start, rows.indptr - rows.indptr[0], rows.indices[entries].copy()))
-    assert len(apart) > 3
-    one, other = (leading_eigenpairs(matrix, 64, 0) for matrix in (whole, Matrix(apart)))
-    assert one.vectors.tobytes() == other.vectors.tobytes()
+    known = np.random.default_rng(0).normal(size=(graph.node_count, 20)).astype(np.float32)
+
+    def found(store: InMemory | InFiles, workers: int) -> tuple[bytes, ...]:
+        pairs = refined_eigenpairs(store, on_threads(workers), "known")
+        return pairs.values.tobytes(), pairs.residuals.tobytes(), gathered(store, VECTORS).tobytes()
+
+    expected = found(in_memory(graph, known=known), 1)
+    assert found(in_memory(graph, known=known), 3) == expected
+    for partitions in (1, 4):
+        assert found(in_files(graph, tmp_path / str(partitions), partitions, known=known), 2) == expected
+
+
+@pytest.mark.parametrize("hub", [1_024, 1_025, 2_900])  # entries: those of a longer row are added by groups
+def test_the_sums_of_a_hub_have_the_same_bits_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: int
+) -> None:
+    monkeypatch.setattr(ranges, "BLOCK", row_blocks.LONG_ROW)
+    rng = np.random.default_rng(0)
+    others = rng.permutation(np.arange(1, 4_000))[:hub]
+    edges = np.concatenate([[np.zeros(hub, dtype=int), others], rng.integers(1, 4_000, (2, 6_000))], axis=1)
+    graph = Graph.from_arrays(edges, np.ones((4_000, 1)))
+    assert graph.degrees[0] == hub
+    x = rng.normal(size=(4_000, 11)).astype(np.float32)
+    memory, files = in_memory(graph, x=x), in_files(graph, tmp_path / "files", 4, x=x)
+    assert len(files.ranges) > 2
+    one, two = (
+        np.concatenate([neighbour_sums(store, "x", "around", number) for number in store.ranges])
+        for store in (memory, files)
+    )
+    assert one.tobytes() == two.tobytes()
+    np.testing.assert_allclose(one, graph.adjacency() @ x.astype(float), rtol=1e-4, atol=1e-4)
 
 
 DEGENERATE = {
@@ -118,7 +174,7 @@ def test_matrices_of_low_rank_and_equal_eigenvalues(name: str) -> None:
     graph = _graph(DEGENERATE[name])
     whole = _dense(graph)
     norm = max(np.abs(np.linalg.eigvalsh(whole)).max(), 1.0)
-    found = leading_eigenpairs(_matrix(graph), 64, 0)
+    found = _searched(graph, 64)
     vectors = found.vectors.astype(float)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(64), atol=1e-5)
     np.testing.assert_allclose(found.residuals, _true_residuals(whole, found), atol=1e-5 * norm)
@@ -131,7 +187,7 @@ def test_matrices_of_low_rank_and_equal_eigenvalues(name: str) -> None:
 @pytest.mark.parametrize("nodes", [64, 100, 255, 300, 511, 512, 600])
 def test_small_networks(nodes: int) -> None:
     graph = _graph(nx.gnm_random_graph(nodes, 5 * nodes, seed=nodes))
-    found = leading(graph)
+    found = _leading(graph)
     assert found.values.size == min(64, nodes // 4)
     whole = _dense(graph)
     values = np.linalg.eigvalsh(whole)
@@ -142,14 +198,14 @@ def test_small_networks(nodes: int) -> None:
 
 def test_without_enough_nodes_there_are_no_eigenvectors() -> None:
     graph = _graph(nx.cycle_graph(63))
-    assert leading(graph).values.size == 0
-    assert leading_from(graph, leading(graph)).values.size == 0
-    np.testing.assert_array_equal(edge_residuals(graph), 1.0)
+    assert leading(in_memory(graph), ONE).values.size == 0
+    assert leading_from(in_memory(graph), ONE, "known", 0).values.size == 0
+    np.testing.assert_array_equal(residuals_of(graph), 1.0)
 
 
 def test_the_two_sides_of_a_bipartite_network_have_both_signs() -> None:
     network = nx.bipartite.random_graph(300, 400, 0.05, seed=0)
-    found = leading(_graph(network))
+    found = _leading(_graph(network))
     np.testing.assert_allclose(found.values[-10:], -found.values[:10][::-1], atol=1e-3)
 
 
@@ -157,18 +213,20 @@ def test_the_two_sides_of_a_bipartite_network_have_both_signs() -> None:
 def test_refined_eigenpairs_report_their_residuals(nodes: int) -> None:
     graph = _communities(nodes)
     fewer = graph.with_edges(np.random.default_rng(0).random(graph.edge_count) < 0.8)
-    near = leading_from(fewer, leading(graph))
+    before = _leading(graph)
+    store = in_memory(fewer, known=before.vectors)
+    near = Found.in_store(store, leading_from(store, ONE, "known", before.values.size))
     vectors = near.vectors.astype(float)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(near.values.size), atol=1e-5)
     np.testing.assert_allclose(near.residuals, _true_residuals(_dense(fewer), near), atol=1e-2)
-    exact = leading(fewer)
+    exact = _leading(fewer)
     np.testing.assert_allclose(np.sort(near.values)[-5:], exact.values[-5:], rtol=0.02)
 
 
 def test_refined_eigenpairs_of_no_edge_explain_nothing() -> None:
     graph = _communities()
-    known = leading(graph)
-    empty = refined_eigenpairs(Matrix.of(np.zeros_like(graph.indptr), graph.indices[:0]), known.vectors)
+    store = InMemory(np.zeros_like(graph.indptr), graph.indices[:0], {"known": _leading(graph).vectors})
+    empty = Found.in_store(store, refined_eigenpairs(store, ONE, "known"))
     np.testing.assert_array_equal(_explained(empty), 0.0)
     assert np.isfinite(empty.vectors).all()
 
@@ -177,8 +235,8 @@ def test_the_sum_of_a_hub_keeps_its_precision() -> None:
     count = 3_000 if _plain_python() else 200_000
     indptr, indices = np.array([0, count]), np.arange(count, dtype=np.int32)
     vectors = np.full((count, 9), 0.1, dtype=np.float32)
-    out = np.empty((1, 9), dtype=np.float32)
-    row_blocks.add_rows(indptr, indices, vectors, out)
+    out = np.zeros((1, 9), dtype=np.float32)
+    row_blocks.add_rows(indptr, indices, indptr[:1].copy(), 0, count, vectors, out)
     np.testing.assert_allclose(out, np.float32(0.1) * np.float64(count), rtol=1e-5)
 
 

@@ -93,3 +93,14 @@ def test_a_degenerate_f_gives_finite_figures(f: np.ndarray) -> None:
     assert isinstance(rate, Rate)
     assert np.isfinite(rate.cumulants).all()
     assert np.isfinite(rate.nats(f, np.ones(f.size, dtype=np.int64))).all()
+
+
+def test_f_of_single_precision_that_is_the_same_but_for_rounding_gives_a_rate() -> None:
+    f = np.float32(1.7) + np.float32(1.2e-7) * np.arange(3, dtype=np.float32)
+    assert np.unique(f).size > 1
+    nothing = np.zeros(0)
+    rate = learn_rate(f, Kinship(nothing, nothing, nothing, nothing))
+    one, four = rate.nats(np.array([1.8, 1.8]), np.array([1, 4]))
+    assert np.isfinite(four)
+    assert four == pytest.approx(4 * one)
+    assert rate.nats(np.array([1.6]), np.array([3]))[0] == 0.0

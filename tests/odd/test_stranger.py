@@ -6,19 +6,19 @@ from scipy.stats import multivariate_normal
 
 from oddhop import Graph
 from oddhop.odd.coordinates import learn_coordinates
+from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, telling_coordinates, write_ratios
 from oddhop.odd.stranger import (
     Kinship,
     Ratio,
-    _over_neighbours,
-    _variances,
-    edge_ratios,
-    learn_kinship,
     odds_of_no_reason,
+    share_as_far,
     strangeness,
-    telling_coordinates,
     turned,
+    variances,
 )
+from oddhop.partitions.task import on_threads
 from tests.odd.planted import STRANGER, planted
+from tests.odd.stores import in_memory, kinship_of
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
 
@@ -34,14 +34,14 @@ def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
 
 def test_known_correlations_are_found_of_either_sign() -> None:
     graph = _pairs([0.7, -0.5, 0.0], 20_000)
-    kinship, _ = learn_kinship(graph, graph.attributes)
+    kinship, _, _ = kinship_of(graph, graph.attributes)
     np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.7], atol=0.03)  # what tells nothing is left out
 
 
 def test_what_an_edge_tells_is_the_mutual_information() -> None:
     graph = _pairs([0.7, -0.5], 20_000)
     expected = -0.5 * np.log(1 - np.array([0.7, -0.5]) ** 2).sum()
-    assert learn_kinship(graph, graph.attributes)[0].information == pytest.approx(expected, rel=0.05)
+    assert kinship_of(graph, graph.attributes)[0].information == pytest.approx(expected, rel=0.05)
 
 
 def test_the_ratio_is_that_of_two_normal_distributions() -> None:
@@ -52,30 +52,47 @@ def test_the_ratio_is_that_of_two_normal_distributions() -> None:
         multivariate_normal.logpdf([a[k], b[k]], cov=[[1, rho[k]], [rho[k], 1]]) for k in range(2)
     )  # fmt: skip
     apart = multivariate_normal.logpdf(np.concatenate([a, b]), cov=np.eye(4))
-    np.testing.assert_allclose(edge_ratios(graph, graph.attributes, kinship), [apart - joined])
+    store = in_memory(graph, **{COORDINATES: graph.attributes})
+    write_ratios(store, on_threads(1), kinship)
+    np.testing.assert_allclose(store.of_entries[RATIOS], 2 * [apart - joined], rtol=1e-7)  # of single precision
+    np.testing.assert_allclose(store.of_nodes[RATIO_SUMS], 2 * [apart - joined])
 
 
 def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     graph = planted()
-    coordinates = learn_coordinates(graph).apply(graph)
-    kinship, f = learn_kinship(graph, coordinates)
+    coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
+    kinship, f, store = kinship_of(graph, coordinates)
     faces = turned(coordinates, kinship)
-    np.testing.assert_array_equal(f, edge_ratios(graph, faces, kinship, workers=3))
+    np.testing.assert_array_equal(f, kinship_of(graph, coordinates, workers=3)[1])
     left, right = graph.ends(0, graph.edge_count)
     ratio = Ratio.of(kinship)
     for a, b in ((left, right), (right, left)):
-        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(faces[a], faces[b]))), rtol=1e-9)
-    sums, squares = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
-    for power, found in ((1, sums), (2, squares)):
-        expected = sum(np.bincount(end, f**power, graph.node_count) for end in (left, right))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+        # f is kept in single precision: its odds are off by as much as f is.
+        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(faces[a], faces[b]))), rtol=1e-6)
+        np.testing.assert_array_equal(f, store.of_entries[RATIOS][_entries(graph, a, b)])
+    for power, name in ((1, RATIO_SUMS), (2, "f_squares")):
+        each = ratio(faces[left], faces[right]) ** power
+        expected = sum(np.bincount(end, each, graph.node_count) for end in (left, right))
+        np.testing.assert_allclose(store.of_nodes[name], expected, rtol=1e-9, atol=1e-9)
+
+
+def _entries(graph: Graph, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    place = graph.entry_nodes.astype(np.int64) * graph.node_count + graph.indices
+    return np.searchsorted(place, rows.astype(np.int64) * graph.node_count + columns)
+
+
+def test_an_edge_looks_as_far_as_itself_in_single_precision() -> None:
+    f = np.sort(np.random.default_rng(0).normal(scale=20.0, size=1_000))
+    expected = (f.size - np.arange(f.size)) / f.size
+    np.testing.assert_array_equal(share_as_far(f.astype(np.float32), f), expected)
+    assert share_as_far(f, np.array([1e9]))[0] == 1 / f.size
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 10)))
-    kinship, f = learn_kinship(graph, graph.attributes)
+    kinship, f, _ = kinship_of(graph, graph.attributes)
     assert kinship.silent
     assert kinship.information == 0.0
     np.testing.assert_array_equal(odds_of_no_reason(f), 0.5)
@@ -83,9 +100,9 @@ def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
 
 def test_attributes_that_do_not_vary_are_silent() -> None:
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 2)))
-    kinship, f = learn_kinship(graph, np.zeros((3, 2)))
+    kinship, _, store = kinship_of(graph, np.zeros((3, 2)))
     assert kinship.silent
-    np.testing.assert_array_equal(strangeness(graph, f, kinship), 0.0)
+    np.testing.assert_array_equal(strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees), 0.0)
 
 
 def test_the_variances_between_and_within_nodes_are_found() -> None:
@@ -94,7 +111,7 @@ def test_the_variances_between_and_within_nodes_are_found() -> None:
     own = rng.normal(scale=2.0, size=degrees.size)
     values = [o + rng.normal(scale=3.0, size=d) for o, d in zip(own, degrees, strict=True)]
     sums, squares = (np.array([(v**p).sum() for v in values]) for p in (1, 2))
-    middle, between, within = _variances(degrees, sums, squares)
+    middle, between, within = variances(degrees, sums, squares)
     assert middle == pytest.approx(0.0, abs=0.1)
     assert between == pytest.approx(4.0, rel=0.1)
     assert within == pytest.approx(9.0, rel=0.02)
@@ -102,22 +119,24 @@ def test_the_variances_between_and_within_nodes_are_found() -> None:
 
 def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
     graph = planted()
-    coordinates = learn_coordinates(graph).apply(graph)
-    kinship, f = learn_kinship(graph, coordinates)
-    assert np.argmax(strangeness(graph, f, kinship)) == STRANGER
-    np.testing.assert_array_equal(f, learn_kinship(graph, coordinates, workers=2)[1])
+    coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
+    kinship, f, store = kinship_of(graph, coordinates)
+    assert np.argmax(strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees)) == STRANGER
+    np.testing.assert_array_equal(f, kinship_of(graph, coordinates, workers=2)[1])
 
 
 def test_a_coordinate_that_tells_nothing_leaves_the_view_as_it_was() -> None:
     graph = planted()
-    coordinates = learn_coordinates(graph).apply(graph)
+    coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
     noise = np.random.default_rng(5).normal(size=(graph.node_count, 3))
-    before, after = (learn_kinship(graph, x)[1] for x in (coordinates, np.hstack([coordinates, noise])))
-    np.testing.assert_allclose(before, after, atol=1e-9)
+    before, after = (kinship_of(graph, x)[2] for x in (coordinates, np.hstack([coordinates, noise])))
+    np.testing.assert_allclose(before.of_nodes[RATIO_SUMS], after.of_nodes[RATIO_SUMS], atol=1e-9)
+    np.testing.assert_allclose(before.of_entries[RATIOS], after.of_entries[RATIOS], rtol=1e-6, atol=1e-9)
 
 
 def test_of_columns_dealt_out_at_random_hardly_one_in_a_thousand_is_kept_even_where_hubs_have_most_edges() -> None:
     rng = np.random.default_rng(6)
     hubs = Graph.from_arrays(np.stack([rng.integers(0, 5, 3_000), rng.integers(5, 2_000, 3_000)]), np.zeros((2_000, 1)))
-    kept = [telling_coordinates(hubs, rng.normal(size=(2_000, 8))).sum() for _ in range(50)]
+    stores = (in_memory(hubs, **{COORDINATES: rng.normal(size=(2_000, 8))}) for _ in range(50))
+    kept = [telling_coordinates(store, on_threads(1)).sum() for store in stores]
     assert sum(kept) <= 2  # of 400; one in 800 is expected at most

@@ -37,12 +37,23 @@ def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:
     >>> twice(3)
     6
     """
-    kernel = njit(nogil=True)(function)
+    return _kept(njit(nogil=True)(function), function)
+
+
+def compiled_unordered(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Compile a function whose sums may be taken in any order, so that they are taken several at a time.
+
+    The order is that of the processor: the same on any number of threads, and another on another kind of processor.
+    """
+    return _kept(njit(nogil=True, fastmath={"reassoc"})(function), function)
+
+
+def _kept(kernel: Any, function: Callable[Given, Result]) -> Callable[Given, Result]:
     if isinstance(kernel, CPUDispatcher):  # not where compiling is switched off
         with suppress(RuntimeError):  # a function of no file has no place for its cache
             # What njit(cache=True) does with numba's own.
             kernel._cache = SharedCache(function)  # type: ignore[attr-defined,no-untyped-call]
-    return kernel
+    return kernel  # type: ignore[no-any-return]
 
 
 class SharedCache(FunctionCache):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import uint64
 
-from oddhop.base.arrays import Bools, Ints
+from oddhop.base.arrays import Ints
 from oddhop.base.kernels import compiled
 
 if TYPE_CHECKING:
@@ -75,8 +75,6 @@ def mixed_pairs(left: Ints, right: Ints, out: Ints) -> None:
 
 
 @compiled
-def drawn_edges(left: Ints, right: Ints, key: np.uint64, share: float, out: Bools) -> None:
-    """Mark a share of edges by the keys of their ends: an edge is drawn alike in any network that has it."""
-    for e in range(out.size):
-        low, high = min(left[e], right[e]), max(left[e], right[e])
-        out[e] = unit(mix(mix(mix(key, 0), low), high)) < share
+def drawn(left: int, right: int, key: np.uint64, share: float) -> bool:
+    """Tell whether an edge is drawn, by the keys of its ends: alike in any network that has it."""
+    return unit(mix(mix(mix(key, 0), min(left, right)), max(left, right))) < share

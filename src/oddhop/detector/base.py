@@ -89,7 +89,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         self._check_memory(graph, settings, in_folder=run_folder is not None)
         workers = settings.workers or available_workers()
         with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
-            run = FitRun(settings, seed, workers, folder, progress)
+            run = FitRun(settings, seed, workers, folder, progress, taken.folder)
             learned, judgement = self._learn(replace(graph, keys=taken.keys), run)
         degrees = graph.degrees[graph.judged]
         known = graph.fingerprint, settings, seed
@@ -254,7 +254,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         settings = self.settings()
         size = Size.of(network) if isinstance(network, Graph) else network
         workers = settings.workers or available_workers()
-        cost = self._memory(size, settings, workers, in_folder=False)
+        cost = self._memory(size, settings, workers, in_folder=size.mapped)
         return replace(cost, seconds=self._seconds(size, settings, workers))
 
     def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,13 +27,22 @@ from oddhop.tables.network import Network
 
 @dataclass(frozen=True, eq=False)
 class FitRun:
-    """How one fit is done: its checked settings, its seed, threads, the folder for checkpoints, whom to tell."""
+    """How one fit is done.
+
+    Attributes
+    ----------
+    settings, seed, workers : the checked settings, the seed, and how many threads.
+    folder : for checkpoints, or None.
+    progress : whom to tell.
+    stored : where the network lies on disk, or None.
+    """
 
     settings: Any
     seed: int
     workers: int
     folder: RunFolder | None
     progress: Progress
+    stored: Path | None = None
 
 
 class DetectorParts(ABC):

@@ -23,7 +23,7 @@ class Size:
     ----------
     nodes, edges, attributes : the counts.
     values : how many attribute values are stored, where the network is read from tables first; else None.
-    mapped : whether the network lies on disk.
+    mapped : whether the network lies on disk and may stay there; one with several kinds of nodes may not.
     events : how many events it has.
     """
 
@@ -39,7 +39,8 @@ class Size:
         """Return the size of a graph; ``from_tables`` counts what reading its tables takes as well."""
         values = graph.value_count if from_tables and not graph.mapped else None
         events = 0 if graph.events is None else graph.events.event_count
-        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, graph.mapped, events)
+        stays = graph.mapped and graph.kinds is None
+        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, stays, events)
 
     @property
     def reading(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,24 +13,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
-from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes, is_sparse
 from oddhop.graph.graph import Graph
+from oddhop.graph.rows import AttributeRows, blocks, check_columns, dense, fill, spans
 
-ROWS_AT_ONCE = 65_536
 WIDEST_COVARIANCE = 2_000
 SAME = 1e-9  # columns that vary less than this, their largest value being 1, are constant
-
-
-class AttributeRows(Protocol):
-    """Attributes that are asked for some rows at a time: an array, or files behind it."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-
-    def __getitem__(self, rows: slice, /) -> Any:
-        """Give a block of rows, a NumPy array or a SciPy CSR array."""
 
 
 @dataclass(frozen=True)
@@ -62,30 +50,20 @@ class Preparation:
 
     def apply(self, graph: Graph, dtype: type[np.floating] = np.float64) -> Graph:
         """Give the graph with prepared attributes, one dense row a node."""
-        if graph.attribute_count != self.unit.size:
-            raise GraphError(
-                f"the model was fitted on {self.unit.size} attributes, got {graph.attribute_count}",
-                "give the same columns in the same order",
-            )
+        check_columns(graph.attributes, self.unit.size)
         return graph.with_attributes(self.some(graph.attributes, 0, graph.node_count, dtype))
 
     def some(self, x: AttributeRows, start: int, stop: int, dtype: type[np.floating]) -> Floats:
         """Give the prepared rows of some nodes, the same bits whichever nodes are asked for with them."""
         out = np.empty((stop - start, self.width), dtype=dtype)
+        if self.components is None:  # every number by itself
+            for first, last in spans(start, stop):
+                out[first - start : last - start] = (dense(x[first:last]) / self.unit - self.centre) / self.spread
+            return out
         with single_threaded():  # at other thread counts a large product has other bits
-            for first in range(start - start % ROWS_AT_ONCE, stop, ROWS_AT_ONCE):
-                last = min(first + ROWS_AT_ONCE, x.shape[0])
-                rows = self._rows(x[first:last])
-                out[max(first - start, 0) : last - start] = rows[max(start - first, 0) : stop - first]
+            turn, origin = self.components / self.unit[:, None], self.centre @ self.components
+            fill(out, start, int(x.shape[0]), lambda first, last: (x[first:last] @ turn - origin) / self.spread)
         return out
-
-    def _rows(self, rows: Attributes) -> Floats:
-        if self.components is None:
-            dense = rows.toarray() if is_sparse(rows) else rows
-            result = (dense / self.unit - self.centre) / self.spread
-        else:
-            result = (rows @ (self.components / self.unit[:, None]) - self.centre @ self.components) / self.spread
-        return np.asarray(result)
 
 
 def learn_preparation(
@@ -142,7 +120,7 @@ def is_binary(attributes: AttributeRows) -> bool:
 def zeros_and_ones(attributes: AttributeRows) -> tuple[bool, bool]:
     """Tell whether the attributes are all 0 or 1, and whether there is a 1 before the first that is neither."""
     some = False
-    for rows in _blocks(attributes):
+    for rows in blocks(attributes):
         zero_or_one, any_one = _zeros_and_ones(np.asarray(rows.data if is_sparse(rows) else rows).reshape(-1))
         some = some or any_one
         if not zero_or_one:
@@ -171,7 +149,7 @@ def _learn_pca(x: AttributeRows, components: int, scale: str, unit: Floats) -> P
     # Columns that do not vary are left out: large ones would hide what little the others do.
     peaks = unit * float((size / unit)[varies].max())
     mean = np.zeros(columns)
-    for rows in _blocks(x):
+    for rows in blocks(x):
         mean += _column(_shrunk(rows, varies, peaks).sum(axis=0)) / x.shape[0]
     variances, directions = _leading(x, varies, peaks, mean, components)
     # In the order of a file, for a product has other last bits in another.
@@ -189,7 +167,7 @@ def _leading(x: AttributeRows, varies: Bools, peaks: Floats, mean: Floats, compo
         def times(vector: Floats) -> Floats:
             v = vector.reshape(-1)
             out = np.zeros(columns)
-            for rows in _blocks(x):
+            for rows in blocks(x):
                 scaled = _shrunk(rows, varies, peaks)
                 y = scaled @ v - mean @ v
                 out += scaled.T @ y - mean * y.sum()
@@ -200,7 +178,7 @@ def _leading(x: AttributeRows, varies: Bools, peaks: Floats, mean: Floats, compo
         variances, directions = eigsh(operator, components, v0=start)
     else:
         covariance = np.zeros((columns, columns))
-        for rows in _blocks(x):
+        for rows in blocks(x):
             centred = _shrunk(rows, varies, peaks) - mean
             covariance += centred.T @ centred / (nodes - 1)
         variances, directions = eigh(covariance, subset_by_index=(columns - components, columns - 1))
@@ -217,25 +195,20 @@ def _shrunk(rows: Attributes, varies: Bools, peaks: Floats) -> Attributes:
 
 def _extremes(x: AttributeRows) -> tuple[Floats, Floats]:
     high, low = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
-    for rows in _blocks(x):
+    for rows in blocks(x):
         high = np.maximum(high, _column(rows.max(axis=0)))
         low = np.minimum(low, _column(rows.min(axis=0)))
     return high, low
 
 
-def _blocks(x: AttributeRows) -> Iterator[Attributes]:
-    for start in range(0, x.shape[0], ROWS_AT_ONCE):
-        yield x[start : start + ROWS_AT_ONCE]
-
-
 def _scaled_blocks(x: AttributeRows, unit: Floats) -> Iterator[Floats]:
-    for rows in _blocks(x):
-        yield np.asarray(rows.toarray() if is_sparse(rows) else rows) / unit
+    for rows in blocks(x):
+        yield dense(rows) / unit
 
 
 def _peaks(x: AttributeRows) -> Floats:
     peaks = np.zeros(int(x.shape[1]))
-    for rows in _blocks(x):
+    for rows in blocks(x):
         peaks = np.maximum(peaks, _column(abs(rows).max(axis=0)))
     return peaks
 

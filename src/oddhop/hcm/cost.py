@@ -14,6 +14,9 @@ from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.subgraph import FEWEST, MOST_ENTRIES, MOST_SEEN
 
 LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
+# Bytes of a node when all are ranked: 195 for the table of results and what it is made of (benchmarks/ranking.py), and
+# 24 for its degree and how well the chains agree on it.
+RANKED = 220
 # What a stage takes beyond its dense products, measured as multiples of them on networks of 1e3 to 2e6 edges.
 STEP_OVERHEAD, SCORE_OVERHEAD = 3.0, 2.0
 SECONDS_A_STEP = 0.003  # however small the network is
@@ -47,7 +50,8 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
         embeddings += settings.hidden * item * nodes
     moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
     training = _training_memory(nodes, edges, width, pairs, settings, workers)
-    scored = max(embeddings, _ranking_memory(nodes, settings))  # embeddings are gone by the time of the ranking
+    chains = 8 * settings.chains * nodes  # of one figure of the nodes; two are kept, and a third while they are made
+    scored = max(embeddings, RANKED * nodes + 2 * chains, 3 * chains)  # embeddings are gone by the time of the ranking
     pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"
     return Cost(
         memory={
@@ -103,7 +107,7 @@ def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
     pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
     chain = BASE + KEPT * pairs + _training_memory(nodes, size.edges, width, pairs, settings, 1)
     leaner = "fewer chains, neighbours or layers"
-    needs = {"a chain": chain, "the ranking": BASE + _ranking_memory(nodes, settings)}
+    needs = {"a chain": chain, "the ranking": BASE + RANKED * nodes}
     what = f"HCM on {nodes:,} nodes in partitions"
     check_memory(Cost(needs, leaner=dict.fromkeys(needs, leaner)), settings.max_memory, what)
 
@@ -133,10 +137,6 @@ def _width(attributes: int, settings: HCMSettings) -> int:
 
 def _shape(width: int, settings: HCMSettings) -> Shape:
     return Shape(width, settings.hidden, settings.layers, settings.hop_classes)
-
-
-def _ranking_memory(nodes: int, settings: HCMSettings) -> int:
-    return (8 * 5 * settings.chains + 200) * nodes
 
 
 def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:

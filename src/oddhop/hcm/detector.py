@@ -243,8 +243,7 @@ class HCM(GraphDetector):
         return judgement(self._posterior_scores(graph, progress), self.model_.settings)
 
     def _scores(self, graph: Graph) -> Floats:
-        scores = self._posterior_scores(graph, silent)
-        return np.asarray(scores.chain_scores(self.model_.settings.score).mean(axis=0))
+        return self._posterior_scores(graph, silent).score(self.model_.settings.score)
 
     def _posterior_scores(self, graph: Graph, progress: Progress) -> Scores:
         model = self.model_

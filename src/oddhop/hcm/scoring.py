@@ -28,6 +28,7 @@ from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, digest
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.detector.ranking import spans
 from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Posterior
@@ -35,6 +36,7 @@ from oddhop.hcm.model import Inputs, Shape, embed, expected_hops
 
 EDGES_AT_ONCE = 4_096
 CHECKPOINT = "scoring"
+ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,21 @@ class Scores:
     @property
     def hav(self) -> Floats:
         """Both, each divided by its maximum."""
-        return np.asarray(self.chain_scores("hav").mean(axis=0))
+        return self.score("hav")
 
-    def chain_scores(self, kind: str) -> Floats:
-        """Give "ahp" or "hav" by chain, (chains, nodes); the mean over the chains is the score."""
+    def score(self, kind: str) -> Floats:
+        """Give "ahp" or "hav" of every node: the mean over the chains."""
+        out = np.empty(self.judged.size)
+        for span in spans(out.size):
+            out[span] = self.chain_scores(kind, span).mean(axis=0)
+        return out
+
+    def chain_scores(self, kind: str, span: slice = ALL) -> Floats:
+        """Give "ahp" or "hav" of some nodes by chain, (chains, nodes)."""
         if kind == "ahp":
-            return self.chain_ahp
+            return self.chain_ahp[:, span]
         far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in (self.max_ahp, self.max_iv))
-        return np.asarray(far * self.chain_ahp + unsure * self.chain_iv)
+        return np.asarray(far * self.chain_ahp[:, span] + unsure * self.chain_iv[:, span])
 
 
 def score_nodes(
@@ -185,7 +194,8 @@ def _scores_of(moments: Arrays, within: Floats, graph: Graph, maxima: tuple[floa
     chains = mean.shape[0]
 
     chain_ahp = _node_means(lambda span: mean[:, span], chains, graph)
-    chain_iv = within + _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), chains, graph)
+    chain_iv = _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), chains, graph)
+    chain_iv += within
     if maxima is None:
         maxima = float(chain_ahp.mean(axis=0).max()), float(chain_iv.mean(axis=0).max())
     return Scores(chain_ahp, chain_iv, moments["draws"], graph.degrees > 0, *maxima)
@@ -206,7 +216,9 @@ def _variances(square: Floats, samples: int) -> Callable[[slice], list[Floats]]:
 
 
 def _over_degree(sums: Floats, graph: Graph) -> Floats:
-    return np.asarray(sums / np.maximum(graph.degrees, 1))
+    """Divide sums over the edges of every node by how many there are, in place."""
+    sums /= np.maximum(graph.degrees, 1)
+    return sums
 
 
 def from_the_mean(block: Floats) -> Floats:

@@ -26,14 +26,13 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import mix
-from oddhop.errors import GraphError
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import Preparation, learn_preparation
-from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, learn_coordinates, logarithms
+from oddhop.graph.preparation import Preparation, learn_from_rows
+from oddhop.graph.rows import AttributeRows, Columns, Kept, blocks, check_columns, spans
+from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, Logarithms, learn_coordinates
 
 OUTLIER_COMPONENTS = 20
-ROWS_AT_ONCE = 65_536
 MOST_LEVELS = 20  # of a category in an array: columns that few nodes have may exclude each other by chance
 
 
@@ -53,14 +52,10 @@ class Block:
     preparation: Preparation
     weight: float
 
-    def of(self, graph: Graph) -> Graph:
-        """Give the network with the columns of the block alone."""
-        return _with_columns(graph, self.columns)
-
-    def prepared(self, graph: Graph) -> Floats:
-        """Give the rows whose length the outlier's view measures."""
-        seen = _seen_by_outlier(self.of(graph), self.coordinates)
-        return np.asarray(self.preparation.apply(seen).attributes * np.sqrt(self.weight))
+    def prepared(self, x: AttributeRows, start: int, stop: int) -> Floats:
+        """Give some of the rows whose length the outlier's view measures."""
+        seen = _seen_by_outlier(Columns(x, self.columns), self.coordinates)
+        return np.asarray(self.preparation.some(seen, start, stop, np.float64) * np.sqrt(self.weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +65,16 @@ class Blocks:
     parts: tuple[Block, ...]
     columns: int
 
-    def coordinates(self, graph: Graph) -> Floats:
-        """Give the coordinates of every node, the blocks side by side."""
-        self._check(graph)
-        none = np.empty((graph.node_count, 0))
-        return np.concatenate([none, *(part.coordinates.apply(part.of(graph)) for part in self.parts)], axis=1)
+    def coordinates(self, x: AttributeRows, start: int, stop: int) -> Floats:
+        """Give the coordinates of some nodes, the blocks side by side; the same bits whichever nodes are asked for."""
+        check_columns(x, self.columns)
+        found = [part.coordinates.some(Columns(x, part.columns), start, stop) for part in self.parts]
+        return np.hstack([np.empty((stop - start, 0)), *found])
 
-    def prepared(self, graph: Graph) -> Graph:
-        """Give the network with the attributes whose length the outlier's view measures."""
-        self._check(graph)
-        none = np.empty((graph.node_count, 0))
-        return graph.with_attributes(np.concatenate([none, *(part.prepared(graph) for part in self.parts)], axis=1))
+    def prepared(self, x: AttributeRows, start: int, stop: int) -> Floats:
+        """Give the rows of some nodes whose length the outlier's view measures, the blocks side by side."""
+        check_columns(x, self.columns)
+        return np.hstack([np.empty((stop - start, 0)), *(part.prepared(x, start, stop) for part in self.parts)])
 
     @property
     def unit(self) -> Floats:
@@ -90,135 +84,142 @@ class Blocks:
             unit[part.columns] = part.preparation.unit
         return unit
 
-    def _check(self, graph: Graph) -> None:
-        if graph.attribute_count != self.columns:
-            raise GraphError(
-                f"the model was fitted on {self.columns} attributes, got {graph.attribute_count}",
-                "give the same columns in the same order",
-            )
-
 
 def judged_attributes(graph: Graph) -> Graph:
     """Give the judged nodes with the attributes of their kind: the network itself where there is one kind."""
     return graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
 
 
-def flow_attributes(graph: Graph) -> Floats:
+def flow_columns(x: AttributeRows, flow_count: int) -> Columns:
     """Give the attributes that were made of events."""
-    own = graph.attributes[:, graph.attribute_count - graph.flow_count :]
-    return np.asarray(own.toarray() if is_sparse(own) else own, dtype=np.float64)
+    return Columns(x, np.arange(x.shape[1] - flow_count, x.shape[1]))
 
 
-def learn_blocks(graph: Graph) -> Blocks:
-    """Learn the blocks of a table, and how each is prepared.
+def learn_blocks(x: AttributeRows, flow_count: int) -> Blocks:
+    """Learn the blocks of a table, and how each is prepared. The last columns, ``flow_count`` of them, are in none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop import Graph
     >>> from oddhop.odd.blocks import learn_blocks
     >>> rng = np.random.default_rng(0)
     >>> words, age = rng.random((300, 200)) < 0.05, rng.normal(size=(300, 1))
-    >>> graph = Graph.from_arrays(np.empty((2, 0), dtype=int), np.hstack([words, age, age]))
-    >>> [part.columns.size for part in learn_blocks(graph).parts]
+    >>> [part.columns.size for part in learn_blocks(np.hstack([words, age, age]), 0).parts]
     [200, 1]
     """
-    own = graph.attribute_count - graph.flow_count
+    own = x.shape[1] - flow_count
     if not own:  # a node table of ids alone: its events are all that is known
-        return Blocks((), graph.attribute_count)
-    order, words = _by_content(_with_columns(graph, np.arange(own)))
-    parts = tuple(_learn_block(graph, order[kind]) for kind in (words, ~words) if kind.any())
-    return Blocks(parts, graph.attribute_count)
+        return Blocks((), x.shape[1])
+    order, words = _by_content(x, own)
+    parts = tuple(_learn_block(x, order[kind]) for kind in (words, ~words) if kind.any())
+    return Blocks(parts, x.shape[1])
 
 
-def _learn_block(graph: Graph, columns: Ints) -> Block:
-    own = _with_columns(graph, columns)
+def _learn_block(x: AttributeRows, columns: Ints) -> Block:
+    own = Columns(x, columns)
     coordinates = learn_coordinates(own)
-    seen = _seen_by_outlier(own, coordinates)
-    preparation = learn_preparation(
+    seen = Kept(_seen_by_outlier(own, coordinates))
+    preparation = learn_from_rows(
         seen, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=WIDE, unit=coordinates.units
     )
-    rows = np.asarray(preparation.apply(seen).attributes)
+    nodes, moments = x.shape[0], np.zeros(2 * (preparation.width,))
+    lengths = np.empty(nodes)
     with single_threaded():
-        moments = rows.T @ rows / len(rows)
+        for first, last in spans(0, nodes):
+            rows = preparation.some(seen, first, last, np.float64)
+            moments += rows.T @ rows
+            lengths[first:last] = (rows**2).sum(axis=1)
+    moments /= nodes
     whole, squares = float(np.trace(moments)), float((moments**2).sum())
     if not squares:
         return Block(columns, coordinates, preparation, 1.0)
-    low, high = np.quantile((rows**2).sum(axis=1), [0.25, 0.75])
+    low, high = np.quantile(lengths, [0.25, 0.75])
     usual = np.ptp(2 * gammaincinv(whole**2 / squares / 2, [0.25, 0.75]))  # quartiles of chi squared
     return Block(columns, coordinates, preparation, float(usual / (high - low)) if high > low else whole / squares)
 
 
-def _seen_by_outlier(own: Graph, coordinates: Coordinates) -> Graph:
+def _seen_by_outlier(own: Columns, coordinates: Coordinates) -> AttributeRows:
     # A few nodes with very many words would be all that varies.
-    return own if coordinates.weights is None else own.with_attributes(logarithms(own.attributes))
+    return own if coordinates.weights is None else Logarithms(own)
 
 
-def _with_columns(graph: Graph, columns: Ints) -> Graph:
-    chosen = graph.attributes[:, columns]
-    if is_sparse(chosen):
-        chosen.sort_indices()  # in another order sums have other bits
-    return graph.with_attributes(chosen)
-
-
-def _by_content(graph: Graph) -> tuple[Ints, Bools]:
-    """Give the columns in the order of their contents, equal ones once, and which of them are words."""
-    nodes, columns = graph.attributes.shape
+def _by_content(x: AttributeRows, columns: int) -> tuple[Ints, Bools]:
+    """Give the first columns in the order of their contents, equal ones once, and which of them are words."""
+    nodes = x.shape[0]
     lowest, filled, keys = np.zeros(columns), np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.uint64)
     counts, flags = np.ones((2, columns), dtype=bool)
-    for start in range(0, nodes, ROWS_AT_ONCE):
-        rows = graph.attributes[start : start + ROWS_AT_ONCE]
+    for first, last in spans(0, nodes):
+        rows = x[first:last]
         if is_sparse(rows):
-            place, column, values = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices, rows.data
-            place, column, values = (one[values != 0] for one in (place, column, values))
+            indptr, indices, values = rows.indptr, rows.indices, rows.data.astype(np.float64)
         else:
-            place, column = np.nonzero(rows)
-            values = rows[place, column]
-        np.minimum.at(lowest, column, values)
-        filled += np.bincount(column, minlength=columns)
-        counts[column[values != np.floor(values)]] = False
-        flags[column[values != 1]] = False
-        # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
-        bits = values.astype(np.float64).view(np.uint64)
-        np.add.at(keys, column, _mixed(place + start, bits))
+            # All its values are there, so their places need no list.
+            indptr, indices = np.arange(0, rows.size + 1, rows.shape[1]), np.empty(0, dtype=np.int32)
+            values = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
+        bits = values.view(np.uint64)
+        with np.errstate(over="ignore"):  # sums modulo 2^64 are meant to wrap around; plain Python would say so
+            _add_contents(first, indptr, indices, values, bits, lowest, filled, counts, flags, keys)
     rare = (lowest >= 0) & (filled < SPARSE_SHARE * nodes)
     # Words that most nodes have are told from measures by what the rare ones hold: counts, or shares of a text.
     words = (
         rare | ((lowest >= 0) & (counts == (counts[rare].mean() > 0.5))) if rare.sum() > WIDE else np.zeros_like(rare)
     )
     order = np.argsort(keys, kind="stable")
-    first = order[np.append(True, keys[order][1:] != keys[order][:-1])]
-    words[_categories(graph, first[(words & flags & (filled * MOST_LEVELS >= nodes))[first]])] = False
-    return first, words[first]
+    first_equal = order[np.append(True, keys[order][1:] != keys[order][:-1])]
+    often = words & flags & (filled * MOST_LEVELS >= nodes)
+    words[_categories(x, first_equal[often[first_equal]])] = False
+    return first_equal, words[first_equal]
 
 
-def _categories(graph: Graph, columns: Ints) -> Ints:
+def _categories(x: AttributeRows, columns: Ints) -> Ints:
     """Give those of some columns of zeros and ones that are the levels of a category: every node has just one of them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop import Graph
     >>> from oddhop.odd.blocks import _categories
     >>> x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
-    >>> _categories(Graph.from_arrays(np.empty((2, 0), dtype=int), x), np.arange(4)).tolist()
+    >>> _categories(x, np.arange(4)).tolist()
     [0, 1, 2]
     """
-    table = sp.csr_array(graph.attributes[:, columns])
-    together = (table.T @ table).toarray()  # how many nodes have both; whole numbers, the same bits in any order
+    if not columns.size:
+        return columns
+    together = np.zeros(2 * (columns.size,))  # how many nodes have both
+    for rows in blocks(Columns(x, columns)):
+        table = sp.csr_array(rows, dtype=np.float64)
+        together += (table.T @ table).toarray()
     levels = np.zeros(columns.size, dtype=bool)
     for one in range(columns.size):
         group = np.append(one, np.flatnonzero(together[one] == 0))
         inside = together[np.ix_(group, group)]
         # No node has two of them, and all together have as many entries as there are nodes.
-        if inside.sum() == np.trace(inside) == graph.node_count:
+        if inside.sum() == np.trace(inside) == x.shape[0]:
             levels[group] = True
     return columns[levels]
 
 
 @compiled
-def _mixed(rows: Ints, bits: Any) -> Any:
-    out = np.empty(bits.size, np.uint64)
-    for k in range(bits.size):
-        out[k] = mix(bits[k] ^ mix(np.uint64(rows[k]), 0), 0)
-    return out
+def _add_contents(
+    first: int,
+    indptr: Ints,
+    indices: Ints,
+    values: Floats,
+    bits: Any,
+    lowest: Floats,
+    filled: Ints,
+    counts: Bools,
+    flags: Bools,
+    keys: Any,
+) -> None:
+    """Add a block of rows to what is known of the columns; without ``indices`` every row has all columns."""
+    for i in range(indptr.size - 1):
+        row = mix(np.uint64(first + i), 0)
+        for k in range(indptr[i], indptr[i + 1]):
+            c = indices[k] if indices.size else k - indptr[i]
+            if values[k] != 0 and c < keys.size:
+                lowest[c] = min(lowest[c], values[k])
+                filled[c] += 1
+                counts[c] &= values[k] == np.floor(values[k])
+                flags[c] &= values[k] == 1
+                # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
+                keys[c] += mix(bits[k] ^ row, 0)

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
-from oddhop.odd.clique import LARGEST
+from oddhop.odd.triangles import LARGEST
 
 WEDGES, WEDGES_PER_NODE = 500_000_000, 1_000  # pairs of edges with a common end: in all, or for every judged node
 NODES_AT_ONCE = 4_096

@@ -24,11 +24,22 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.graph import Graph
-from oddhop.odd.communities import edge_residuals, unfolded
+from oddhop.odd.communities import RESIDUALS
+from oddhop.odd.row_blocks import gathered
+from oddhop.odd.triangles import (
+    LARGEST,
+    LARGEST_TIES,
+    LEFT,
+    TIE_SUMS,
+    in_rows,
+    surprise_of,
+    unexplained,
+    write_largest,
+)
+from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.task import TaskRunner
 
-LARGEST = 12
 DEGREE_GROUPS = 4
 
 
@@ -70,60 +81,33 @@ class UsualKnots:
         return self.chance * (self.nodes / nodes)
 
 
-def knots(
-    graph: Graph, *, residuals: Floats | None = None, no_reason: Floats | None = None, workers: int = 1
-) -> Floats:
-    """Give the knot of every node; ``residuals`` is ``edge_residuals`` of the network, where it is known.
+def knots(store: Store, runner: TaskRunner, chance: float | None = None) -> tuple[Floats, float]:
+    """Give the knot of every node and the chance that it was found with, from the residuals and f of all entries.
 
-    ``no_reason`` has, for every edge, the chance that looks are not why the two are joined; it is taken for 1 where it
-    is not given.
+    ``chance`` is that of the network that a model was fitted on; left out, it is this network's own. Residuals are
+    taken for 1 where there are none.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.odd.clique import knots
-    >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
-    >>> (knots(triangle_and_path) > 0).tolist()
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> graph = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))  # a triangle and a path
+    >>> ones = np.ones(graph.indices.size, dtype=np.float32)
+    >>> store = InMemory(graph.indptr, graph.indices, {}, {"residuals": ones, "f": 0 * ones})
+    >>> (knots(store, on_threads(1))[0] > 0).tolist()
     [True, True, True, False, False, False]
     """
-    return knots_of(graph, unexplained(graph, residuals=residuals, no_reason=no_reason, workers=workers))
+    chance = unexplained(store, runner, chance)
+    write_largest(store, runner, chance)
+    return gathered(store, LARGEST_TIES).sum(axis=1) / LARGEST, chance
 
 
-def knots_of(graph: Graph, ties: Ties) -> Floats:
-    """Give the knot of every node from what is left of the edges."""
-    return np.asarray(largest_ties(graph, ties).sum(axis=1) / LARGEST)
-
-
-def largest_ties(graph: Graph, ties: Ties) -> Floats:
-    """Give the twelve largest surprises among the edges of every node, (nodes, 12), from small to large.
-
-    Every triangle is found once, from the end that comes first by degree: a hub costs its neighbours little.
-    """
-    weights = ties.left[graph.indices > graph.entry_nodes]
-    common = _common_neighbours(graph.indptr, graph.indices, graph.upper, weights)
-    return np.asarray(_knots(graph.indptr, graph.indices, graph.upper, weights, common, ties.sums, ties.chance))
-
-
-def unexplained(
-    graph: Graph,
-    *,
-    residuals: Floats | None = None,
-    no_reason: Floats | None = None,
-    chance: float | None = None,
-    workers: int = 1,
-) -> Ties:
-    """Give what communities, and looks where ``no_reason`` is given, leave of every edge.
-
-    ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
-    """
-    residuals = edge_residuals(graph, workers=workers) if residuals is None else residuals
-    left = residuals if no_reason is None else residuals * unfolded(graph, no_reason)
-    sums = np.add.reduceat(np.append(left, 0.0), np.minimum(graph.indptr[:-1], left.size)) * (graph.degrees > 0)
-    if chance is None:
-        whole = float(sums.sum())
-        chance = float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
-    return Ties(residuals, left, sums, chance)
+def ties_of(store: InMemory, chance: float) -> Ties:
+    """Give what was written of the ties, to look at single nodes."""
+    return Ties(store.of_entries[RESIDUALS], store.of_entries[LEFT], store.of_nodes[TIE_SUMS], chance)
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
@@ -133,9 +117,11 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import surprises, unexplained
+    >>> from oddhop.odd.clique import Ties, surprises
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
-    >>> surprises(triangle_and_path, unexplained(triangle_and_path), 0).round(2).tolist()
+    >>> ones, sums = np.ones(10, dtype=np.float32), triangle_and_path.degrees.astype(float)
+    >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
+    >>> surprises(triangle_and_path, ties, 0).round(2).tolist()
     [0.21, 0.21]
     """
     found = _surprises(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, node)
@@ -151,11 +137,13 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import knots_with, unexplained
+    >>> from oddhop.odd.clique import Ties, knots_with
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
+    >>> ones, sums = np.ones(10, dtype=np.float32), triangle_and_path.degrees.astype(float)
+    >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
     >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
     >>> own = np.array([as_it_is, half, one_gone])
-    >>> knots_with(triangle_and_path, unexplained(triangle_and_path), 0, own).round(3).tolist()
+    >>> knots_with(triangle_and_path, ties, 0, own).round(3).tolist()
     [0.036, 0.018, 0.0]
     """
     row = slice(graph.indptr[node], graph.indptr[node + 1])
@@ -202,70 +190,14 @@ def usual_knots(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualKnots:
 
 
 @compiled
-def _common_neighbours(indptr: Ints, indices: Ints, upper: Ints, weights: Floats) -> Floats:
-    """Give, for every edge, the sum over the common neighbours of its ends of the product of the two other weights."""
-    nodes = indptr.size - 1
-    starts = np.zeros(nodes + 1, np.int64)  # arcs leave from the end with the lower degree, of equals the lower number
-    for u in range(nodes):
-        for e in range(upper[u], upper[u + 1]):
-            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
-            starts[(u if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else v) + 1] += 1
-    for u in range(nodes):
-        starts[u + 1] += starts[u]
-    heads, edges, cursor = np.empty(weights.size, indices.dtype), np.empty(weights.size, np.int64), starts[:-1].copy()
-    for u in range(nodes):
-        for e in range(upper[u], upper[u + 1]):
-            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
-            tail, head = (u, v) if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else (v, u)
-            heads[cursor[tail]], edges[cursor[tail]] = head, e
-            cursor[tail] += 1
-    common, place = np.zeros(weights.size), np.full(nodes, -1, np.int64)
-    for u in range(nodes):
-        for a in range(starts[u], starts[u + 1]):
-            place[heads[a]] = edges[a]
-        for a in range(starts[u], starts[u + 1]):
-            v, uv = heads[a], edges[a]
-            for b in range(starts[v], starts[v + 1]):
-                uw, vw = place[heads[b]], edges[b]
-                if uw >= 0:
-                    common[uv] += weights[uw] * weights[vw]
-                    common[uw] += weights[uv] * weights[vw]
-                    common[vw] += weights[uv] * weights[uw]
-        for a in range(starts[u], starts[u + 1]):
-            place[heads[a]] = -1
-    return common
-
-
-@compiled
-def _knots(
-    indptr: Ints, indices: Ints, upper: Ints, weights: Floats, common: Floats, sums: Floats, chance: float
-) -> Floats:
-    """Give the largest surprises among the edges of every node, from small to large."""
-    nodes = indptr.size - 1
-    largest = np.zeros((nodes, LARGEST))
-    for u in range(nodes):
-        for e in range(upper[u], upper[u + 1]):
-            v = np.int64(indices[indptr[u + 1] - (upper[u + 1] - e)])
-            expected = weights[e] * sums[u] * sums[v] * chance
-            surprise = (weights[e] * common[e] - expected) / np.sqrt(expected + 1.0)
-            for end in (u, v):
-                place = 0
-                while place < LARGEST and surprise > largest[end, place]:
-                    if place > 0:
-                        largest[end, place - 1] = largest[end, place]
-                    largest[end, place] = surprise
-                    place += 1
-    return largest
-
-
-@compiled
 def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, u: int) -> Floats:
     out = np.zeros(indptr[u + 1] - indptr[u])
     for e in range(indptr[u], indptr[u + 1]):
         v = indices[e]
-        expected = left[e] * sums[u] * sums[v] * chance
-        found = left[e] * _in_common(indptr, indices, left, u, v)
-        out[e - indptr[u]] = (found - expected) / np.sqrt(expected + 1.0)
+        a, b = (u, v) if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else (v, u)
+        ours, theirs = (indptr[a], indptr[a + 1]), (indptr[b], indptr[b + 1])
+        shared = in_rows(indices, left, ours[0], ours[1], indices, left, theirs[0], theirs[1])
+        out[e - indptr[u]] = surprise_of(left[e], shared, sums[u], sums[v], chance)
     return out
 
 
@@ -294,24 +226,3 @@ def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, 
                     count += 1
         starts[a + 1] = count
     return values[:count], places[:count], starts
-
-
-@compiled
-def _in_common(indptr: Ints, indices: Ints, left: Floats, u: int, v: int) -> float:
-    # Walk the shorter row and look its nodes up in the longer one: a hub costs its neighbours little.
-    if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
-        u, v = v, u
-    total = 0.0
-    place = indptr[v]
-    end = indptr[v + 1]
-    for e in range(indptr[u], indptr[u + 1]):
-        wanted = indices[e]
-        step = 1
-        while place + step < end and indices[place + step] < wanted:
-            step *= 2
-        place = first_not_below(indices, place + step // 2, min(place + step, end), wanted)
-        if place >= end:
-            break
-        if indices[place] == wanted:
-            total += left[e] * left[place]
-    return total

@@ -6,22 +6,27 @@ not explain themselves away.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from oddhop.base.arrays import Floats
-from oddhop.base.parallel import map_blocks
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.kernels import compiled, compiled_unordered
 from oddhop.base.randomness import START_VECTOR
-from oddhop.graph.adjacency import both_ways, products
+from oddhop.graph.adjacency import both_ways
 from oddhop.graph.graph import Graph
-from oddhop.odd.krylov import Spectrum, leading_eigenpairs, refined_eigenpairs
-from oddhop.odd.row_blocks import Matrix
+from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
+from oddhop.odd.row_blocks import block_sums, summed
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
 
 EIGENVECTORS = 64
 FEWEST_NODES = 64
-EDGES_AT_ONCE = 16_384
+STAGE = "communities"
+RESIDUALS = "residuals"
 
 
-def leading(graph: Graph, *, workers: int = 1) -> Spectrum:
+def leading(store: Store, runner: TaskRunner) -> Eigenvalues:
     """Search the leading eigenvectors of a network, those of the largest eigenvalues by magnitude.
 
     Examples
@@ -29,91 +34,138 @@ def leading(graph: Graph, *, workers: int = 1) -> Spectrum:
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.odd.communities import leading
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
     >>> edges = np.concatenate([np.random.default_rng(0).integers(0, 50, (2, 400)) + 50 * k for k in range(4)], axis=1)
-    >>> found = leading(Graph.from_arrays(edges, np.ones((200, 1))))
-    >>> found.vectors.shape, bool(found.residuals.max() < 1e-9)
+    >>> graph = Graph.from_arrays(edges, np.ones((200, 1)))
+    >>> store = InMemory(graph.indptr, graph.indices)
+    >>> found = leading(store, on_threads(1))
+    >>> store.of_nodes["vectors"].shape, bool(found.residuals.max() < 1e-9)
     ((200, 50), True)
     """
-    nodes = graph.node_count
-    count = min(EIGENVECTORS, nodes // 4)
-    if nodes < FEWEST_NODES or count < 1:
-        return Spectrum.empty(nodes)
-    return leading_eigenpairs(Matrix.of(graph.indptr, graph.indices, workers=workers), count, START_VECTOR)
+    count = min(EIGENVECTORS, store.nodes // 4)
+    if store.nodes < FEWEST_NODES or count < 1:
+        return Eigenvalues(np.zeros(0), np.zeros(0))
+    return leading_eigenpairs(store, runner, count, START_VECTOR)
 
 
-def leading_from(graph: Graph, known: Spectrum, *, workers: int = 1) -> Spectrum:
+def leading_from(store: Store, runner: TaskRunner, known: str, count: int) -> Eigenvalues:
     """Approximate the leading eigenvectors of a network that differs in some edges from one whose are known.
 
     One power step and Rayleigh-Ritz: two products with 64 vectors instead of 21 with 16 and a basis of 208.
+    """
+    if not count:
+        return Eigenvalues(np.zeros(0), np.zeros(0))
+    return refined_eigenpairs(store, runner, known)
+
+
+def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> None:
+    """Write what communities leave of every entry: the eigenvectors that live on many nodes stand for them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.communities import leading, leading_from
-    >>> edges = np.concatenate([np.random.default_rng(0).integers(0, 50, (2, 400)) + 50 * k for k in range(4)], axis=1)
-    >>> whole, less = (Graph.from_arrays(some, np.ones((200, 1))) for some in (edges, edges[:, ::5]))
-    >>> found, searched = leading_from(less, leading(whole)).values.max(), leading(less).values.max()
-    >>> bool(0.9 * searched < found <= searched + 1e-6)
+    >>> from oddhop.odd.communities import leading, write_residuals
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> rng = np.random.default_rng(0)
+    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
+    >>> store, runner = InMemory(graph.indptr, graph.indices), on_threads(1)
+    >>> write_residuals(store, runner, leading(store, runner))
+    >>> store.of_entries["residuals"].size == 2 * graph.edge_count
     True
     """
-    if not known.values.size:
-        return known
-    return refined_eigenpairs(Matrix.of(graph.indptr, graph.indices, workers=workers), known.vectors)
+    values = found.values
+    if values.size:
+        fourth_powers = summed(store, runner.quiet, STAGE, partial(_fourth_powers, store))
+        values = np.where(_live_on_many(fourth_powers), values, 0.0)
+    runner.each(STAGE, partial(_write_residuals, store, values), store.ranges)
 
 
-def of_communities(spectrum: Spectrum) -> tuple[Floats, Floats]:
-    """Return the eigenvalues and eigenvectors that live on many nodes.
+def on_many_nodes(vectors: Floats) -> Bools:
+    """Tell which eigenvectors live on more than 64 nodes, by their participation number.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.odd.communities import of_communities
-    >>> from oddhop.odd.krylov import Spectrum
-    >>> vectors = np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)
-    >>> of_communities(Spectrum(np.array([9.0, 8.0]), vectors, np.zeros(2)))[0].tolist()
-    [9.0]
+    >>> from oddhop.odd.communities import on_many_nodes
+    >>> on_many_nodes(np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)).tolist()
+    [True, False]
     """
-    vectors, concentrated = spectrum.vectors, np.zeros(spectrum.values.size)
-    for start in range(0, len(vectors), EDGES_AT_ONCE):
-        concentrated += (vectors[start : start + EDGES_AT_ONCE].astype(np.float64) ** 4).sum(axis=0)
-    many = 1.0 / np.maximum(concentrated, 1e-30) > FEWEST_NODES
-    return spectrum.values[many], np.ascontiguousarray(vectors[:, many])
+    return _live_on_many(np.square(np.square(vectors, dtype=np.float64)).sum(axis=0))
 
 
-def edge_residuals(graph: Graph, spectrum: Spectrum | None = None, *, workers: int = 1) -> Floats:
-    """Give what communities leave of every edge, in the order of the rows; eigenvectors are searched if not given."""
-    values, vectors = of_communities(leading(graph, workers=workers) if spectrum is None else spectrum)
-    scaled = vectors * values.astype(vectors.dtype)
+def _live_on_many(fourth_powers: Floats) -> Bools:
+    return np.asarray(1.0 / np.maximum(fourth_powers, 1e-30) > FEWEST_NODES)
 
-    def leftover(start: int) -> Floats:
-        explained = products(*graph.ends(start, start + EDGES_AT_ONCE), scaled, vectors)
-        return np.asarray(np.clip(1.0 - explained, 0.0, 1.0))
 
-    found = list(map_blocks(leftover, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers))
-    return unfolded(graph, np.concatenate([np.zeros(0), *found]))
+def _fourth_powers(store: Store, number: int) -> list[Floats]:
+    vectors = store.read(VECTORS, number)
+    return block_sums(store, number, lambda part: np.square(np.square(vectors[part], dtype=np.float64)).sum(axis=0))
+
+
+def _write_residuals(store: Store, values: Floats, number: int) -> None:
+    if store.has(RESIDUALS, number):
+        return
+    rows = store.rows(number)
+    out = store.entry_room(RESIDUALS, number, np.float32)
+    out[:] = 1.0
+    if values.size:
+        own, cursor = store.read(VECTORS, number), rows.indptr[:-1].copy()
+        for peer in store.peers:
+            theirs, stop = store.read_peer(VECTORS, peer), store.peer_rows(peer).stop
+            shape = rows.indptr, rows.indices, cursor, stop - len(theirs), stop
+            _residuals(*shape, own, theirs, values.astype(own.dtype), out)
+    store.write(RESIDUALS, number, out)
 
 
 def folded(graph: Graph, residuals: Floats) -> Floats:
-    """Give what communities leave, once for every edge and in single precision: a quarter to keep.
+    """Give what communities leave, once for every edge: half to keep.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.communities import folded, edge_residuals, unfolded
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
-    >>> residuals = edge_residuals(graph)
-    >>> kept = folded(graph, residuals)
-    >>> residuals.size == 2 * kept.size, bool(np.allclose(unfolded(graph, kept), residuals, atol=1e-7))
-    (True, True)
+    >>> from oddhop.odd.communities import folded, unfolded
+    >>> path = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 1)))
+    >>> kept = folded(path, np.float32([0.5, 0.5, 0.25, 0.25]))
+    >>> kept.tolist(), unfolded(path, kept).tolist()
+    ([0.5, 0.25], [0.5, 0.5, 0.25, 0.25])
     """
     return np.asarray(residuals[graph.entry_nodes < graph.indices], dtype=np.float32)
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:
     """Give what ``folded`` kept, in the order of the rows."""
-    residuals = np.empty(graph.indices.size)
+    residuals = np.empty(graph.indices.size, dtype=kept.dtype)
     both_ways(graph.indptr, graph.indices, graph.upper, kept, residuals)
     return residuals
+
+
+@compiled
+def _residuals(
+    indptr: Ints,
+    indices: Ints,
+    cursor: Ints,
+    start: int,
+    stop: int,
+    own: Floats,
+    theirs: Floats,
+    values: Floats,
+    out: Floats,
+) -> None:
+    """Write what is left of the entries below ``stop``, from ``cursor`` on; the same bits from either end."""
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            explained = _explained(values, own, i, theirs, indices[cursor[i]] - start)
+            out[cursor[i]] = min(max(1.0 - explained, 0.0), 1.0)
+            cursor[i] += 1
+
+
+@compiled_unordered
+def _explained(values: Floats, own: Floats, i: int, theirs: Floats, j: int) -> float:
+    total: float = own[i, 0] - own[i, 0]  # of the type of the vectors
+    for k in range(values.size):
+        total += values[k] * (own[i, k] * theirs[j, k])
+    return total

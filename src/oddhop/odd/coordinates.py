@@ -9,23 +9,24 @@ normal distribution, so that one huge value is just the largest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from oddhop.base.arrays import Floats
+from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.errors import GraphError
-from oddhop.graph.checks import Attributes, is_sparse
-from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import Preparation, learn_preparation
+from oddhop.graph.checks import is_sparse
+from oddhop.graph.preparation import Preparation, learn_from_rows
+from oddhop.graph.rows import AttributeRows, Kept, blocks, check_columns, dense, spans
 
 COMPONENTS = 64
 WIDE = 100
 SPARSE_SHARE = 0.5
 SMALLEST_WEIGHT = 1e-3  # of a word: those that nearly all nodes have tell nothing
 KNOTS = 1_001
+GATHERED_BYTES = 1 << 29  # of columns whose quantiles are taken
 
 
 @dataclass(frozen=True)
@@ -57,83 +58,116 @@ class Coordinates:
             return self.preparation.width
         return 0 if self.knots is None else int(self.knots.shape[1])
 
-    def apply(self, graph: Graph) -> Floats:
-        """Give the coordinates of every node, one row a node."""
+    def some(self, x: AttributeRows, start: int, stop: int) -> Floats:
+        """Give the coordinates of some nodes, the same bits whichever nodes are asked for with them."""
         if self.preparation is not None:
-            seen = graph if self.weights is None else _weighted(graph, self.weights)
-            return np.asarray(self.preparation.apply(seen).attributes)
+            check_columns(x, self.preparation.unit.size)
+            seen = x if self.weights is None else Weighted(x, self.weights)
+            return self.preparation.some(seen, start, stop, np.float64)
         assert self.knots is not None  # noqa: S101 - one of the two is there by construction
-        if graph.attribute_count != self.knots.shape[1]:
-            raise GraphError(
-                f"the model was fitted on {self.knots.shape[1]} attributes, got {graph.attribute_count}",
-                "give the same columns in the same order",
-            )
-        dense = graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes
-        return np.stack([_normal_scores(dense[:, k], self.knots[:, k]) for k in range(dense.shape[1])], axis=1)
+        check_columns(x, self.knots.shape[1])
+        out, knots = np.empty((stop - start, self.width)), np.ascontiguousarray(self.knots.T)
+        half, places = 0.5 / len(self.knots), np.arange(2 * len(self.knots) + 1)
+        scores = ndtri(np.clip(places / places[-1], half, 1 - half))
+        for first, last in spans(start, stop):
+            values = np.ascontiguousarray(dense(x[first:last]).T)
+            _normal_scores(values, knots, scores, out[first - start : last - start])
+        return out
 
 
-def learn_coordinates(graph: Graph) -> Coordinates:
+def learn_coordinates(x: AttributeRows) -> Coordinates:
     """Learn the coordinates that suit the attributes of a network.
 
     Examples
     --------
-    >>> from oddhop import Graph
+    >>> import numpy as np
     >>> from oddhop.odd.coordinates import learn_coordinates
-    >>> graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [1e20]])
-    >>> learn_coordinates(graph).apply(graph).ravel().round(2).tolist()
+    >>> x = np.array([[1.0], [2.0], [1e20]])
+    >>> learn_coordinates(x).some(x, 0, 3).ravel().round(2).tolist()
     [-0.97, 0.0, 0.97]
     """
-    if graph.attribute_count <= WIDE:
-        dense = graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes
-        shares = (np.arange(min(KNOTS, graph.node_count)) + 0.5) / min(KNOTS, graph.node_count)
-        knots = np.quantile(dense, shares, axis=0, method="inverted_cdf")
-        return Coordinates(knots=np.asarray(knots, dtype=np.float64))
-    if _like_words(graph):
-        weights = _word_weights(graph)
-        seen = _weighted(graph, weights)
-        return Coordinates(weights, learn_preparation(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
-    standard = learn_preparation(graph, scale="standard", pca_components=None, pca_above=WIDE)
+    if x.shape[1] <= WIDE:
+        return Coordinates(knots=_knots(x))
+    weights = _word_weights(x)
+    if weights is not None:
+        seen = Kept(Weighted(x, weights))
+        return Coordinates(weights, learn_from_rows(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
+    again = Kept(x)
+    standard = learn_from_rows(again, scale="standard", pca_components=None, pca_above=WIDE)
     unit = standard.unit * standard.spread
     return Coordinates(
-        None, learn_preparation(graph, scale="standard", pca_components=COMPONENTS, pca_above=WIDE, unit=unit)
+        None, learn_from_rows(again, scale="standard", pca_components=COMPONENTS, pca_above=WIDE, unit=unit)
     )
 
 
-def logarithms(counts: Attributes) -> sp.csr_array:
-    """Give the logarithm of one more than every count."""
-    rows = sp.csr_array(counts, dtype=np.float64, copy=True)
-    rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
-    return rows
+@dataclass(frozen=True, eq=False)
+class Logarithms:
+    """The logarithm of one more than every count, as CSR arrays."""
+
+    counts: AttributeRows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.counts.shape
+
+    def __getitem__(self, rows: slice) -> Any:
+        """Give a block of rows."""
+        some = sp.csr_array(self.counts[rows], dtype=np.float64, copy=True)
+        some.data = np.sign(some.data) * np.log1p(np.abs(some.data))
+        return some
 
 
-def _like_words(graph: Graph) -> bool:
-    x = graph.attributes
-    values = x.data if is_sparse(x) else x
-    filled = np.count_nonzero(values) / (graph.node_count * graph.attribute_count)
-    return bool(filled < SPARSE_SHARE and values.size > 0 and values.min() >= 0)
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The logarithms of counts of words, each word by its weight, rows brought to length one."""
+
+    counts: AttributeRows
+    weights: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.counts.shape
+
+    def __getitem__(self, rows: slice) -> Any:
+        """Give a block of rows."""
+        some = Logarithms(self.counts)[rows]
+        some.data *= self.weights[some.indices]
+        _to_length_one(some.indptr, some.data)
+        return some
 
 
-def _word_weights(graph: Graph) -> Floats:
-    x = graph.attributes
-    counts = np.bincount(x.indices, minlength=x.shape[1]) if is_sparse(x) else np.count_nonzero(x, axis=0)
-    weights: Floats = np.log(graph.node_count / np.maximum(counts, 1))
-    return weights
+def _knots(x: AttributeRows) -> Floats:
+    """Give the quantiles of every column, a few columns gathered at a time: they must be exact."""
+    nodes, columns = x.shape
+    count = min(KNOTS, nodes)
+    places = np.ceil(nodes * ((np.arange(count) + 0.5) / count) - 1).astype(np.int64)
+    knots, at_once = np.empty((count, columns)), max(GATHERED_BYTES // (8 * nodes), 1)
+    for first in range(0, columns, at_once):
+        some = slice(first, first + at_once)
+        values = np.empty((min(at_once, columns - first), nodes))
+        for start, stop in spans(0, nodes):
+            values[:, start:stop] = dense(x[start:stop][:, some]).T
+        values.sort(axis=1)
+        knots[:, some] = values[:, places].T + 0.0  # -0 and 0 are equal, and which comes first is up to the sort
+    return knots
 
 
-def _weighted(graph: Graph, weights: Floats) -> Graph:
-    if graph.attribute_count != weights.size:
-        raise GraphError(
-            f"the model was fitted on {weights.size} attributes, got {graph.attribute_count}",
-            "give the same columns in the same order",
-        )
-    rows = logarithms(graph.attributes)
-    rows.data *= weights[rows.indices]
-    _to_length_one(rows.indptr, rows.data)
-    return graph.with_attributes(rows)
+def _word_weights(x: AttributeRows) -> Floats | None:
+    """Give the weights of words, or None where the columns are none: mostly zero and never negative."""
+    nodes, columns = x.shape
+    counts, lowest = np.zeros(columns, dtype=np.int64), 0.0
+    for rows in blocks(x):
+        counts += np.bincount(rows.indices, minlength=columns) if is_sparse(rows) else np.count_nonzero(rows, axis=0)
+        lowest = min(lowest, rows.min())
+    if lowest < 0 or not 0 < counts.sum() < SPARSE_SHARE * nodes * columns:
+        return None
+    return np.asarray(np.log(nodes / np.maximum(counts, 1)))
 
 
 @compiled
-def _to_length_one(indptr: Floats, data: Floats) -> None:
+def _to_length_one(indptr: Ints, data: Floats) -> None:
     for i in range(indptr.size - 1):
         row = data[indptr[i] : indptr[i + 1]]
         length = np.sqrt((row * row).sum())
@@ -141,9 +175,26 @@ def _to_length_one(indptr: Floats, data: Floats) -> None:
             row /= length
 
 
-def _normal_scores(values: Floats, knots: Floats) -> Floats:
-    # The middle of the ranks that a value shares with its equals: ties stay ties, a constant column is 0.
-    below, up_to = (np.searchsorted(knots, values, side=side) for side in ("left", "right"))
-    half = 0.5 / knots.size
-    scores: Floats = ndtri(np.clip((below + up_to) / (2 * knots.size), half, 1 - half))
-    return scores
+@compiled
+def _normal_scores(values: Floats, knots: Floats, scores: Floats, out: Floats) -> None:
+    """Read the score of every value, a row a column, off its place among the knots; places are counted by halves."""
+    count = knots.shape[1]
+    for c in range(values.shape[0]):
+        own = knots[c]
+        for i in range(values.shape[1]):
+            value, below, left = values[c, i], 0, count
+            while left > 1:  # without a branch: which way it goes is anybody's guess
+                half = left // 2
+                below += half * (own[below + half - 1] < value)
+                left -= half
+            below += own[below] < value
+            up_to = below
+            if below < count and own[below] == value:
+                left = count - below
+                while left > 1:
+                    half = left // 2
+                    up_to += half * (own[up_to + half - 1] <= value)
+                    left -= half
+                up_to += own[up_to] <= value
+            # The middle of the ranks that a value shares with its equals: ties stay ties, a constant column is 0.
+            out[i, c] = scores[below + up_to]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from oddhop.detector.cost import BASE, Cost, Size
+from oddhop.detector.cost import BASE, Cost, Size, available_memory
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
-from oddhop.odd.krylov import STEPS, WIDTH
+from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, SIMULATIONS
 from oddhop.odd.settings import OddSettings
 
-EDGE_SECONDS, VALUE_SECONDS = 1e-5, 1e-7  # of one pass over the edges, and of the attributes
+EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of the attributes
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated network
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
+PARTITION_NODES, PARTITION_ENTRIES = 1_000_000, 2**24  # of a partition of oddhop ingest
+NODE_BYTES = 290
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
@@ -34,12 +36,22 @@ def simulates(size: Size, settings: OddSettings) -> bool:
     )
 
 
+def searches_cycles(size: Size, settings: OddSettings) -> bool:
+    """Tell whether the cycles of events are searched: where the events fit in memory."""
+    limit = settings.max_memory or available_memory()
+    return limit is None or BASE + _event_memory(size) <= limit
+
+
+def _event_memory(size: Size) -> int:
+    return size.events * (2 * EVENT_BYTES + 100)  # at either end; what was sent, as it is and with permuted times
+
+
 def _simulation_seconds(size: Size) -> float:
     return SIMULATIONS * (size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS)
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
-    """Estimate memory and time of a fit: passes over all edges, and one reduction of the attributes.
+    """Estimate memory and time of a fit in memory: passes over all edges, and one reduction of the attributes.
 
     Examples
     --------
@@ -50,16 +62,45 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     True
     """
     nodes, edges = size.nodes, size.edges
-    coordinates = 2 * 8 * nodes * min(size.attributes, max(COMPONENTS, WIDE))
-    eigenvectors = 4 * nodes * (EIGENVECTORS + (STEPS + 1) * WIDTH)  # those wanted, the basis, and its next block
-    wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * edges * (8 + 8 + 8 + 4)
-    per_event = size.events * (2 * EVENT_BYTES + 100)  # at either end; what was sent, as it is and with permuted times
-    memory = BASE + size.reading + wiring + coordinates + eigenvectors + per_edge + per_event
-    passes = (settings.n_resamples + 1) * edges * EDGE_SECONDS
-    seconds = passes + nodes * min(size.attributes, 1_000) * VALUE_SECONDS + size.events * EVENT_SECONDS
+    coordinates = 8 * nodes * _width(size)
+    # A round has vectors of its own beside those that it starts from; the basis is gone by then.
+    vectors = 4 * nodes * max((STEPS + 1 + KEPT) * WIDTH, 4 * EIGENVECTORS)
+    # f, what is left of it, residuals and common neighbours of every entry, of the whole and of a round.
+    wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 4 * 4
+    memory = BASE + size.reading + wiring + 5 * coordinates + vectors + per_edge + 250 * nodes + _event_memory(size)
+    seconds = _seconds(size, settings)
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})
-    simulated = memory + 100 * edges + 4 * coordinates  # ends, a table of edges, draws; noise and its mixtures
+    simulated = memory + 100 * edges + 8 * coordinates  # ends, a table of edges, draws; noise and its mixtures
     return Cost(
         {"views": memory, "simulations": simulated}, {"views": seconds, "simulations": _simulation_seconds(size)}
     )
+
+
+def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
+    """Estimate memory and time of a fit on a network that stays on the disk.
+
+    Examples
+    --------
+    >>> from oddhop.detector.cost import Size
+    >>> from oddhop.odd.cost import cost_on_disk
+    >>> from oddhop.odd.settings import OddSettings
+    >>> cost_on_disk(Size(10_000_000, 100_000_000, 20), OddSettings(), workers=2).memory["views"] < 5 * 2**30
+    True
+    """
+    rows, entries = min(size.nodes, PARTITION_NODES), min(2 * size.edges, PARTITION_ENTRIES)
+    # Eigenvectors of a partition, or its coordinates as they are made; two arrays over its entries.
+    task = rows * max(4 * EIGENVECTORS + 24, 3 * 8 * _width(size)) + 8 * entries
+    # What views say, with all edges and in a round; scores of the rounds; the ranking and its table.
+    led = NODE_BYTES * size.nodes
+    events = _event_memory(size) if searches_cycles(size, settings) else 0
+    return Cost({"views": BASE + led + workers * task + events}, {"views": _seconds(size, settings) / workers})
+
+
+def _width(size: Size) -> int:
+    return min(size.attributes, max(COMPONENTS, WIDE))
+
+
+def _seconds(size: Size, settings: OddSettings) -> float:
+    passes = (settings.n_resamples + 1) * size.edges * EDGE_SECONDS
+    return passes + size.nodes * min(size.attributes, 1_000) * VALUE_SECONDS + size.events * EVENT_SECONDS

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.parallel import Progress, available_workers
+from oddhop.base.checkpoints import RunFolder
+from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size
+from oddhop.detector.fit_folder import begun
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.ranking import check_finite, rank_scores
 from oddhop.detector.result_table import Judgement
-from oddhop.errors import SettingsError
+from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
+from oddhop.graph.disk import fingerprint, open_stored
 from oddhop.graph.graph import Graph
 from oddhop.odd import cost
 from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
-from oddhop.odd.communities import folded, unfolded
+from oddhop.odd.communities import RESIDUALS, folded, unfolded
+from oddhop.odd.cycle import find_cycles
 from oddhop.odd.explain import explain_nodes
 from oddhop.odd.explain_kinds import explain_kinds
 from oddhop.odd.features import node_features
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
-from oddhop.odd.phrases import GUIDE, controls, cut_short, left_out_hubs, related, standing_out
+from oddhop.odd.on_disk import judge_on_disk
+from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.views import LEFT_OUT, Panel, Seen, judge, learn_panel, thinned_score
-from oddhop.tables.network import Network
+from oddhop.odd.thinning import LEFT_OUT
+from oddhop.odd.views import Panel, Seen, judge, learn_panel, thinned_score
+from oddhop.partitions.store import InFiles
+from oddhop.partitions.task import TaskRunner, on_threads
+from oddhop.tables.network import Network, describe, keys_of
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
@@ -91,6 +101,7 @@ class Odd(GraphDetector):
     name = "odd"
     settings_type = OddSettings
     schema = SCHEMA
+    runs_on_partitions = True
     guide: ClassVar[Guide] = GUIDE
 
     model_: OddModel
@@ -123,17 +134,79 @@ class Odd(GraphDetector):
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
+        simulated = cost.simulates(Size.of(graph), settings)
+        if run.stored is not None and run.folder is not None and graph.kinds is None and not simulated:
+            return _fit_on_disk(graph, run, run.stored, run.folder)
         run.progress("views", 0, settings.n_resamples + 1)
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
-        residuals = folded(graph, seen.residuals)
-        judgement = _judgement(panel, seen, evidence, settings, run.seed, run.workers, run.progress)
+        residuals = folded(graph, seen.store.of_entries[RESIDUALS])
+        thinned = _thinned_scores(panel, seen, settings, run.seed, run.workers, run.progress)
+        judgement = _judgement(evidence, thinned, seen.degrees, settings)
         chance = None
-        if cost.simulates(Size.of(graph), settings):
+        if simulated:
             chance = simulate_chance(panel, seen, seed=run.seed, workers=run.workers, progress=run.progress)
         judgement = _with_head(judgement, chance, settings)
         truncated = 0 if seen.cycles is None else seen.cycles.truncated
         return OddLearned(panel, residuals, chance, truncated, hub_counts(seen.edges)), judgement
+
+    def fit_partitions(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        mapper: Mapper,
+        run_folder: str | os.PathLike[str],
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        r"""Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network.
+
+        The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
+        wherever tasks run. The result is what ``fit`` gives with ``simulate=False``, without cycles.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from oddhop import Odd
+        >>> from oddhop.base.parallel import threads
+        >>> from oddhop.tables.ingest import ingest
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
+        ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")
+        ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
+        ...     _ = ingest(edges, nodes, Path(home, "graph"), partition_entries=2)
+        ...     run = Odd(random_state=0).fit_partitions(
+        ...         Path(home, "graph"), mapper=threads(1), run_folder=Path(home, "run")
+        ...     )
+        >>> sorted(run.result_["id"].to_pylist())
+        ['a', 'b', 'c', 'd']
+        """
+        settings: OddSettings = self.settings()
+        stored = open_stored(folder)
+        manifest = stored.manifest
+        if settings.simulate is True or settings.max_chance is not None:
+            raise SettingsError(
+                "networks are simulated in memory, not over partitions", "flag by top_k, or fit in memory"
+            )
+        if manifest.node_kinds is not None:
+            raise SettingsError(
+                f"{folder} has several kinds of nodes, and partitions are judged where there is one",
+                "fit on one machine, in memory",
+            )
+        if not manifest.edges:
+            raise NothingToLearnError(f"{folder} has no edges", "give at least one: nodes are judged by their edges")
+        known = describe(stored, texts=False)
+        files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
+        with begun(settings, {"files": files, "partitions": True}, run_folder, resume=resume) as (seed, kept):
+            assert kept is not None  # noqa: S101 - there is one where one was asked for
+            store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
+            found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
+        said = _judgement(found.evidence, found.replicates, found.degrees, settings)
+        known_by = fingerprint(stored.folder)
+        learned = OddLearned(found.panel, found.residuals, cycles=manifest.events is None)
+        self._take(known.ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
+        return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
@@ -141,12 +214,14 @@ class Odd(GraphDetector):
         panel = model.learned.panel
         evidence, seen = judge(panel, graph, workers=workers)
         check_finite(evidence.score)
-        judgement = _judgement(panel, seen, evidence, model.settings, model.seed, workers, progress)
+        thinned = _thinned_scores(panel, seen, model.settings, model.seed, workers, progress)
+        judgement = _judgement(evidence, thinned, seen.degrees, model.settings)
         return _with_head(judgement, model.learned.chance, model.settings)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
-        return _judged_score(graph, judge(self.model_.learned.panel, graph, workers=workers)[0])
+        evidence = judge(self.model_.learned.panel, graph, workers=workers)[0]
+        return np.where(graph.degrees[graph.judged] > 0, evidence.score, 0.0)
 
     def _explain(
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
@@ -157,6 +232,7 @@ class Odd(GraphDetector):
             kept = unfolded(graph, kept)
         else:
             kept = None  # another network has communities of its own
+            self._check_memory(graph, self.model_.settings, in_folder=False)
         explain = explain_nodes if graph.kinds is None else explain_kinds
         return explain(learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
 
@@ -164,7 +240,8 @@ class Odd(GraphDetector):
         few = "a few edges decide. Read the rank ranges before you act."
         found = (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
         learned = self.model_.learned
-        return (*found, *cut_short(learned.truncated), *left_out_hubs(learned.hubs))
+        searched = () if learned.cycles else (NO_CYCLES,)
+        return (*found, *searched, *cut_short(learned.truncated), *left_out_hubs(learned.hubs))
 
     def _ending(self, result: pa.Table) -> Finding:
         settings = self.model_.settings
@@ -172,16 +249,19 @@ class Odd(GraphDetector):
         return standing_out(self.model_.learned.chance, judged, settings.max_chance or DEFAULT_CHANCE)
 
     def _prepared(self, graph: Graph) -> Graph:
-        return self.model_.learned.panel.blocks.prepared(judged_attributes(graph))
+        own = judged_attributes(graph)
+        return own.with_attributes(self.model_.learned.panel.blocks.prepared(own.attributes, 0, own.node_count))
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
         return node_features(self.model_.learned.panel, graph, workers=self.workers or available_workers())
 
-    def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:  # noqa: ARG002
+    def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:
+        if in_folder and size.mapped and not cost.simulates(size, settings):
+            return cost.cost_on_disk(size, settings, workers=workers)
         return cost.cost(size, settings)
 
-    def _seconds(self, size: Size, settings: OddSettings, workers: int) -> dict[str, float]:  # noqa: ARG002
-        return dict(cost.cost(size, settings).seconds)
+    def _seconds(self, size: Size, settings: OddSettings, workers: int) -> dict[str, float]:
+        return dict(self._memory(size, settings, workers, in_folder=size.mapped).seconds)
 
     def _to_parts(self, learned: OddLearned) -> Parts:
         return to_parts(learned)
@@ -200,24 +280,37 @@ def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSetting
     return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
 
 
-def _judged_score(graph: Graph, evidence: Evidence) -> Floats:
-    return np.where(graph.degrees[graph.judged] > 0, evidence.score, 0.0)
+def _fit_on_disk(graph: Graph, run: FitRun, stored: Path, folder: RunFolder) -> tuple[OddLearned, Judgement]:
+    """Fit on the partitions of a network on disk, with files in the folder of the run."""
+    store = InFiles(stored.absolute(), folder.path.absolute(), run.settings, run.seed, folder.run)
+    keys = np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
+    searched = cost.searches_cycles(Size.of(graph), run.settings)
+    cycles = find_cycles(graph.events, graph.node_count) if searched else None
+    log_p = None if cycles is None else cycles.log_p
+    found = judge_on_disk(store, on_threads(run.workers, run.progress), keys, run.settings.n_resamples, log_p)
+    truncated = 0 if cycles is None else cycles.truncated
+    learned = OddLearned(found.panel, found.residuals, truncated=truncated, cycles=searched)
+    return learned, _judgement(found.evidence, found.replicates, found.degrees, run.settings)
 
 
-def _judgement(
-    panel: Panel, seen: Seen, evidence: Evidence, settings: OddSettings, seed: int, workers: int, progress: Progress
-) -> Judgement:
-    """Rank the nodes, and say how sure each rank is by judging the network with edges left out."""
-    thinned = []
+def _thinned_scores(
+    panel: Panel, seen: Seen, settings: OddSettings, seed: int, workers: int, progress: Progress
+) -> list[Floats]:
+    """Judge a network again with edges left out, to tell how sure ranks are."""
+    thinned: list[Floats] = []
     if seen.graph.edge_count:
         for turn in range(settings.n_resamples):
             thinned.append(thinned_score(panel, seen, seed, turn, workers=workers))
             progress("views", turn + 2, settings.n_resamples + 1)
-    judged = seen.degrees > 0
-    score = _judged_score(seen.graph, evidence)
-    replicates = np.stack(thinned) if thinned else np.stack([score, score])
+    return thinned
+
+
+def _judgement(evidence: Evidence, thinned: list[Floats], degrees: Ints, settings: OddSettings) -> Judgement:
+    """Rank the nodes, and say how sure each rank is by the scores with edges left out."""
+    judged = degrees > 0
+    score = np.where(judged, evidence.score, 0.0)
     top = budget(settings, int(judged.sum()))
-    ranking = rank_scores(score, replicates, judged, top, inflation=INFLATION)
+    ranking = rank_scores(score, thinned or [score, score], judged, top, inflation=INFLATION)
     columns = {
         "kind": np.array(KINDS)[evidence.kind],
         **{f"p_{name}": np.exp(log_p) for name, log_p in zip(KINDS, evidence.log_p, strict=True)},

@@ -20,17 +20,19 @@ from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
 from oddhop.explain.flows import node_flows, with_neighbour
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import flow_attributes
+from oddhop.odd.blocks import flow_columns
 from oddhop.odd.butterfly import Common, partners
-from oddhop.odd.clique import Ties, surprises, unexplained
+from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
+from oddhop.odd.communities import folded
 from oddhop.odd.explain import MEMBER, drawn_at
 from oddhop.odd.kinds import OtherKind, chance_of
+from oddhop.odd.kinship import RATIO_SUMS, RATIOS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import Told, mean_ratios_with, told_by
-from oddhop.odd.stranger import Ratio, edge_ratios, mean_ratios, odds_of_no_reason, turned
+from oddhop.odd.stranger import Ratio, share_as_far, turned
 from oddhop.odd.views import Figures, Panel, Seen, evidence_of, figures_of
 from oddhop.tables.network import Network
 
@@ -93,22 +95,20 @@ def explain_kinds(
     figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
     known = {one.kind: one.relation for one in panel.others}
     told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
-    own = seen.edges.own
-    faces = turned(seen.coordinates, panel.kinship)
-    f = edge_ratios(own, faces, panel.kinship, workers=workers)
-    looks, chance = odds_of_no_reason(f), panel.usual.chance_for(own.node_count)
+    own, f = seen.edges.own, seen.own.of_entries[RATIOS]
+    means = seen.own.of_nodes[RATIO_SUMS] / np.maximum(own.degrees, 1)
     context = Context(
         panel,
         network,
         seen,
         figures,
-        evidence_of(figures, seen.cycle_log_p, panel),
+        evidence_of(figures, seen.known.cycle_log_p, panel),
         told,
         tuple(np.sort(one.f) for one in told),
-        np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(mean_ratios(own, f), own.degrees),
-        faces,
-        np.sort(f),
-        unexplained(own, residuals=seen.edges.residuals, no_reason=looks, chance=chance),
+        np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(means, own.degrees),
+        turned(seen.coordinates, panel.kinship),
+        np.sort(folded(own, f)),
+        ties_of(seen.own, panel.usual.chance_for(own.node_count)),
         tuple(one.common(chance_of(one, panel.others)) for one in seen.edges.joined),
         Columns(network.of_judged()),
         baseline,
@@ -182,19 +182,13 @@ def _around(context: Context, number: int) -> _Around:
         matrix, first = told.pairs.matrix, kinds.nodes(kinds.names.index(other.kind)).start
         row = slice(matrix.indptr[place], matrix.indptr[place + 1])
         where = np.searchsorted(nodes, matrix.indices[row].astype(np.int64) + first)
-        f[where], rarity[where] = told.f[row], _share_as_far(usual, told.f[row])
+        f[where], rarity[where] = told.f[row], share_as_far(usual, told.f[row])
     mine = of == kinds.judged
     if mine.any() and not context.panel.kinship.silent:
         there = context.faces[nodes[mine] - graph.judged.start]
         f[mine] = Ratio.of(context.panel.kinship)(np.broadcast_to(context.faces[place], there.shape), there)
-        rarity[mine] = _share_as_far(context.usual_within, f[mine])
+        rarity[mine] = share_as_far(context.usual_within, f[mine])
     return _Around(nodes, of, f, rarity)
-
-
-def _share_as_far(usual: Floats, f: Floats) -> Floats:
-    """Give the share of edges of one sort, whose f is sorted, that look as far as f says."""
-    as_far = usual.size - np.searchsorted(usual, f - 1e-9, side="left")
-    return np.asarray(np.maximum(as_far, 1) / usual.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,15 +319,14 @@ def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
     """Give the scores of a node with other attributes, a row each."""
     panel, seen, count = context.panel, context.seen, len(rows)
     flow_count = context.columns.graph.flow_count
-    table = replace(Graph.from_arrays(np.empty((2, 0), dtype=np.int64), rows), flow_count=flow_count)
-    coordinates = panel.blocks.coordinates(table)
+    coordinates = panel.blocks.coordinates(rows, 0, count)
     nats = [] if panel.rate is None else [np.full(count, context.within[place])]
     for other, told in zip(context.others, context.told, strict=True):
         if other.rate is not None:
             nats.append(other.rate.nats(*mean_ratios_with(told, other.relation, place, coordinates)))
     flow: Floats = np.zeros(count)
-    if panel.flows is not None and table.flow_count:
-        flow = panel.flows.figure(flow_attributes(table), coordinates)
+    if panel.flows is not None and flow_count:
+        flow = panel.flows.figure(flow_columns(rows, flow_count), coordinates, 0, count)
     clique, knot = (np.full(count, context.figures[k][place]) for k in (2, 4))
-    figures = joint_strangeness(count, nats), outlyingness(panel.blocks.prepared(table)), clique, flow, knot
-    return evidence_of(figures, np.full(count, seen.cycle_log_p[place]), panel).score
+    figures = joint_strangeness(count, nats), outlyingness(panel.blocks, rows, 0, count), clique, flow, knot
+    return evidence_of(figures, np.full(count, seen.known.cycle_log_p[place]), panel).score

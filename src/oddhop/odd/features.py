@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes
+from oddhop.graph.rows import dense
+from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
 from oddhop.odd.combine import KINDS
-from oddhop.odd.stranger import edge_ratios, turned
+from oddhop.odd.kinship import RATIOS
 from oddhop.odd.views import Panel, figures_of
 
 FIGURES = (*KINDS[:-1], "knot")
@@ -50,10 +51,9 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
-    out |= _told("neighbours' degree", _neighbours(own.indptr, own.indices, np.log1p(own.degrees)))
-    f = edge_ratios(own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    out |= _told("neighbours' degree", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
     if not panel.kinship.silent:
-        out |= _told("kinship", _edges(own.indptr, own.indices, own.upper, f))
+        out |= _told("kinship", _over_rows(own.indptr, seen.own.of_entries[RATIOS]))
     adjacency = sp.csr_array(
         (np.ones(own.indices.size, np.float32), own.indices, own.indptr), shape=2 * (own.node_count,)
     )
@@ -62,8 +62,9 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
         around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
         out |= {name: values, f"neighbours: {name}": around, f"{name} beyond neighbours": values - around}
     if single.flow_count:
-        flows, first = flow_attributes(single), single.attribute_count - single.flow_count
-        out |= {_name(single, first + k): flows[:, k] for k in range(flows.shape[1])}
+        flows = flow_columns(single.attributes, single.flow_count)
+        rows = dense(flows[: single.node_count])
+        out |= {_name(single, int(k)): column for k, column in zip(flows.columns, rows.T, strict=True)}
     return out
 
 
@@ -91,45 +92,21 @@ def _name(graph: Graph, column: int) -> str:
 
 
 @compiled
-def _neighbours(indptr: Ints, indices: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give mean, spread, least and most of a value over the neighbours of every node; 0 where there are none."""
+def _over_rows(indptr: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Give mean, spread, least and most of a value over the entries of every row; 0 where there are none."""
     nodes = indptr.size - 1
     mean, spread, least, most = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
     for u in range(nodes):
-        row = indices[indptr[u] : indptr[u + 1]]
+        row = values[indptr[u] : indptr[u + 1]]
         if row.size:
             total, squares = 0.0, 0.0
             least[u], most[u] = np.inf, -np.inf
-            for v in row:
-                total += values[v]
-                squares += values[v] * values[v]
-                least[u], most[u] = min(least[u], values[v]), max(most[u], values[v])
+            for value in row:
+                total += value
+                squares += np.float64(value) * value
+                least[u], most[u] = min(least[u], value), max(most[u], value)
             mean[u] = total / row.size
             spread[u] = np.sqrt(max(squares / row.size - mean[u] * mean[u], 0.0))
-    return mean, spread, least, most
-
-
-@compiled
-def _edges(indptr: Ints, indices: Ints, upper: Ints, f: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give mean, spread, least and most of f over the edges of every node; 0 where there are none."""
-    nodes = indptr.size - 1
-    mean, spread = np.zeros(nodes), np.zeros(nodes)
-    least, most = np.full(nodes, np.inf), np.full(nodes, -np.inf)
-    for u in range(nodes):
-        for e in range(upper[u], upper[u + 1]):
-            v = indices[indptr[u + 1] - (upper[u + 1] - e)]
-            for side in range(2):
-                end = v if side else u
-                mean[end] += f[e]
-                spread[end] += f[e] * f[e]
-                least[end], most[end] = min(least[end], f[e]), max(most[end], f[e])
-    for u in range(nodes):
-        degree = indptr[u + 1] - indptr[u]
-        if degree:
-            mean[u] /= degree
-            spread[u] = np.sqrt(max(spread[u] / degree - mean[u] * mean[u], 0.0))
-        else:
-            least[u], most[u] = 0.0, 0.0
     return mean, spread, least, most
 
 

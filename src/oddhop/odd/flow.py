@@ -16,10 +16,10 @@ import numpy as np
 
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import single_threaded
+from oddhop.graph.rows import AttributeRows, blocks, dense, fill, spans
 from oddhop.odd.outlier import lengths
 
 RIDGE = 0.05  # of the variance: directions in which nearly nothing is left tell of rounding
-ROWS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class FlowModel:
     slopes: Floats
     whiten: Floats
 
-    def components(self, flows: Floats, coordinates: Floats) -> Floats:
-        """Give what attributes do not predict of the flows, uncorrelated, one row a node.
+    def components(self, flows: AttributeRows, coordinates: AttributeRows, start: int, stop: int) -> Floats:
+        """Give what attributes do not predict of the flows of some nodes, uncorrelated, one row a node.
 
         Examples
         --------
@@ -50,34 +50,39 @@ class FlowModel:
         >>> size = rng.normal(size=(500, 1))
         >>> flows = size + 0.1 * rng.normal(size=(500, 1))
         >>> size[0], flows[0] = 1.0, -1.0
-        >>> left = learn_flows(flows, size).components(flows, size)
+        >>> left = learn_flows(flows, size).components(flows, size, 0, 500)
         >>> int(np.argmax(np.abs(left)))
         0
         """
-        out = np.empty((flows.shape[0], self.whiten.shape[1]))
+
+        def block(first: int, last: int) -> Floats:
+            left = (dense(flows[first:last]) - self.centre) / self.spread
+            return np.asarray((left - (dense(coordinates[first:last]) - self.origin) @ self.slopes) @ self.whiten)
+
+        out = np.empty((stop - start, self.whiten.shape[1]))
         with single_threaded():
-            for start in range(0, flows.shape[0], ROWS_AT_ONCE):
-                rows = slice(start, start + ROWS_AT_ONCE)
-                left = (flows[rows] - self.centre) / self.spread - (coordinates[rows] - self.origin) @ self.slopes
-                out[rows] = left @ self.whiten
+            fill(out, start, int(flows.shape[0]), block)
         return out
 
-    def figure(self, flows: Floats, coordinates: Floats) -> Floats:
-        """Give the logarithm of the length of the components of every node."""
-        return lengths(self.components(flows, coordinates))
+    def figure(self, flows: AttributeRows, coordinates: AttributeRows, start: int, stop: int) -> Floats:
+        """Give the logarithm of the length of the components of some nodes."""
+        out = np.empty(stop - start)
+        for first, last in spans(start, stop):
+            out[first - start : last - start] = lengths(self.components(flows, coordinates, first, last))
+        return out
 
 
-def learn_flows(flows: Floats, coordinates: Floats) -> FlowModel:
+def learn_flows(flows: AttributeRows, coordinates: AttributeRows) -> FlowModel:
     """Learn how flows follow coordinates, and how what is left varies."""
-    nodes, width = flows.shape[0], coordinates.shape[1]
-    centre, spread = flows.mean(axis=0), np.maximum(flows.std(axis=0), 1e-12)
-    origin = coordinates.mean(axis=0)
+    (nodes, width), made = coordinates.shape, flows.shape[1]
+    centre, origin = (sum(dense(rows).sum(axis=0) for rows in blocks(x)) / nodes for x in (flows, coordinates))
     with single_threaded():
-        own, together, squares = np.zeros((width, width)), np.zeros((width, flows.shape[1])), 0.0
-        for start in range(0, nodes, ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            x, z = coordinates[rows] - origin, (flows[rows] - centre) / spread
+        own, together, squares = (np.zeros(shape) for shape in ((width, width), (width, made), (made, made)))
+        for first, last in spans(0, nodes):
+            x, z = dense(coordinates[first:last]) - origin, dense(flows[first:last]) - centre
             own, together, squares = own + x.T @ x, together + x.T @ z, squares + z.T @ z
+        spread = np.maximum(np.sqrt(np.diag(squares) / nodes), 1e-12)
+        together, squares = together / spread, squares / np.outer(spread, spread)
         slopes = np.linalg.lstsq(own, together, rcond=1e-9)[0]
         left = (squares - slopes.T @ together) / nodes
         scale = np.sqrt(np.maximum(np.diag(left), 1e-12))

@@ -13,9 +13,9 @@ from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.butterfly import Common, common_neighbours, hubs_of, largest_surprises
-from oddhop.odd.clique import LARGEST, Ties, largest_ties
 from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, told_by
+from oddhop.odd.triangles import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,8 @@ def other_kinds(graph: Graph) -> dict[str, int]:
 
 def learn_other_blocks(graph: Graph) -> dict[str, Blocks]:
     """Learn how the attributes of the other kinds become coordinates."""
-    return {name: learn_blocks(graph.of_kind(k)) for name, k in other_kinds(graph).items()}
+    own = {name: graph.of_kind(k) for name, k in other_kinds(graph).items()}
+    return {name: learn_blocks(one.attributes, one.flow_count) for name, one in own.items()}
 
 
 def other_coordinates(graph: Graph, blocks: Mapping[str, Blocks]) -> dict[str, Floats]:
@@ -93,7 +94,8 @@ def other_coordinates(graph: Graph, blocks: Mapping[str, Blocks]) -> dict[str, F
             f"the model was fitted on nodes joined to {sorted(blocks) or 'no other kind'}, got {sorted(others)}",
             "give the same kinds of nodes, and judge the same one",
         )
-    return {name: blocks[name].coordinates(graph.of_kind(k)) for name, k in sorted(others.items(), key=lambda o: o[1])}
+    own = {name: graph.of_kind(k) for name, k in sorted(others.items(), key=lambda other: other[1])}
+    return {name: blocks[name].coordinates(one.attributes, 0, one.node_count) for name, one in own.items()}
 
 
 def split_edges(graph: Graph, residuals: Floats, near: Floats, far: Mapping[str, Floats]) -> Edges:
@@ -145,13 +147,13 @@ def _nats(rate: Rate | None, told: Told) -> Floats:
     return np.zeros(degrees.size) if rate is None else rate.nats(told.means(), degrees)
 
 
-def joint_knots(edges: Edges, ties: Ties, others: Sequence[OtherKind] = (), *, workers: int = 1) -> Floats:
+def joint_knots(edges: Edges, within: Floats, others: Sequence[OtherKind] = (), *, workers: int = 1) -> Floats:
     """Give the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest.
 
-    ``ties`` are those within the kind, and ``others`` what a model learned. Looks explain edges within the kind.
-    Between kinds they explain nothing: that an account suits a device is no reason for others to share it.
+    ``within`` are the largest within the kind, and ``others`` what a model learned. Looks explain edges within the
+    kind. Between kinds they explain nothing: that an account suits a device is no reason for others to share it.
     """
-    found = [largest_ties(edges.own, ties)]
+    found = [within]
     for one in edges.joined:
         common = one.common(chance_of(one, others))
         found.append(largest_surprises(common, workers=workers))

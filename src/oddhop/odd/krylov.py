@@ -4,21 +4,27 @@ A block of 16 random vectors is multiplied 13 times, each time made orthonormal 
 the 80 leading ones are kept, and eight more blocks follow. So there are 21 passes over the edges whatever the network,
 and the residual of every eigenpair says how near it is.
 
-Vectors are of single precision, and Gram matrices of double precision. The basis is an array (13, nodes, 16): a step
-writes one slab and reads those before it, in memory or in a file.
+Vectors are of single precision, and Gram matrices of double precision. Every block of the basis is an array of the
+store. A step reads those before it and writes one; what it comes to is remembered, so that a killed search goes on. No
+name is used twice, for a task that comes late may write its array again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
+from oddhop.base.files import Arrays
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import word
-from oddhop.odd.row_blocks import Matrix, combination, projections, random_rows
+from oddhop.odd.row_blocks import block_sums, neighbour_sums, random_rows, summed
+from oddhop.partitions.store import Array, Store
+from oddhop.partitions.task import TaskRunner
 
 WIDTH, STEPS, STEPS_AFTER = 16, 13, 8
 KEPT = STEPS - STEPS_AFTER  # blocks of Ritz vectors
@@ -28,195 +34,301 @@ SMALLEST = 1e-7  # eigenvalue of a Gram matrix of unit vectors that single preci
 WEAK = 1e-4  # squared norm of a direction after it was divided by the root of at least the smallest
 NEARLY_ONE = 0.1
 ATTEMPTS = 3
+STAGE = "eigenvectors"
+VECTORS, WEIGHTS = "vectors", "weights"
 Which = Literal["LM", "LA"]
+Names = Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Leading eigenvalues of a matrix from low to high, and their eigenvectors as columns.
+class Eigenvalues:
+    """Leading eigenvalues of a matrix from low to high; their eigenvectors are the array "vectors" of the store.
 
     ``residuals`` has the norm of A v - value v for each.
     """
 
     values: Floats
-    vectors: Floats
     residuals: Floats
-
-    @classmethod
-    def empty(cls, nodes: int) -> Spectrum:
-        """Return no eigenvectors."""
-        return cls(np.zeros(0), np.zeros((nodes, 0)), np.zeros(0))
 
 
 def leading_eigenpairs(
-    matrix: Matrix, count: int, key: int, *, which: Which = "LM", basis: Floats | None = None
-) -> Spectrum:
+    store: Store, runner: TaskRunner, count: int, key: int, *, which: Which = "LM", weighted: bool = False
+) -> Eigenvalues:
     """Search eigenvalues of the largest magnitude (``"LM"``) or the largest ones (``"LA"``), and their eigenvectors.
 
-    ``key`` is that of the random start. ``basis`` is an array (13, nodes, 16) of single precision that is written over;
-    it may be mapped from a file. A matrix of fewer than 512 rows is decomposed as a whole.
+    The matrix is the adjacency A, or D A D with the array "weights" as the diagonal of D. ``key`` is that of the random
+    start. A matrix of fewer than 512 rows is decomposed as a whole.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from oddhop.base.parallel import silent, threads
     >>> from oddhop.odd.krylov import leading_eigenpairs
-    >>> from oddhop.odd.row_blocks import Matrix
-    >>> star = Matrix.of(np.concatenate([[0], np.arange(900, 1_801)]), np.concatenate([np.arange(1, 901), [0] * 900]))
-    >>> found = leading_eigenpairs(star, 2, key=0)
-    >>> found.values.round(3).tolist(), bool((found.residuals < 1e-4).all())
-    ([-30.0, 30.0], True)
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import TaskRunner
+    >>> star = InMemory(np.concatenate([[0], np.arange(900, 1_801)]), np.concatenate([np.arange(1, 901), [0] * 900]))
+    >>> found = leading_eigenpairs(star, TaskRunner(threads(1), silent), 2, key=0)
+    >>> found.values.round(3).tolist(), bool((found.residuals < 1e-4).all()), star.of_nodes["vectors"].shape
+    ([-30.0, 30.0], True, (901, 2))
     """
     with single_threaded():
-        if matrix.nodes < DENSE_BELOW:
-            return _decomposed(matrix, count, which)
-        room = np.empty((STEPS, matrix.nodes, WIDTH), dtype=np.float32) if basis is None else basis
-        return _Search(matrix, room, np.empty(room.shape[1:], dtype=np.float32), key, which).run(count)
+        if store.nodes < DENSE_BELOW:
+            found, _ = store.remembered("eigenvalues", lambda: (_decomposed(store, count, which, weighted), {}))
+        else:
+            search = _Search(store, runner, key, which, weighted)
+            found, _ = store.remembered("eigenvalues", lambda: (search.run(count), {}))
+            store.forget("scaled", *(f"{name}{k}" for name in ("basis", "ritz", "again") for k in range(STEPS + 1)))
+    return Eigenvalues(found["values"], found["residuals"])
 
 
-def refined_eigenpairs(matrix: Matrix, known: Floats) -> Spectrum:
-    """Approximate eigenpairs of a matrix from eigenvectors of a similar one: one power step and Rayleigh-Ritz.
+def refined_eigenpairs(store: Store, runner: TaskRunner, known: str) -> Eigenvalues:
+    """Approximate eigenpairs from eigenvectors of a similar matrix: one power step and Rayleigh-Ritz.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from oddhop.base.parallel import silent, threads
     >>> from oddhop.odd.krylov import refined_eigenpairs
-    >>> from oddhop.odd.row_blocks import Matrix
-    >>> triangle = Matrix.of(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]))
-    >>> refined_eigenpairs(triangle, np.array([[1.0], [1.0], [0.9]])).values.round(2).tolist()
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import TaskRunner
+    >>> triangle = InMemory(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]))
+    >>> triangle.write("known", 0, np.float32([[1.0], [1.0], [0.9]]))
+    >>> refined_eigenpairs(triangle, TaskRunner(threads(1), silent), "known").values.round(2).tolist()
     [2.0]
     """
     with single_threaded():
-        block = matrix.times(np.asarray(known, dtype=np.float32))
-        gram = matrix.over_parts(lambda part: block[part].T @ block[part])
-        turn, _ = _unit_vectors(gram, float(np.diag(gram).max()), SMALLEST)
-        gram = _changed(matrix, block[None, :0], block, turn)[0]
-        # Two Gram matrices make vectors orthonormal in single precision, one does not.
-        turn, weak = _unit_vectors(gram, 0.0, WEAK)
-        turn[:, weak] = 0.0
-        _changed(matrix, block[None, :0], block, turn)
-        product = np.empty_like(block)
-        sums = matrix.times(block, product, lambda part: np.stack([block[part].T, product[part].T]) @ product[part])
-        values, ritz = np.linalg.eigh((sums[0] + sums[0].T) / 2)
-        squares = np.einsum("ik,ij,jk->k", ritz, sums[1], ritz) - values**2
-        turned = ritz.astype(np.float32)
-        _changed(matrix, block[None, :0], block, turned)
-        return Spectrum(values, block, np.sqrt(np.maximum(squares, 0.0)))
+        found, _ = store.remembered("eigenvalues", lambda: (_refined(store, runner, known), {}))
+    return Eigenvalues(found["values"], found["residuals"])
+
+
+def _refined(store: Store, runner: TaskRunner, known: str) -> Arrays:
+    def each(task: Callable[[int], list[Floats]], part: int | None = None) -> Floats:
+        return summed(store, runner.quiet if part is None else runner, STAGE, task, part or 0, 2)
+
+    gram = each(partial(_product, store, known, "power", (), False), 0)[0]
+    turn, _ = _unit_vectors(gram, float(np.diag(gram).max()), SMALLEST)
+    gram = each(partial(_changed, store, "power", "unit", (), None, turn, ()))[0]
+    # Two Gram matrices make vectors orthonormal in single precision, one does not.
+    turn, weak = _unit_vectors(gram, 0.0, WEAK)
+    turn[:, weak] = 0.0
+    each(partial(_changed, store, "unit", "orthonormal", (), None, turn, ()))
+    store.forget("power", "unit")
+    sums = each(partial(_product, store, "orthonormal", "product", ["orthonormal"], False), 1)
+    values, ritz = np.linalg.eigh((sums[1] + sums[1].T) / 2)
+    squares = np.einsum("ik,ij,jk->k", ritz, sums[0], ritz) - values**2
+    each(partial(_changed, store, "orthonormal", VECTORS, (), None, ritz, ()))
+    store.forget("orthonormal", "product")
+    return {"values": values, "residuals": np.sqrt(np.maximum(squares, 0.0))}
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """One search: ``block`` is the next block of the basis while it is made."""
+    """One search. The basis is a list of names of arrays."""
 
-    matrix: Matrix
-    basis: Floats
-    block: Floats
+    store: Store
+    runner: TaskRunner
     key: int
     which: Which
+    weighted: bool
 
-    def run(self, count: int) -> Spectrum:
-        inner = np.zeros((STEPS, STEPS, WIDTH, WIDTH))
-        self._start(np.ones(WIDTH, dtype=bool), 0)
-        self._write(0, self._orthonormal(0, 0, _changed(self.matrix, self.basis[:0], self.block, None), 0.0))
-        turn: Floats = np.eye(WIDTH)
-        size = 0.0  # the largest squared norm of a product so far; that of a block may be rounding altogether
+    def run(self, count: int) -> Arrays:
+        basis = ["basis0"]
+        kept = self._remembered(0, self._started)
         for filled in range(1, STEPS + 1):
-            sums, own = self._multiply(inner, filled, max(filled - 2, 0))
-            size = max(size, own)
-            turn = self._orthonormal(filled, filled, sums, size)
-            if filled < STEPS:
-                self._write(filled, turn)
-        values, ritz = _ritz(inner, self.which)
-        self._restart(ritz[:, : KEPT * WIDTH])
-        self._write(KEPT, turn)
-        inner[:] = 0.0
+            target = f"basis{filled}"
+            kept = self._remembered(filled, partial(self._extended, basis, kept, filled, target))
+            basis.append(target)
+        values, ritz = _ritz(kept["inner"], self.which)
+        again = [f"ritz{k}" for k in range(KEPT)]
+        self._each(partial(_combined, self.store, basis[:STEPS], again, _coefficients(ritz[:, : KEPT * WIDTH])), STEPS)
+        self.store.forget(*basis[:STEPS])
+        again.append(basis[STEPS])
+        kept = {**kept, "inner": np.zeros_like(kept["inner"])}
         for k in range(KEPT):
-            inner[k, k] = np.diag(values[k * WIDTH : (k + 1) * WIDTH])
+            kept["inner"][k, k] = np.diag(values[k * WIDTH : (k + 1) * WIDTH])
         for filled in range(KEPT + 1, STEPS + 1):
-            # The product with the first block has parts in all Ritz vectors, with others only in the last two blocks.
-            sums, _ = self._multiply(inner, filled, 0 if filled == KEPT + 1 else filled - 2)
-            if filled < STEPS:
-                self._write(filled, self._orthonormal(filled, STEPS + filled, sums, size))
-        values, ritz = _ritz(inner, self.which)
+            step, last = STEPS + filled - KEPT, filled == STEPS
+            kept = self._remembered(
+                step, partial(self._extended, again, kept, step, None if last else f"again{filled}")
+            )
+            again += [] if last else [f"again{filled}"]
+        values, ritz = _ritz(kept["inner"], self.which)
         order = np.argsort(values[:count])
-        return self._spectrum(values[order], ritz[:, order], _beyond(sums))
+        values, ritz = values[order], ritz[:, order]
+        self._each(partial(_combined, self.store, again, [VECTORS], _coefficients(ritz)), STEPS + STEPS_AFTER)
+        # Of the product with the basis only that with its last block has a part beyond the basis.
+        ends = ritz[-WIDTH:]
+        residuals = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", ends, kept["beyond"], ends), 0.0))
+        return {"values": values, "residuals": residuals}
 
-    def _start(self, columns: Bools, step: int) -> None:
-        """Write random vectors to columns of the block."""
-        key, size = word(0, self.key, step), np.float32(np.sqrt(3.0 / self.matrix.nodes))
+    def _remembered(self, step: int, find: Callable[[], Arrays]) -> Arrays:
+        return self.store.remembered(f"krylov{step}", lambda: (find(), {}))[0]
 
-        def draw(part: slice) -> Floats:
-            drawn = np.empty((part.stop - part.start, WIDTH), dtype=np.float32)
-            random_rows(key, part.start, drawn)
-            self.block[part, columns] = size * drawn[:, columns]
-            return np.zeros(())
+    def _each(self, task: Callable[[int], list[Floats]], step: int | None = None) -> Floats:
+        """Run a task over all ranges, and tell so where it is the long one of a step."""
+        runner, part = (self.runner.quiet, 0) if step is None else (self.runner, step)
+        return summed(self.store, runner, STAGE, task, part, STEPS + STEPS_AFTER + 1)
 
-        self.matrix.over_parts(draw)
+    def _started(self) -> Arrays:
+        everything = np.ones(WIDTH, dtype=bool)
+        sums = self._each(partial(_random, self.store, None, "start", everything, word(0, self.key, 0), ()))
+        self._orthonormal([], 0, "start", sums, 0.0, "basis0")
+        self.store.forget("start")
+        inner = np.zeros((STEPS, STEPS, WIDTH, WIDTH))
+        return {"inner": inner, "size": np.zeros(1), "beyond": np.zeros((WIDTH, WIDTH))}
 
-    def _multiply(self, inner: Floats, filled: int, near: int) -> tuple[Floats, float]:
-        """Multiply the last block; give the sums of what the basis lacks of it, and the largest squared norm."""
-        slabs, block = self.basis[:filled], self.block
-        first = self.matrix.times(slabs[-1], block, lambda part: projections(slabs[near:], block, part))
-        sums = _changed(self.matrix, slabs[near:], block, None, first, slabs)
+    def _extended(self, basis: list[str], kept: Arrays, step: int, target: str | None = None) -> Arrays:
+        """Multiply the last block, and make what the basis lacks of it the next block."""
+        inner, filled = kept["inner"].copy(), len(basis)
+        # The product with the first block after the restart has parts in all Ritz vectors, others in the last two.
+        near = 0 if step == STEPS + 1 else max(filled - 2, 0)
+        source, product, rest = "scaled" if self.weighted else basis[-1], f"product{step}", f"rest{step}"
+        first = self._each(partial(_product, self.store, source, product, basis[near:], self.weighted), step)[1:]
+        sums = self._each(partial(_changed, self.store, product, rest, basis[near:], first, None, basis))
+        self.store.forget(product)
         inner[:filled, filled - 1] = sums[1:]
         inner[near:filled, filled - 1] += first
-        return sums, float(((first**2).sum(axis=(0, 1)) + np.diag(sums[0])).max())
+        # The largest squared norm of a product so far; that of a block may be rounding altogether.
+        size = max(float(kept["size"][0]), float(((first**2).sum(axis=(0, 1)) + np.diag(sums[0])).max()))
+        if target is not None:
+            self._orthonormal(basis, step, rest, sums, size, target)
+        self.store.forget(rest)
+        return {"inner": inner, "size": np.array([size]), "beyond": _beyond(sums)}
 
-    def _orthonormal(self, filled: int, step: int, sums: Floats, size: float) -> Floats:
-        """Make the block orthogonal to the basis and orthonormal, but for a last change of its columns."""
-        slabs = self.basis[:filled]
-        for _ in range(ATTEMPTS):
+    def _orthonormal(self, basis: list[str], step: int, source: str, sums: Floats, size: float, target: str) -> None:
+        """Make a block orthogonal to the basis and orthonormal, and write it."""
+        for attempt in range(ATTEMPTS):
+            unit, turned, drawn = (f"{name}{step}-{attempt}" for name in ("unit", "turned", "drawn"))
             turn, _ = _unit_vectors(_beyond(sums), size, SMALLEST)
-            gram = _changed(self.matrix, slabs, self.block, turn, sums[1:])[0]
+            gram = self._each(partial(_changed, self.store, source, unit, basis, sums[1:], turn, ()))[0]
             if np.abs(gram - np.eye(WIDTH)).max() < NEARLY_ONE:
                 break
             # The product has fewer dimensions than the block: new random vectors take the place of those that lack.
             turn, weak = _unit_vectors(gram, 0.0, WEAK)
-            _changed(self.matrix, slabs[:0], self.block, turn)
-            self._start(weak, (step + 1) * WIDTH)
-            sums, size = _changed(self.matrix, slabs[:0], self.block, None, None, slabs), 0.0
-        return _unit_vectors(gram, 0.0, SMALLEST)[0]
+            self._each(partial(_changed, self.store, unit, turned, (), None, turn, ()))
+            key = word(0, self.key, (step + 1) * WIDTH)
+            sums, size = self._each(partial(_random, self.store, turned, drawn, weak, key, basis)), 0.0
+            source = drawn
+        turn = _unit_vectors(gram, 0.0, SMALLEST)[0]
+        self._each(partial(_changed, self.store, unit, target, (), None, turn, ()))
+        if self.weighted:
+            self._each(partial(_scaled, self.store, target))
+        self.store.forget(*(f"{name}{step}-{k}" for name in ("unit", "turned", "drawn") for k in range(ATTEMPTS)))
 
-    def _write(self, place: int, turn: Floats) -> None:
-        slab, change = self.basis[place], turn.astype(np.float32)
 
-        def write(part: slice) -> Floats:
-            slab[part] = self.block[part] @ change
+def _random(
+    store: Store, source: str | None, target: str, columns: Bools, key: np.uint64, against: Names, number: int
+) -> list[Floats]:
+    """Write a block with random vectors in some columns; give its Gram matrix and projections."""
+    if not store.has(target, number):
+        own = store.room(target, number, np.float32, WIDTH)
+        drawn = np.empty(own.shape, dtype=np.float32)
+        random_rows(key, store.span(number)[0], drawn)
+        if source is not None:
+            own[:] = store.read(source, number)
+        own[:, columns] = np.float32(np.sqrt(3.0 / store.nodes)) * drawn[:, columns]
+        store.write(target, number, own)
+    return _gram_matrices(store, target, against, number)
+
+
+def _product(store: Store, source: str, target: str, near: Names, weighted: bool, number: int) -> list[Floats]:
+    """Write the product of the matrix and a block; give its Gram matrix and projections."""
+    if not store.has(target, number):
+        own = neighbour_sums(store, source, target, number)
+        if weighted:
+            own *= store.read(WEIGHTS, number)[:, None]
+        store.write(target, number, own)
+    return _gram_matrices(store, target, near, number)
+
+
+def _scaled(store: Store, source: str, number: int) -> list[Floats]:
+    """Write a block times the weights, to be multiplied by the adjacency next."""
+    store.write("scaled", number, store.read(source, number) * store.read(WEIGHTS, number)[:, None])
+    return []
+
+
+def _changed(
+    store: Store,
+    source: str,
+    target: str,
+    slabs: Names,
+    projected: Floats | None,
+    turn: Floats | None,
+    against: Names,
+    number: int,
+) -> list[Floats]:
+    """Write a block less its projections, its columns turned; give its Gram matrix, then its new projections."""
+    if not store.has(target, number):
+        before, basis = store.read(source, number), [store.read(name, number) for name in slabs]
+        own = store.room(target, number, np.float32, before.shape[1] if turn is None else turn.shape[1])
+        coefficients = None if projected is None or not basis else projected.astype(np.float32)
+        change = None if turn is None else turn.astype(np.float32)
+
+        def apply(part: slice) -> Floats:
+            rows = before[part]
+            if coefficients is not None:
+                rows = rows - _combination(basis, coefficients, part)
+            own[part] = rows if change is None else rows @ change
             return np.zeros(())
 
-        self.matrix.over_parts(write)
-
-    def _restart(self, ritz: Floats) -> None:
-        """Replace the first blocks of the basis by Ritz vectors."""
-        coefficients = ritz.reshape(STEPS, WIDTH, -1).astype(np.float32)
-
-        def rotate(part: slice) -> Floats:
-            found = combination(self.basis, coefficients, part)
-            self.basis[:KEPT, part] = found.reshape(-1, KEPT, WIDTH).transpose(1, 0, 2)
-            return np.zeros(())
-
-        self.matrix.over_parts(rotate)
-
-    def _spectrum(self, values: Floats, ritz: Floats, beyond: Floats) -> Spectrum:
-        vectors = np.empty((self.matrix.nodes, values.size), dtype=np.float32)
-        coefficients = ritz.reshape(STEPS, WIDTH, -1).astype(np.float32)
-
-        def rotate(part: slice) -> Floats:
-            vectors[part] = combination(self.basis, coefficients, part)
-            return np.zeros(())
-
-        self.matrix.over_parts(rotate)
-        # Of the product with the basis only that with its last block has a part beyond the basis.
-        last = ritz[-WIDTH:]
-        residuals = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", last, beyond, last), 0.0))
-        return Spectrum(values, vectors, residuals)
+        block_sums(store, number, apply)
+        store.write(target, number, own)
+    return _gram_matrices(store, target, against, number)
 
 
-def _decomposed(matrix: Matrix, count: int, which: Which) -> Spectrum:
-    whole = matrix.dense()
+def _combined(store: Store, basis: Names, targets: Names, coefficients: Floats, number: int) -> list[Floats]:
+    """Write combinations of the vectors of all blocks, cut into blocks again."""
+    if store.has(targets[-1], number):
+        return []
+    slabs, width = [store.read(name, number) for name in basis], coefficients.shape[2] // len(targets)
+    rooms = [store.room(name, number, np.float32, width) for name in targets]
+
+    def apply(part: slice) -> Floats:
+        found = _combination(slabs, coefficients, part)
+        for k, room in enumerate(rooms):
+            room[part] = found[:, k * width : (k + 1) * width]
+        return np.zeros(())
+
+    block_sums(store, number, apply)
+    for name, room in zip(targets, rooms, strict=True):
+        store.write(name, number, room)
+    return []
+
+
+def _gram_matrices(store: Store, name: str, against: Names, number: int) -> list[Floats]:
+    """Give the products of the vectors of a block with each other, and with those of other blocks."""
+    slabs = [store.read(one, number) for one in (name, *against)]
+    own = slabs[0]
+    return block_sums(store, number, lambda part: np.stack([slab[part].T @ own[part] for slab in slabs]))
+
+
+def _combination(slabs: list[Array], coefficients: Floats, part: slice) -> Floats:
+    total = slabs[0][part] @ coefficients[0]
+    for slab, own in zip(slabs[1:], coefficients[1:], strict=True):
+        total += slab[part] @ own
+    return np.asarray(total)
+
+
+def _coefficients(ritz: Floats) -> Floats:
+    return ritz.reshape(STEPS, WIDTH, -1).astype(np.float32)
+
+
+def _decomposed(store: Store, count: int, which: Which, weighted: bool) -> Arrays:
+    """Decompose a small matrix as a whole."""
+    whole = np.zeros((store.nodes, store.nodes))
+    for number in store.ranges:
+        rows = store.rows(number)
+        whole[np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr)), rows.indices] = 1.0
+    if weighted:
+        weights = np.concatenate([store.read(WEIGHTS, number) for number in store.ranges])
+        whole *= np.outer(weights, weights)
     values, vectors = np.linalg.eigh(whole)
     chosen = np.sort(_order(values, which)[:count])
     values, vectors = values[chosen], np.ascontiguousarray(vectors[:, chosen])
-    return Spectrum(values, vectors, np.sqrt(((whole @ vectors - vectors * values) ** 2).sum(axis=0)))
+    for number in store.ranges:
+        start, stop = store.span(number)
+        store.write(VECTORS, number, vectors[start:stop])
+    return {"values": values, "residuals": np.sqrt(((whole @ vectors - vectors * values) ** 2).sum(axis=0))}
 
 
 def _order(values: Floats, which: Which) -> Floats:
@@ -234,30 +346,6 @@ def _ritz(inner: Floats, which: Which) -> tuple[Floats, Floats]:
 def _beyond(sums: Floats) -> Floats:
     """Give the Gram matrix of a block less its projections."""
     return np.asarray(sums[0] - np.einsum("sij,sik->jk", sums[1:], sums[1:]))
-
-
-def _changed(
-    matrix: Matrix,
-    slabs: Floats,
-    block: Floats,
-    turn: Floats | None,
-    projected: Floats | None = None,
-    against: Floats | None = None,
-) -> Floats:
-    """Subtract projections from a block and turn its columns; give its Gram matrix, then its new projections."""
-    coefficients = None if projected is None or not len(projected) else projected.astype(np.float32)
-    change = None if turn is None else turn.astype(np.float32)
-
-    def apply(part: slice) -> Floats:
-        own = block[part]
-        if coefficients is not None:
-            own -= combination(slabs, coefficients, part)
-        if change is not None:
-            own[:] = own @ change
-        gram = (own.T @ own)[None]
-        return gram if against is None else np.concatenate([gram, projections(against, block, part)])
-
-    return matrix.over_parts(apply)
 
 
 def _unit_vectors(gram: Floats, size: float, smallest: float) -> tuple[Floats, Bools]:

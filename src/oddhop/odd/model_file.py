@@ -43,6 +43,7 @@ class OddLearned:
         keeps it; explanations need it, and to find it again takes longest.
     truncated : how many events the search for cycles did not follow to the end.
     hubs : how many nodes of other kinds were left out of common neighbours, by kind.
+    cycles : whether cycles of events were searched; they are not where the events do not fit in memory.
     """
 
     panel: Panel
@@ -50,6 +51,7 @@ class OddLearned:
     chance: Chance | None = None
     truncated: int = 0
     hubs: Mapping[str, int] = field(default_factory=dict)
+    cycles: bool = True
 
 
 OddModel: TypeAlias = Model[OddSettings, OddLearned]
@@ -74,6 +76,7 @@ def to_parts(learned: OddLearned) -> Parts:
         "truncated": learned.truncated,
         "others": [[one.kind, one.blocks.columns] for one in others],
         "hubs": dict(learned.hubs),
+        "cycles": learned.cycles,
     }
     return Parts(arrays, info)
 
@@ -120,7 +123,8 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, _usual(arrays), flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
-    return OddLearned(panel, arrays.get("residuals"), chance, int(parts.info["truncated"]), hubs), columns
+    cut, cycles = int(parts.info["truncated"]), bool(parts.info.get("cycles", True))  # models of before have none
+    return OddLearned(panel, arrays.get("residuals"), chance, cut, hubs, cycles), columns
 
 
 def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:

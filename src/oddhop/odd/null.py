@@ -28,14 +28,16 @@ from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
-from oddhop.odd.blocks import flow_attributes, judged_attributes
-from oddhop.odd.communities import FEWEST_NODES, of_communities, unfolded
-from oddhop.odd.krylov import Spectrum, leading_eigenpairs
+from oddhop.odd.blocks import flow_columns, judged_attributes
+from oddhop.odd.communities import FEWEST_NODES, folded, on_many_nodes
+from oddhop.odd.kinship import RATIOS, write_ratios, write_ratios_of
+from oddhop.odd.krylov import VECTORS, WEIGHTS, leading_eigenpairs
 from oddhop.odd.outlier import lengths
 from oddhop.odd.relation import told_by
-from oddhop.odd.row_blocks import Matrix
-from oddhop.odd.stranger import edge_ratios, turned
-from oddhop.odd.views import Panel, Seen, evidence_of, simulated_figures
+from oddhop.odd.stranger import turned
+from oddhop.odd.views import Known, Panel, Seen, evidence_of, simulated_figures, write_shuffled
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
 
 SIMULATIONS = 20
 MOST_COMMUNITIES = 32
@@ -155,7 +157,8 @@ def _flow_components(panel: Panel, seen: Seen) -> Floats:
     own = judged_attributes(seen.graph)
     if panel.flows is None or not own.flow_count:
         return np.empty((own.node_count, 0))
-    return panel.flows.components(flow_attributes(own), seen.coordinates)
+    made = flow_columns(own.attributes, own.flow_count)
+    return panel.flows.components(made, seen.coordinates, 0, own.node_count)
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
@@ -183,28 +186,32 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
     communities = find_communities(graph, seed, workers=workers)
     kinds = graph.kinds.of(np.arange(graph.node_count))
     groups = np.unique(communities * len(graph.kinds.names) + kinds, return_inverse=True)[1]
-    own_f = edge_ratios(edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
-    known = {one.kind: one for one in panel.others}
+    runner, own = on_threads(workers), seen.own
+    write_ratios(own, runner, panel.kinship)
+    own_f = own.of_entries[RATIOS]
+    known, outlying = {one.kind: one for one in panel.others}, seen.known.outlyingness
     rates, means = [], []
     if panel.rate is not None:
-        ends = unfolded(edges.own, own_f), edges.own.entry_nodes
-        rates, means = [panel.rate], [_Drawn.of(*ends, seen.outlyingness)]
+        rates, means = [panel.rate], [_Drawn.of(own_f, edges.own.entry_nodes, outlying)]
     for one in edges.joined:
         rate = known[one.pairs.kind].rate
         if rate is not None:
             told = told_by(one.pairs, known[one.pairs.kind].relation, workers=workers)
-            rates, means = [*rates, rate], [*means, _Drawn.of(told.f, told.pairs.rows, seen.outlyingness)]
+            rates, means = [*rates, rate], [*means, _Drawn.of(told.f, told.pairs.rows, outlying)]
     flows = _flow_components(panel, seen)
 
     def draw(turn: int) -> Floats:
         rng = generator(seed, SIMULATED, turn)
-        simulated = seen.rewired(rewired(graph, groups, seed, turn), steps=POWER_STEPS, workers=workers)
+        wiring = rewired(graph, groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
         # Among themselves nodes are joined by looks as often as they are.
-        shuffled = own_f[rng.permutation(own_f.size)]
-        simulated = replace(simulated, flow=_simulated_flow(flows, seen.degrees, rng))
-        figures = simulated_figures(simulated, panel, shuffled, nats, workers=workers)
-        log_p = seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
+        once = folded(edges.own, own_f)
+        shuffled = once[rng.permutation(once.size)]
+        log_p = seen.known.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
+        known = Known(outlying, _simulated_flow(flows, seen.degrees, rng), log_p)
+        simulated = replace(seen, known=known).rewired(wiring, runner, steps=POWER_STEPS)
+        write_shuffled(simulated, shuffled)
+        figures = simulated_figures(simulated, panel, nats, workers=workers)
         return evidence_of(figures, log_p, panel).score
 
     return draw
@@ -251,16 +258,16 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
     rng = generator(seed, SIMULATED, turn)
     donors = _of_like_degree(graph.degrees, rng)
     faces = _simulated_faces(graph, like, donors, rng)
-    f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    own = replace(
-        seen,
-        outlyingness=seen.outlyingness[donors],
-        flow=_simulated_flow(like.flows, graph.degrees, rng),
-        cycle_log_p=seen.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn),
+    known = Known(
+        seen.known.outlyingness[donors],
+        _simulated_flow(like.flows, graph.degrees, rng),
+        seen.known.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn),
     )
-    simulated = own.rewired(graph, steps=POWER_STEPS, workers=workers)
-    figures = simulated_figures(simulated, panel, f)
-    return evidence_of(figures, simulated.cycle_log_p, panel).score
+    runner = on_threads(workers)
+    simulated = replace(seen.rewired(graph, runner, steps=POWER_STEPS), known=known)
+    write_ratios_of(simulated.own, runner, panel.kinship, faces)
+    figures = simulated_figures(simulated, panel, workers=workers)
+    return evidence_of(figures, known.cycle_log_p, panel).score
 
 
 def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> Floats:
@@ -321,11 +328,9 @@ def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.
 def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:
     """Give a community to every node, all the same where none stands out."""
     nodes = graph.node_count
-    values, vectors = of_communities(_regularised(graph, min(MOST_COMMUNITIES, nodes // 4), workers))
-    by_chance = _regularised(
-        rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2, workers
-    ).values.min()
-    found = values > BEYOND_CHANCE * by_chance
+    values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4), workers)
+    by_chance = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2, workers)[0].min()
+    found = (values > BEYOND_CHANCE * by_chance) & on_many_nodes(vectors)
     count = int(found.sum())
     if count < 2:
         return np.zeros(nodes, dtype=np.int64)
@@ -343,11 +348,11 @@ def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:
     return np.asarray(np.argmin(distances[:, large], axis=1), dtype=np.int64)
 
 
-def _regularised(graph: Graph, count: int, workers: int) -> Spectrum:
+def _regularised(graph: Graph, count: int, workers: int) -> tuple[Floats, Floats]:
     """Search the leading eigenvectors of the adjacency over the roots of the degrees and their mean."""
     if graph.node_count < FEWEST_NODES or count < 1:
-        return Spectrum(np.zeros(1), np.zeros((graph.node_count, 1)), np.zeros(1))
-    weights = 1.0 / np.sqrt(graph.degrees + graph.degrees.mean())
-    return leading_eigenpairs(
-        Matrix.of(graph.indptr, graph.indices, weights, workers=workers), count, SIMULATED, which="LA"
-    )
+        return np.zeros(1), np.zeros((graph.node_count, 1))
+    weights = (1.0 / np.sqrt(graph.degrees + graph.degrees.mean())).astype(np.float32)
+    store, runner = InMemory(graph.indptr, graph.indices, {WEIGHTS: weights}), on_threads(workers)
+    found = leading_eigenpairs(store, runner, count, SIMULATED, which="LA", weighted=True)
+    return found.values, store.of_nodes[VECTORS]

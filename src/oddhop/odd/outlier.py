@@ -9,28 +9,37 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.graph.graph import Graph
+from oddhop.graph.rows import AttributeRows, spans
+from oddhop.odd.blocks import Blocks
 
-ROWS_AT_ONCE = 65_536
 
-
-def outlyingness(prepared: Graph) -> Floats:
-    """Give the logarithm of the length of every node's prepared attributes.
+def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Floats:
+    """Give the logarithm of the length of the prepared attributes of some nodes.
 
     Examples
     --------
-    >>> from oddhop import Graph
+    >>> import numpy as np
+    >>> from oddhop.odd.blocks import learn_blocks
     >>> from oddhop.odd.outlier import outlyingness
-    >>> outlyingness(Graph.from_arrays([[0], [1]], [[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
-    [1.61, 0.0]
+    >>> x = np.random.default_rng(0).normal(size=(100, 2))
+    >>> x[7] = 9.0
+    >>> int(outlyingness(learn_blocks(x, 0), x, 0, 100).argmax())
+    7
     """
-    return lengths(prepared.attributes)
+    out = np.empty(stop - start)
+    for first, last in spans(start, stop):
+        out[first - start : last - start] = lengths(blocks.prepared(x, first, last))
+    return out
 
 
 def lengths(rows: Floats) -> Floats:
-    """Give the logarithm of the length of every row."""
-    out = np.empty(rows.shape[0])
-    for start in range(0, rows.shape[0], ROWS_AT_ONCE):
-        some = np.asarray(rows[start : start + ROWS_AT_ONCE], dtype=np.float64)
-        out[start : start + ROWS_AT_ONCE] = np.log(np.maximum(np.sqrt((some**2).sum(axis=1)), 1e-9))
-    return out
+    """Give the logarithm of the length of every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.outlier import lengths
+    >>> lengths(np.array([[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
+    [1.61, 0.0]
+    """
+    return np.asarray(np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9)))

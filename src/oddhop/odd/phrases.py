@@ -251,6 +251,14 @@ def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
     )
 
 
+NO_CYCLES = Finding(
+    "cycles",
+    "warning",
+    None,
+    "Cycles of events were not searched: the events do not fit in memory. Who is odd by a cycle alone is missed.",
+)
+
+
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     """Say how many nodes stand out, and how many of a simulated network score as high.
 

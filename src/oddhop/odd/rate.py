@@ -60,6 +60,7 @@ def learn_rate(f: Floats, kinship: Kinship, *, largest: float | None = None) -> 
     >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
     [0.0, 2.0, 4.5]
     """
+    f = f.astype(np.float64)  # bins may be narrower than single precision
     low, high = float(f.min()), float(f.max())
     span = (low, max(high, low + NARROWEST * max(abs(low), 1.0)))  # f of all edges may be the same but for rounding
     counts, sums = (np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f))

@@ -176,7 +176,8 @@ def learn_relation(pairs: Pairs, *, workers: int = 1) -> tuple[Relation, Told]:
         relation = replace(relation, unrelated=_share_of_unrelated(_ratios(chosen, relation, workers)))
     told = Told(chosen, _ratios(chosen, relation, workers))
     if not relation.silent:
-        near = with_variances(relation.near, told.f, chosen.degrees[0], told.sums(told.f), told.sums(told.f**2))
+        sums = told.sums(told.f), told.sums(told.f**2)
+        near = with_variances(relation.near, float(told.f.sum()), told.f.size, chosen.degrees[0], *sums)
         relation = replace(relation, near=near)
     return relation, told
 

@@ -7,24 +7,29 @@ else is judged again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import flow_attributes
-from oddhop.odd.clique import Ties, beyond_degree, knots_with, unexplained
+from oddhop.graph.rows import AttributeRows, spans
+from oddhop.odd.blocks import flow_columns
+from oddhop.odd.clique import Ties, beyond_degree, knots_with, ties_of
 from oddhop.odd.combine import Evidence
+from oddhop.odd.communities import RESIDUALS, folded, leading, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
+from oddhop.odd.kinship import COORDINATES, RATIOS, write_ratios
+from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.stranger import Ratio, edge_ratios, odds_of_no_reason, standing, turned
+from oddhop.odd.stranger import Ratio, share_as_far, standing, turned
+from oddhop.odd.triangles import unexplained
 from oddhop.odd.views import Panel, evidence_of
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
 
 EDGES_COMPARED = 1_000_000
-ROWS_AT_ONCE = 16_384
 NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
 
 
@@ -61,18 +66,18 @@ class FixedNetwork:
 
     def rarity(self, f: Floats) -> Floats:
         """Give the share of all edges whose ends look as far apart as f says."""
-        as_far = self.usual.size - np.searchsorted(self.usual, f - 1e-9, side="left")
-        return np.asarray(np.maximum(as_far, 1) / self.usual.size)
+        return share_as_far(self.usual, f)
 
-    def seen(self, attributes: Any) -> tuple[Floats, Floats, Floats]:
+    def seen(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
         """Give faces, outlyingness and the figure of the flow view of rows of attributes."""
-        rows = _alone(attributes, self.graph.flow_count)
-        return _faces(self.panel, attributes), outlyingness(self.panel.blocks.prepared(rows)), self._flow(rows)
+        return _faces(self.panel, x), outlyingness(self.panel.blocks, x, 0, x.shape[0]), self._flow(x)
 
-    def _flow(self, rows: Graph) -> Floats:
-        if self.panel.flows is None or not rows.flow_count:
-            return np.zeros(rows.node_count)
-        return self.panel.flows.figure(flow_attributes(rows), self.panel.blocks.coordinates(rows))
+    def _flow(self, x: AttributeRows) -> Floats:
+        nodes, flow_count = x.shape[0], self.graph.flow_count
+        if self.panel.flows is None or not flow_count:
+            return np.zeros(nodes)
+        coordinates = self.panel.blocks.coordinates(x, 0, nodes)
+        return self.panel.flows.figure(flow_columns(x, flow_count), coordinates, 0, nodes)
 
     def cycle_log_p(self, node: int) -> float:
         """Give what cycles say of a node."""
@@ -112,28 +117,25 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
     True
     """
-    faces = _faces(panel, graph.attributes)
-    ratio = Ratio.of(panel.kinship)
-    f = edge_ratios(graph, faces, panel.kinship, workers=workers)
-    chance = panel.usual.chance_for(graph.node_count)
-    ties = unexplained(graph, residuals=residuals, no_reason=odds_of_no_reason(f), chance=chance, workers=workers)
+    store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
+    if residuals is None:
+        write_residuals(store, runner, leading(store, runner))
+    else:
+        store.of_entries[RESIDUALS] = residuals
+    store.of_nodes[COORDINATES] = panel.blocks.coordinates(graph.attributes, 0, graph.node_count)
+    write_ratios(store, runner, panel.kinship)
+    store.forget(COORDINATES, VECTORS)
+    ties = ties_of(store, unexplained(store, runner, panel.usual.chance_for(graph.node_count)))
+    f = folded(graph, store.of_entries[RATIOS])
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count)
-    return FixedNetwork(graph, panel, faces, ratio, ties, np.sort(f[some]), cycles)
+    faces = store.of_nodes["faces"]
+    return FixedNetwork(graph, panel, faces, Ratio.of(panel.kinship), ties, np.sort(f[some]), cycles)
 
 
-def _alone(attributes: Any, flow_count: int = 0) -> Graph:
-    """Give rows of attributes as nodes without edges."""
-    return replace(Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes), flow_count=flow_count)
-
-
-def _faces(panel: Panel, attributes: Any) -> Floats:
+def _faces(panel: Panel, x: AttributeRows) -> Floats:
     """Give the turned coordinates of rows of attributes, some at a time: what lies between takes more room."""
-    parts = []
-    for start in range(0, attributes.shape[0], ROWS_AT_ONCE):
-        rows = _alone(attributes[start : start + ROWS_AT_ONCE])
-        parts.append(turned(panel.blocks.coordinates(rows), panel.kinship))
-    return np.concatenate(parts)
+    return np.concatenate([turned(panel.blocks.coordinates(x, *span), panel.kinship) for span in spans(0, x.shape[0])])
 
 
 def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats, flow: Floats, kept: Bools) -> Rescored:

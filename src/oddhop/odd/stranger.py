@@ -28,16 +28,12 @@ from scipy import optimize
 from scipy.special import expit, ndtri
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.kernels import compiled
-from oddhop.base.parallel import map_blocks, single_threaded
-from oddhop.base.randomness import HALVES, generator
-from oddhop.graph.adjacency import products
-from oddhop.graph.graph import Graph
+from oddhop.base.parallel import single_threaded
 
-EDGES_AT_ONCE = 16_384
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
 BY_CHANCE = 0.01  # how often a coordinate that tells nothing is kept
+ROUNDING = 1e-6  # of f; less than that is single precision
 MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
 
@@ -68,80 +64,13 @@ class Kinship:
         return not bool(np.any(self.correlation))
 
 
-def learn_kinship(graph: Graph, coordinates: Floats, *, workers: int = 1) -> tuple[Kinship, Floats]:
-    """Learn from the edges of a network how the attributes of neighbours go together; return it, and f of every edge.
+def with_variances(kinship: Kinship, f: float, edges: int, degrees: Ints, sums: Floats, squares: Floats) -> Kinship:
+    """Add what an edge tells, and what z is made with.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.stranger import learn_kinship
-    >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
-    >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
-    >>> learn_kinship(twins, x)[0].correlation.round(1).tolist()
-    [1.0]
+    ``f`` is the sum over the edges; ``sums`` and ``squares`` are those of f and f^2 at every node.
     """
-    if not graph.edge_count:  # judged nodes may be joined to other kinds alone
-        width = coordinates.shape[1]
-        return Kinship(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0)), np.zeros(0)
-    telling = telling_coordinates(graph, coordinates)
-    raw = _correlated(graph, coordinates, telling, workers)
-    if not raw.silent and _held_out_nats(graph, coordinates, telling, workers) <= 0.0:
-        raw = replace(raw, correlation=np.zeros_like(raw.correlation))
-    f = edge_ratios(graph, turned(coordinates, raw), raw, workers=workers)
-    if raw.silent:
-        return raw, f
-    return with_variances(raw, f, graph.degrees, *_over_neighbours(graph.indptr, graph.indices, graph.upper, f)), f
-
-
-def with_variances(kinship: Kinship, f: Floats, degrees: Ints, sums: Floats, squares: Floats) -> Kinship:
-    """Add what an edge tells, and what z is made with; ``sums`` and ``squares`` are those of f at every node."""
-    middle, between, within = _variances(degrees, sums, squares)
-    information = max(-float(f.sum()) / f.size, 0.0)
-    return replace(kinship, information=information, middle=middle, between=between, within=within)
-
-
-def _held_out_nats(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> float:
-    """Give what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
-
-    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
-    would seem to tell what they only repeat.
-    """
-    half = generator(0, HALVES).random(graph.node_count) < 0.5
-    left, right = graph.ends(0, graph.edge_count)
-    sides = [graph.with_edges(side[left] & side[right]) for side in (half, ~half)]
-    if not all(side.edge_count for side in sides):
-        return 0.0
-    told = []
-    for ours, theirs in (sides, sides[::-1]):
-        learned = _correlated(ours, coordinates, telling, workers)
-        told.append(-edge_ratios(theirs, turned(coordinates, learned), learned, workers=workers))
-    return float(np.concatenate(told).mean())
-
-
-def _correlated(graph: Graph, coordinates: Floats, telling: Bools, workers: int) -> Kinship:
-    """Whiten the coordinates that tell something, and turn them so that each is correlated with itself alone."""
-    share = graph.degrees / max(graph.degrees.sum(), 1)
-    with single_threaded():
-        centre = share @ coordinates
-        centred = coordinates[:, telling] - centre[telling]
-        inner = whitening((centred * share[:, None]).T @ centred)
-        # In the order of a file, for a product has other last bits in another.
-        whiten = np.zeros((telling.size, inner.shape[1]))
-        whiten[telling] = inner
-        white = np.clip((coordinates - centre) @ whiten, -FARTHEST, FARTHEST)
-    width = white.shape[1]
-
-    def moments(start: int) -> Floats:
-        left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        return np.asarray(white[left].T @ white[right])
-
-    together = np.zeros((width, width))
-    for part in map_blocks(moments, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers):
-        together += part
-    with single_threaded():
-        rho, turn = np.linalg.eigh((together + together.T) / (2 * graph.edge_count))
-    return Kinship(centre, whiten, turn, corrected(rho, 2 * width / graph.edge_count))
+    middle, between, within = variances(degrees, sums, squares)
+    return replace(kinship, information=max(-f / edges, 0.0), middle=middle, between=between, within=within)
 
 
 def whitening(moments: Floats) -> Floats:
@@ -157,81 +86,46 @@ def corrected(rho: Floats, noise: float) -> Floats:
     return np.clip(rho, -STRONGEST, STRONGEST)
 
 
-def telling_coordinates(graph: Graph, coordinates: Floats) -> Bools:
-    """Tell which coordinates go together with any coordinate of the neighbours, more than if they were dealt out anew.
-
-    The sum over the edges of the products of coordinate j at one end and k at the other is compared with its mean and
-    variance over all ways to deal out the values of j to the nodes: nodes are what is exchanged, so that a few hubs
-    with many edges are a few draws. A coordinate is left out when none of its sums is beyond what chance reaches once
-    in a hundred times.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.stranger import telling_coordinates
-    >>> rng = np.random.default_rng(0)
-    >>> twins = np.repeat(rng.normal(size=(200, 1)), 2, axis=0)
-    >>> x = np.hstack([twins, rng.normal(size=(400, 1))])
-    >>> telling_coordinates(Graph.from_arrays(np.arange(400).reshape(200, 2).T, x), x).tolist()
-    [True, False]
-    """
-    centred = coordinates - coordinates.mean(axis=0)
-    return beyond_chance(centred, graph.adjacency() @ centred, itself=0)
-
-
 def beyond_chance(centred: Floats, around: Floats, *, itself: int, pairs: float = 0.0) -> Bools:
-    """Tell which columns go together with any of the sums over neighbours, more than if they were dealt out anew.
+    """Tell which columns go together with any of the sums over neighbours, more than if they were permuted.
 
     ``itself`` is where the sums of the same columns begin among ``around``, and ``pairs`` the weight of all pairs of
     different nodes in these: a value that one node has no other can have, so that products are below 0 on average.
     """
-    nodes, width = centred.shape
     around = around - around.mean(axis=0)
-    spread = np.sqrt(np.outer((centred**2).sum(axis=0), (around**2).sum(axis=0)) / max(nodes - 1, 1))
     with single_threaded():
         sums = centred.T @ around
+    squares = (centred**2).sum(axis=0), (around**2).sum(axis=0)
+    return sums_beyond_chance(sums, *squares, centred.shape[0], itself=itself, pairs=pairs)
+
+
+def sums_beyond_chance(
+    sums: Floats, own_squares: Floats, around_squares: Floats, nodes: int, *, itself: int = 0, pairs: float = 0.0
+) -> Bools:
+    """Tell the same from the sums of the products, and the sums of the squares.
+
+    The sum over the edges of the products of coordinate j at one end and k at the other is compared with its mean and
+    variance over all permutations of the values of j: nodes are what is exchanged, so that a few hubs with many edges
+    are a few draws. A coordinate is left out when none of its sums is beyond what chance reaches once in a hundred
+    times.
+    """
+    width, others = sums.shape
+    spread = np.sqrt(np.outer(own_squares, around_squares) / max(nodes - 1, 1))
     # With itself every edge counts twice.
-    same = np.arange(min(width, max(around.shape[1] - itself, 0)))
+    same = np.arange(min(width, max(others - itself, 0)))
     spread[same, itself + same] *= np.sqrt(2)
     if pairs:
-        sums[same, itself + same] += (centred**2).sum(axis=0)[same] * pairs / max(nodes * (nodes - 1), 1)
-    limit = -ndtri(BY_CHANCE / (2 * max(width * around.shape[1], 1)))
+        sums[same, itself + same] += own_squares[same] * pairs / max(nodes * (nodes - 1), 1)
+    limit = -ndtri(BY_CHANCE / (2 * max(width * others, 1)))
     return np.asarray((np.abs(sums) > limit * np.maximum(spread, 1e-12)).any(axis=1))
 
 
-def edge_ratios(graph: Graph, faces: Floats, kinship: Kinship, *, workers: int = 1) -> Floats:
-    """Give f of every edge, in the order of their numbers; 0 where the view is silent.
-
-    ``faces`` are the turned coordinates of the nodes.
-    """
+def strangeness(kinship: Kinship, sums: Floats, degrees: Ints) -> Floats:
+    """Give z of every node from the sum of f over its edges; 0 for nodes without, or where the view is silent."""
     if kinship.silent:
-        return np.zeros(graph.edge_count)
-    ratio = Ratio.of(kinship)
-    with single_threaded():
-        own = ratio.own(faces)
-    scaled = faces * ratio.across
-
-    def between(start: int) -> Floats:
-        left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        return np.asarray(ratio.constant + (own[left] + own[right]) - products(left, right, scaled, faces))
-
-    found = list(map_blocks(between, range(0, graph.edge_count, EDGES_AT_ONCE), workers=workers))
-    return np.concatenate([np.zeros(0), *found])
-
-
-def strangeness(graph: Graph, f: Floats, kinship: Kinship) -> Floats:
-    """Give z of every node from f of every edge; 0 for nodes without neighbours, or where the view is silent."""
-    if kinship.silent:
-        return np.zeros(graph.node_count)
-    means, degrees = mean_ratios(graph, f), np.maximum(graph.degrees, 1)
-    return np.where(graph.degrees > 0, standing(kinship, means, degrees), 0.0)
-
-
-def mean_ratios(graph: Graph, f: Floats) -> Floats:
-    """Give the mean f over the edges of every node."""
-    sums, _ = _over_neighbours(graph.indptr, graph.indices, graph.upper, f)
-    return np.asarray(sums / np.maximum(graph.degrees, 1))
+        return np.zeros(degrees.size)
+    known = np.maximum(degrees, 1)
+    return np.where(degrees > 0, standing(kinship, sums / known, known), 0.0)
 
 
 def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
@@ -293,7 +187,22 @@ def odds_of_no_reason(f: Floats) -> Floats:
     return np.asarray(expit(f))
 
 
-def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, float, float]:
+def share_as_far(usual: Floats, f: Floats) -> Floats:
+    """Give the share of edges, whose f is sorted and may be of single precision, that look as far apart as f says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.stranger import share_as_far
+    >>> share_as_far(np.float32([-1.0, 0.1, 0.2, 3.0]), np.array([0.1, 9.0])).tolist()
+    [0.75, 0.25]
+    """
+    rounding = ROUNDING * np.maximum(np.abs(f), 1.0) if usual.dtype == np.float32 else 1e-9
+    as_far = usual.size - np.searchsorted(usual, f - rounding, side="left")
+    return np.asarray(np.maximum(as_far, 1) / usual.size)
+
+
+def variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, float, float]:
     """Give the median of the node means, and the variances between and within nodes."""
     judged = degrees > 0
     d = degrees[judged].astype(np.float64)
@@ -314,18 +223,3 @@ def _variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, flo
     if not spare:  # every node has one edge: nothing tells the two apart, and z is the same
         return middle, floor, between
     return middle, between, within or floor
-
-
-@compiled
-def _over_neighbours(indptr: Ints, indices: Ints, upper: Ints, f: Floats) -> tuple[Floats, Floats]:
-    """Give the sums of f and f^2 over the edges of every node."""
-    nodes = indptr.size - 1
-    sums, squares = np.zeros(nodes), np.zeros(nodes)
-    for u in range(nodes):
-        for e in range(upper[u], upper[u + 1]):
-            v = indices[indptr[u + 1] - (upper[u + 1] - e)]
-            sums[u] += f[e]
-            sums[v] += f[e]
-            squares[u] += f[e] * f[e]
-            squares[v] += f[e] * f[e]
-    return sums, squares

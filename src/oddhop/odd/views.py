@@ -8,14 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.randomness import LEFT_OUT_EDGES, drawn_edges, word
+from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, flow_attributes, judged_attributes, learn_blocks
-from oddhop.odd.clique import Ties, UsualKnots, beyond_degree, knots_of, unexplained, usual_knots
+from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
+from oddhop.odd.clique import UsualKnots, beyond_degree, knots, usual_knots
 from oddhop.odd.combine import Evidence, join
-from oddhop.odd.communities import edge_residuals, leading, leading_from
+from oddhop.odd.communities import RESIDUALS, folded, leading, leading_from, unfolded, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.kinds import (
@@ -28,22 +27,18 @@ from oddhop.odd.kinds import (
     other_coordinates,
     split_edges,
 )
-from oddhop.odd.krylov import Spectrum
+from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, learn_kinship, write_ratios
+from oddhop.odd.krylov import VECTORS, Eigenvalues
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
-from oddhop.odd.stranger import (
-    Kinship,
-    edge_ratios,
-    learn_kinship,
-    mean_ratios,
-    odds_of_no_reason,
-    strangeness,
-    turned,
-)
+from oddhop.odd.row_blocks import gathered
+from oddhop.odd.stranger import Kinship, strangeness
+from oddhop.odd.thinning import KEYS, thinned
+from oddhop.odd.triangles import LARGEST_TIES, unexplained, write_largest
+from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.task import TaskRunner, on_threads
 
-LEFT_OUT = 0.2
-EDGES_AT_ONCE = 1 << 20
 Figures = tuple[Floats, Floats, Floats, Floats, Floats]
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
 
@@ -97,42 +92,72 @@ class Panel:
         return unit
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A network as the views need it: the wiring, and both forms of the attributes of the judged nodes.
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Figures of the judged nodes that their edges do not change.
 
-    ``far`` has the coordinates of the nodes of other kinds. ``flow`` is the figure of that view, 0 without events.
-    ``cycles`` are those of the events, None where they have no time or direction, and ``cycle_log_p`` what they say.
-    ``residuals`` is what communities leave of the edges, and ``spectrum`` has the eigenvectors that it was made of.
+    Attributes
+    ----------
+    outlyingness : the figure of the outlier's view.
+    flow : the figure of that view, 0 without events.
+    cycle_log_p : what cycles say.
+    """
+
+    outlyingness: Floats
+    flow: Floats
+    cycle_log_p: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A network in memory as the views need it.
+
+    Attributes
+    ----------
+    graph : the network.
+    store : its wiring, with the eigenvectors and what communities leave of every entry.
+    eigenvalues : those of the eigenvectors; none where what communities leave was known.
+    coordinates, known : of the judged nodes; ``far`` has the coordinates of the nodes of other kinds.
+    cycles : those of the events, None where they have no time or direction.
     """
 
     graph: Graph
+    store: InMemory
+    eigenvalues: Eigenvalues
     coordinates: Floats
-    outlyingness: Floats
-    flow: Floats
+    known: Known
     cycles: Cycles | None
-    cycle_log_p: Floats
-    spectrum: Spectrum
-    residuals: Floats
     far: Mapping[str, Floats] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> Edges:
         """The edges of the judged nodes, by the kind at their other end."""
-        return split_edges(self.graph, self.residuals, self.coordinates, self.far)
+        return split_edges(self.graph, self.store.of_entries[RESIDUALS], self.coordinates, self.far)
+
+    @cached_property
+    def own(self) -> InMemory:
+        """The edges among the judged nodes."""
+        own, residuals = self.edges.own, self.edges.residuals
+        return InMemory(own.indptr, own.indices, {COORDINATES: self.coordinates}, {RESIDUALS: residuals})
 
     @property
     def degrees(self) -> Ints:
         """The degrees of the judged nodes."""
         return self.graph.degrees[self.graph.judged]
 
-    def rewired(self, graph: Graph, *, steps: int = 1, workers: int = 1) -> Seen:
-        """Give it with other edges, whose eigenvectors are approximated from its own."""
-        spectrum = self.spectrum
+    def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> Seen:
+        """Give it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
+        found, name = self.eigenvalues, "known"
         for _ in range(steps):
-            spectrum = leading_from(graph, spectrum, workers=workers)
-        residuals = edge_residuals(graph, spectrum, workers=workers)
-        return replace(self, graph=graph, spectrum=spectrum, residuals=residuals)
+            found, name = leading_from(store, runner, name, found.values.size), VECTORS
+        write_residuals(store, runner, found)
+        graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
+        return replace(self, graph=graph, store=store, eigenvalues=found)
+
+    def rewired(self, graph: Graph, runner: TaskRunner, *, steps: int = 1) -> Seen:
+        """Give it with the edges of another network of the same nodes."""
+        known = {"known": self.store.of_nodes[VECTORS]} if self.eigenvalues.values.size else {}
+        return self.with_edges(InMemory(graph.indptr, graph.indices, known), runner, steps=steps)
 
 
 def see(
@@ -146,23 +171,27 @@ def see(
 ) -> tuple[FlowModel | None, Seen]:
     """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given.
 
-    ``residuals`` is what communities leave of the edges, where that is known; eigenvectors are not searched then.
+    ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then.
     """
-    known = residuals is not None
-    spectrum = Spectrum.empty(graph.node_count) if known else leading(graph, workers=workers)
-    residuals = edge_residuals(graph, spectrum, workers=workers) if residuals is None else residuals
+    store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
+    if residuals is None:
+        found = leading(store, runner)
+        write_residuals(store, runner, found)
+    else:
+        found = Eigenvalues(np.zeros(0), np.zeros(0))
+        store.of_entries[RESIDUALS] = residuals
     own = judged_attributes(graph)
-    coordinates = blocks.coordinates(own)
-    flow: Floats = np.zeros(own.node_count)
+    x, nodes = own.attributes, own.node_count
+    coordinates = blocks.coordinates(x, 0, nodes)
+    flow: Floats = np.zeros(nodes)
     if own.flow_count:
-        made = flow_attributes(own)
+        made = flow_columns(x, own.flow_count)
         flows = learn_flows(made, coordinates) if flows is None else flows
-        flow = flows.figure(made, coordinates)
+        flow = flows.figure(made, coordinates, 0, nodes)
     cycles = find_cycles(graph.events, graph.node_count)
-    cycle_log_p = np.zeros(own.node_count) if cycles is None else cycles.log_p[graph.judged]
-    outlying = outlyingness(blocks.prepared(own))
-    far = other_coordinates(graph, others or {})
-    return flows, Seen(graph, coordinates, outlying, flow, cycles, cycle_log_p, spectrum, residuals, far)
+    cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
+    known = Known(outlyingness(blocks, x, 0, nodes), flow, cycle_log_p)
+    return flows, Seen(graph, store, found, coordinates, known, cycles, other_coordinates(graph, others or {}))
 
 
 def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
@@ -179,7 +208,8 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     >>> evidence.score.shape
     (50,)
     """
-    blocks = learn_blocks(judged_attributes(graph))
+    own = judged_attributes(graph)
+    blocks = learn_blocks(own.attributes, own.flow_count)
     others = learn_other_blocks(graph)
     flows, seen = see(graph, blocks, others=others, workers=workers)
     panel, evidence = _learn(seen, blocks, others, workers)
@@ -189,7 +219,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
 def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
     """Judge a network by what a panel learned; communities are the network's own."""
     figures, seen = figures_of(panel, graph, workers=workers)
-    return evidence_of(figures, seen.cycle_log_p, panel), seen
+    return evidence_of(figures, seen.known.cycle_log_p, panel), seen
 
 
 def figures_of(
@@ -205,87 +235,104 @@ def figures_of(
         )
     others = {one.kind: one.blocks for one in panel.others}
     _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
-    f = edge_ratios(seen.edges.own, turned(seen.coordinates, panel.kinship), panel.kinship, workers=workers)
+    own, runner = seen.own, on_threads(workers)
+    write_ratios(own, runner, panel.kinship)
     nats = nats_by(seen.edges, panel.others, workers)
-    ties = _ties(seen, f, panel.usual.chance_for(seen.edges.own.node_count))
-    tied = _tied(seen, ties, panel.others, workers)
-    return view_figures(seen, panel.kinship, f, tied, nats, panel.rate, panel.usual), seen
+    chance = panel.usual.chance_for(own.nodes)
+    tied = _knots(seen, runner, chance, panel.others, workers)[0]
+    return view_figures(seen, panel.kinship, tied, nats, panel.rate, panel.usual), seen
 
 
 def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
-    graph = seen.graph
-    keep = ~left_out_edges(graph, seed, turn)
-    if not keep.any():
-        keep[0] = True
+    runner = on_threads(workers)
+    seen.store.of_nodes[KEYS] = (
+        np.arange(seen.store.nodes, dtype=np.uint64) if seen.graph.keys is None else seen.graph.keys
+    )
+    shared = (VECTORS,) if seen.eigenvalues.values.size else ()
+    store = thinned(seen.store, runner, seed, turn, shared)
     others = {one.kind: one.blocks for one in panel.others}
-    fewer = seen.rewired(graph.with_edges(keep), workers=workers)
+    # Of a few edges all may be drawn, and then none is left out.
+    fewer = seen.with_edges(store, runner) if store.indices.size else seen
     return _learn(fewer, panel.blocks, others, workers)[1].score
 
 
-def left_out_edges(graph: Graph, seed: int, turn: int) -> Bools:
-    """Draw a fifth of the edges by the keys of their ends: one that is still there tomorrow is treated alike."""
-    keys = np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
-    out, key = np.empty(graph.edge_count, dtype=bool), word(seed, LEFT_OUT_EDGES, turn)
-    for start in range(0, graph.edge_count, EDGES_AT_ONCE):
-        left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        drawn_edges(keys[left], keys[right], key, LEFT_OUT, out[start : start + EDGES_AT_ONCE])
-    return out
-
-
 def _learn(seen: Seen, blocks: Blocks, others: Mapping[str, Blocks], workers: int) -> tuple[Panel, Evidence]:
-    kinship, f = learn_kinship(seen.edges.own, seen.coordinates, workers=workers)
-    learned, nats = learn_others(seen.edges, others, workers)
-    rate = learn_rate(f, kinship) if learned and not kinship.silent else None
-    ties = _ties(seen, f)
-    tied = _tied(seen, ties, learned, workers)
-    usual = usual_knots(tied, seen.degrees, ties.chance)
-    figures = view_figures(seen, kinship, f, tied, nats, rate, usual)
-    judged = seen.degrees > 0
-    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, usual, None, tuple(learned), rate)
-    return panel, evidence_of(figures, seen.cycle_log_p, panel)
-
-
-def _ties(seen: Seen, f: Floats, chance: float | None = None) -> Ties:
-    edges = seen.edges
-    return unexplained(edges.own, residuals=edges.residuals, no_reason=odds_of_no_reason(f), chance=chance)
-
-
-def _tied(seen: Seen, ties: Ties, others: Sequence[OtherKind], workers: int) -> Floats:
-    """Give the knot of every judged node."""
+    own, runner = seen.own, on_threads(workers)
     if not others:
-        return knots_of(seen.edges.own, ties)
-    return joint_knots(seen.edges, ties, others, workers=workers)
+        return learn_views(own, runner, blocks, seen.known)
+    kinship = learn_kinship(own, runner)
+    learned, nats = learn_others(seen.edges, others, workers)
+    rate = None
+    if learned and not kinship.silent:
+        rate = learn_rate(folded(seen.edges.own, own.of_entries[RATIOS]), kinship)
+    tied, chance = _knots(seen, runner, None, learned, workers)
+    usual = usual_knots(tied, seen.degrees, chance)
+    figures = view_figures(seen, kinship, tied, nats, rate, usual)
+    panel = Panel(blocks, kinship, *_bulks(figures, seen.degrees > 0), usual, None, tuple(learned), rate)
+    return panel, evidence_of(figures, seen.known.cycle_log_p, panel)
 
 
-def simulated_figures(seen: Seen, panel: Panel, f: Floats, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
+def learn_views(store: Store, runner: TaskRunner, blocks: Blocks, known: Known) -> tuple[Panel, Evidence]:
+    """Learn the views of a network with one kind of nodes from coordinates and what communities leave, and judge it."""
+    kinship = learn_kinship(store, runner)
+    tied, chance = knots(store, runner)
+    degrees, sums = gathered(store, "degrees"), gathered(store, RATIO_SUMS)
+    usual = usual_knots(tied, degrees, chance)
+    strange, clique = strangeness(kinship, sums, degrees), beyond_degree(tied, degrees, usual)
+    figures = strange, known.outlyingness, clique, known.flow, tied
+    panel = Panel(blocks, kinship, *_bulks(figures, degrees > 0), usual)
+    return panel, evidence_of(figures, known.cycle_log_p, panel)
+
+
+def _bulks(figures: Figures, judged: Bools) -> Bulks:
+    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
+    return stranger, outlier, clique, flow, knot
+
+
+def _knots(
+    seen: Seen, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind], workers: int
+) -> tuple[Floats, float]:
+    """Give the knot of every judged node, and the chance that it was found with."""
+    if seen.graph.kinds is None:
+        return knots(seen.own, runner, chance)
+    chance = unexplained(seen.own, runner, chance)
+    write_largest(seen.own, runner, chance)
+    return joint_knots(seen.edges, seen.own.of_nodes[LARGEST_TIES], others, workers=workers), chance
+
+
+def simulated_figures(seen: Seen, panel: Panel, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
     """Return the figures of a simulated network, whose knots are compared with each other."""
-    ties = _ties(seen, f)
-    tied = joint_knots(seen.edges, ties, workers=workers) if panel.others else knots_of(seen.edges.own, ties)
-    return view_figures(seen, panel.kinship, f, tied, nats)
+    return view_figures(seen, panel.kinship, _knots(seen, on_threads(workers), None, (), workers)[0], nats)
+
+
+def write_shuffled(seen: Seen, f: Floats) -> None:
+    """Give the edges among the judged nodes other values of f, one an edge."""
+    own = seen.edges.own
+    entries = unfolded(own, f)
+    seen.own.of_entries[RATIOS] = entries
+    seen.own.of_nodes[RATIO_SUMS] = np.bincount(own.entry_nodes, entries, minlength=own.node_count)
 
 
 def view_figures(
     seen: Seen,
     kinship: Kinship,
-    f: Floats,
     tied: Floats,
     nats: Sequence[Floats] = (),
     rate: Rate | None = None,
     usual: UsualKnots | None = None,
 ) -> Figures:
-    """Return the figures of the views from f of every edge within the kind, and the knots as they are.
+    """Return the figures of the views from f of every entry within the kind, and the knots as they are.
 
     ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
     """
-    own = seen.edges.own
+    own, sums = seen.edges.own, seen.own.of_nodes[RATIO_SUMS]
     if nats:
-        within = [] if rate is None else [rate.nats(mean_ratios(own, f), own.degrees)]
+        within = [] if rate is None else [rate.nats(sums / np.maximum(own.degrees, 1), own.degrees)]
         strange = joint_strangeness(own.node_count, [*within, *nats])
     else:
-        strange = strangeness(own, f, kinship)
-    return strange, seen.outlyingness, beyond_degree(tied, seen.degrees, usual), seen.flow, tied
+        strange = strangeness(kinship, sums, own.degrees)
+    return strange, seen.known.outlyingness, beyond_degree(tied, seen.degrees, usual), seen.known.flow, tied
 
 
 def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from oddhop.base.arrays import Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, atomic_file
-from oddhop.base.parallel import Mapper, Progress
+from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.graph.disk import HEADER, Stored, open_stored
 
 # NumPy parses a header as Python, and that of 3.11 sometimes fails when threads parse at once.
@@ -128,6 +128,20 @@ class TaskRunner:
             self.progress(stage, round(100 * (part + done / len(blocks)) / parts), 100)
 
         return self.mapper(function, blocks, report)
+
+    @property
+    def quiet(self) -> TaskRunner:
+        """The same, telling nobody: for passes that take little beside others of their stage."""
+        return replace(self, progress=silent)
+
+    def within(self, what: str) -> TaskRunner:
+        """Give the same, naming what a stage is a part of."""
+        return replace(self, progress=lambda stage, done, total: self.progress(f"{what}: {stage}", done, total))
+
+
+def on_threads(workers: int, progress: Progress = silent) -> TaskRunner:
+    """Run tasks on so many threads of this process."""
+    return TaskRunner(threads(workers), progress)
 
 
 @cache

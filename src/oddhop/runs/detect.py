@@ -84,9 +84,9 @@ def detect(
     on_cluster = engine == "ray"
     if on_cluster and not (detector_named(detector).runs_on_partitions and nodes is None):
         raise SettingsError(
-            f"--engine ray runs hcm on a folder made by oddhop ingest; got --detector {detector}"
+            f"--engine ray runs odd or hcm on a folder made by oddhop ingest; got --detector {detector}"
             + ("" if nodes is None else " and a node table"),
-            "say --detector hcm and the folder alone, or leave --engine out",
+            "give the folder alone and one of these detectors, or leave --engine out",
         )
     check_book(cases, explain, flags=settings.of(detector).flags, kept=settings.read.keep_columns)
     if cases is not None and on_cluster:

@@ -45,6 +45,7 @@ class Network:
     differences : where the table is not as the one that the encoding was learned from.
     originals : the columns whose values an encoding loses (texts, dates), to quote from, and those in ``kept``.
     kept : the columns of the node table that results and cases take along.
+    folder : where it lies on disk; None where it is in memory.
 
     Examples
     --------
@@ -61,6 +62,7 @@ class Network:
     differences: tuple[Difference, ...] = ()
     originals: pa.Table | None = None
     kept: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> Network:
@@ -85,14 +87,7 @@ class Network:
         >>> bool((Network.of(one).keys == Network.of(two).keys[1:]).all())
         True
         """
-        out = np.empty(len(self.ids), dtype=np.uint64)
-        for start in range(0, len(self.ids), IDS_AT_ONCE):
-            texts = self.ids.slice(start, IDS_AT_ONCE).cast(pa.large_string())
-            _, places, content = texts.buffers()
-            starts = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-            letters = np.frombuffer(content or b"", np.uint8)
-            mixed_texts(starts, letters, out[start : start + IDS_AT_ONCE])
-        return out
+        return keys_of(self.ids)
 
     @property
     def ends(self) -> dict[str, str]:
@@ -350,6 +345,18 @@ def read_network(
     return Network(graph, tables.ids, made.encoding, *known, originals, read.keep_columns)
 
 
+def keys_of(ids: pa.Array) -> Ints:
+    """Return 64 bits for every id, made of its text."""
+    out = np.empty(len(ids), dtype=np.uint64)
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        texts = ids.slice(start, IDS_AT_ONCE).cast(pa.large_string())
+        _, places, content = texts.buffers()
+        starts = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        letters = np.frombuffer(content or b"", np.uint8)
+        mixed_texts(starts, letters, out[start : start + IDS_AT_ONCE])
+    return out
+
+
 def open_network(folder: str | os.PathLike[str]) -> Network:
     r"""Open a network that ``oddhop ingest`` wrote; the graph is mapped from the disk, ids and texts are read.
 
@@ -368,7 +375,7 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
     ['a', 'b', 'c']
     """
     known = describe(open_stored(folder))
-    return Network(Graph.open(folder), **vars(known))
+    return Network(Graph.open(folder), **vars(known), folder=Path(folder))
 
 
 def describe(stored: Stored, *, texts: bool = True) -> Description:

@@ -31,6 +31,7 @@ from oddhop.hcm.hop_pairs import (
     pool_pairs,
 )
 from oddhop.hcm.hop_search import strides
+from oddhop.hcm.partitioned.node_set import NodeSet
 from oddhop.hcm.partitioned.purify import Purge
 from oddhop.hcm.partitioned.rows import LeftRows
 from oddhop.partitions.cross_edges import by_peer
@@ -126,63 +127,45 @@ def _draw_block(work: Task, draw: Draw, classes: int, in_step: int, task: tuple[
     if work.has("pairs", number):
         return
     rows, nodes = LeftRows(work), work.stored.manifest.nodes
-    visited = np.zeros(nodes, dtype=np.uint8)  # one byte a node, and of those the ones that are touched
-    parts = [
-        _draw_some(rows, sources[k : k + in_step], draw, classes, nodes, visited)
-        for k in range(0, sources.size, in_step)
-    ]
+    starts = range(0, sources.size, in_step)
+    parts = [_draw_some(rows, sources[k : k + in_step], draw, classes, nodes) for k in starts]
     work.write("pairs", number, np.stack([np.concatenate(column) for column in zip(*parts, strict=True)]))
 
 
-def _draw_some(rows: LeftRows, sources: Ints, draw: Draw, classes: int, nodes: int, visited: Ints) -> Drawn:
+def _draw_some(rows: LeftRows, sources: Ints, draw: Draw, classes: int, nodes: int) -> Drawn:
     depth = classes - 1 if draw.expand else classes - 2
     searches = [Search(int(source), np.array([source], dtype=np.int64), [1]) for source in sources]
     for _ in range(depth):
-        _step(rows, searches, visited)
+        _step(rows, searches)
     made = _propose(rows, searches, draw, classes, depth, nodes)
     owner, target = made.owner, made.target
     keep = made.labels < depth
     for number, search in enumerate(searches):
-        visited[search.nodes] = 1
         mine = np.flatnonzero((owner == number) & ~keep)
-        keep[mine] = visited[target[mine]] == 0
-        visited[search.nodes] = 0
+        keep[mine] = ~NodeSet(search.nodes).holds(target[mine])
     if not draw.expand:
         unsure = np.flatnonzero(keep & (made.labels >= depth))
-        keep[unsure] = (
-            _first_on_rim(rows, searches, owner[unsure], target[unsure], classes, visited) == made.via[unsure]
-        )
+        keep[unsure] = _first_on_rim(rows, searches, owner[unsure], target[unsure], classes) == made.via[unsure]
     return sources[owner[keep]], target[keep], made.labels[keep]
 
 
-def _step(rows: LeftRows, searches: list[Search], visited: Ints) -> None:
+def _step(rows: LeftRows, searches: list[Search]) -> None:
     """Take every search one level further; nodes are reached in the order of a search that reads row after row."""
     frontiers = [search.level(len(search.ends) - 1) for search in searches]
     owner = np.repeat(np.arange(len(searches)), [frontier.size for frontier in frontiers])
     found: list[list[Ints]] = [[] for _ in searches]
-    current = -1
+    current, visited = -1, NodeSet(np.empty(0, dtype=np.int64))
     for start, stop, degrees, neighbours in rows.pieces(np.concatenate(frontiers), ENTRIES_AT_ONCE):
         owners, first = np.unique(owner[start:stop], return_index=True)
         ends = np.cumsum(degrees)
         cuts = [int(ends[place - 1]) for place in first[1:]]
         for number, some in zip(owners.tolist(), np.split(neighbours, cuts), strict=True):
             if number != current:
-                if current >= 0:
-                    _clear(visited, searches[current].nodes, found[current])
-                visited[searches[number].nodes] = 1
-                current = number
-            found[number].append(_newly_visited(some, visited))
-    if current >= 0:
-        _clear(visited, searches[current].nodes, found[current])
+                current, visited = number, NodeSet(searches[number].nodes)
+            found[number].append(visited.add(some))
     for search, new in zip(searches, found, strict=True):
         search.nodes = np.concatenate([search.nodes, *new])
         search.ends.append(search.nodes.size)
-
-
-def _clear(visited: Ints, nodes: Ints, found: list[Ints]) -> None:
-    visited[nodes] = 0
-    for some in found:
-        visited[some] = 0
 
 
 @dataclass(frozen=True)
@@ -223,42 +206,15 @@ def _propose(rows: LeftRows, searches: list[Search], draw: Draw, classes: int, d
     return Proposals(owner, target, via, labels)
 
 
-def _first_on_rim(
-    rows: LeftRows, searches: list[Search], owner: Ints, nodes: Ints, classes: int, visited: Ints
-) -> Ints:
+def _first_on_rim(rows: LeftRows, searches: list[Search], owner: Ints, nodes: Ints, classes: int) -> Ints:
     """Give the first neighbour of each node that lies on its source's rim, or -1; owners ascend."""
     out = np.full(nodes.size, -1, dtype=np.int64)
     for start, stop, degrees, neighbours in rows.pieces(nodes, ENTRIES_AT_ONCE):
         ends = np.concatenate([[0], np.cumsum(degrees)])
         for number in np.unique(owner[start:stop]).tolist():
-            rim = searches[number].level(classes - 2)
-            visited[rim] = 1
+            rim = NodeSet(searches[number].level(classes - 2))
             mine = np.flatnonzero(owner[start:stop] == number)
-            out[start + mine] = _first_visited(neighbours, ends, mine, visited)
-            visited[rim] = 0
-    return out
-
-
-@compiled
-def _newly_visited(nodes: Ints, visited: Ints) -> Ints:
-    out = np.empty(nodes.size, dtype=np.int64)
-    end = 0
-    for node in nodes:
-        if visited[node] == 0:
-            visited[node] = 1
-            out[end] = node
-            end += 1
-    return out[:end].copy()
-
-
-@compiled
-def _first_visited(neighbours: Ints, ends: Ints, rows: Ints, visited: Ints) -> Ints:
-    out = np.full(rows.size, -1, dtype=np.int64)
-    for k in range(rows.size):
-        for p in range(ends[rows[k]], ends[rows[k] + 1]):
-            if visited[neighbours[p]] > 0:
-                out[k] = neighbours[p]
-                break
+            out[start + mine] = rim.first_in_rows(neighbours, ends, mine)
     return out
 
 

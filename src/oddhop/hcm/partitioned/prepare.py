@@ -11,30 +11,15 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.base.kernels import compiled
-from oddhop.graph.disk import Stored, fingerprint
+from oddhop.graph.disk import fingerprint
 from oddhop.graph.preparation import Preparation, learn_from_rows, zeros_and_ones
+from oddhop.graph.rows import StoredRows
 from oddhop.hcm.purify import Side
 from oddhop.partitions.cross_edges import by_peer
 from oddhop.partitions.task import Task, TaskRunner
 
 ENTRIES_AT_ONCE = 65_536
 STAGE = "preparing"
-
-
-@dataclass(frozen=True)
-class StoredRows:
-    """The attributes of a network on disk, some rows at a time."""
-
-    stored: Stored
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Nodes and columns."""
-        return self.stored.manifest.nodes, len(self.stored.manifest.attribute_names)
-
-    def __getitem__(self, rows: slice) -> Any:
-        """Map a block of rows."""
-        return self.stored.attributes(rows.start or 0, min(rows.stop, self.shape[0]))
 
 
 @dataclass(frozen=True)

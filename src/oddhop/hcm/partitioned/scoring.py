@@ -46,15 +46,18 @@ def score_nodes(work: Task, posterior: Posterior, runner: TaskRunner) -> Scores:
         work.forget(f"hidden_{chain}_{layers}")
         done += layers + 1
     runner.each(STAGE, partial(_vary, work, chains), work.partitions, done, steps)
-    draws = work.run.array("draws", (chains, samples, work.stored.manifest.nodes), posterior.weights.dtype, fresh=True)
+    nodes = work.stored.manifest.nodes
+    draws = work.run.array("draws", (chains, samples, nodes), posterior.weights.dtype, fresh=True)
+    told = work.run.array("told", (2, chains, nodes), np.float64, fresh=True)
+    largest = np.zeros(2)  # neither figure is negative
     for number in work.partitions:
         start, stop = work.span(number)
         for chain in range(chains):
             draws[chain, :, start:stop] = work.read(f"draws_{chain}", number)
-    told = np.concatenate([work.read("told", number) for number in work.partitions], axis=2)
-    degrees = np.diff(work.stored.rows("indptr"))
-    means = told.mean(axis=1)
-    return Scores(told[0], told[1], draws, degrees > 0, float(means[0].max()), float(means[1].max()))
+        told[:, :, start:stop] = work.read("told", number)
+        largest = np.maximum(largest, told[:, :, start:stop].mean(axis=1).max(axis=1))
+    judged = np.diff(work.stored.rows("indptr")) > 0
+    return Scores(told[0], told[1], draws, judged, float(largest[0]), float(largest[1]))
 
 
 def _embed(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:

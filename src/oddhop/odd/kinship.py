@@ -1,0 +1,311 @@
+"""Learning the stranger's view over the ranges of a network: which coordinates tell something, and f of every entry.
+
+With X the coordinates, one row a node, and A the adjacency, what is learned from the edges are entries of X'AX: sums
+over the neighbours of every node, multiplied by what the node has itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.files import Arrays
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import single_threaded
+from oddhop.base.randomness import HALVES, mix, word
+from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed
+from oddhop.odd.stranger import Kinship, Ratio, corrected, sums_beyond_chance, turned, whitening, with_variances
+from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.task import TaskRunner
+
+STAGE = "neighbours"
+PASSES = 7  # over the edges
+ALL, ONE_HALF, OTHER_HALF = 0, 1, 2
+COORDINATES, FACES, RATIOS, RATIO_SUMS = "coordinates", "faces", "f", "f_sums"
+
+
+def learn_kinship(store: Store, runner: TaskRunner) -> Kinship:
+    """Learn from the edges of a network how the coordinates of neighbours go together; write f of every entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.kinship import learn_kinship
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
+    >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
+    >>> store = InMemory(twins.indptr, twins.indices, {"coordinates": x})
+    >>> learn_kinship(store, on_threads(1)).correlation.round(1).tolist()
+    [1.0]
+    """
+    found, told = store.remembered("kinship", lambda: _learned(store, runner))
+    kinship = Kinship(found["centre"], found["whiten"], found["turn"], found["correlation"])
+    write_ratios(store, runner, kinship)
+    if kinship.silent:
+        return kinship
+    degrees, sums, squares = (gathered(store, name) for name in ("degrees", RATIO_SUMS, "f_squares"))
+    return with_variances(kinship, float(sums.sum()) / 2, told["edges"], degrees, sums, squares)
+
+
+def write_ratios(store: Store, runner: TaskRunner, kinship: Kinship) -> None:
+    """Write f of every entry, and the sums of f and its square at every node."""
+    runner.quiet.each(STAGE, partial(_write_faces, store, kinship, ALL, FACES), store.ranges)
+    runner.each(STAGE, partial(_write_ratios, store, kinship), store.ranges, PASSES - 1, PASSES)
+
+
+def write_ratios_of(store: InMemory, runner: TaskRunner, kinship: Kinship, faces: Floats) -> None:
+    """Write the same where the turned coordinates of the nodes are others than theirs."""
+    store.of_nodes[FACES], store.of_nodes["face_parts"] = faces, Ratio.of(kinship).own(faces)
+    runner.each(STAGE, partial(_write_ratios, store, kinship), store.ranges)
+
+
+def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
+    """Tell which coordinates go together with any coordinate of the neighbours, more than if they were permuted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.kinship import telling_coordinates
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> rng = np.random.default_rng(0)
+    >>> twins = np.repeat(rng.normal(size=(200, 1)), 2, axis=0)
+    >>> x = np.hstack([twins, rng.normal(size=(400, 1))])
+    >>> graph = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
+    >>> store = InMemory(graph.indptr, graph.indices, {"coordinates": x})
+    >>> telling_coordinates(store, on_threads(1)).tolist()
+    [True, False]
+    """
+    nodes = store.nodes
+    mean = summed(store, runner.quiet, STAGE, partial(_sums, store)) / max(nodes, 1)
+    moments = summed(store, runner, STAGE, partial(_around, store, mean), 0, PASSES)
+    *products, own, around, squares = moments.reshape(-1, mean.size) if mean.size else np.zeros((3, 0))
+    together = np.array(products).reshape(own.size, own.size)
+    return sums_beyond_chance(together, own, np.maximum(squares - around**2 / max(nodes, 1), 0.0), nodes)
+
+
+def _learned(store: Store, runner: TaskRunner) -> tuple[Arrays, dict[str, int]]:
+    entries = int(summed(store, runner.quiet, STAGE, partial(_write_degrees, store)))
+    telling = telling_coordinates(store, runner)
+    kinship = _correlated(store, runner, telling, ALL, 1)
+    if not kinship.silent and _held_out_nats(store, runner, telling) <= 0.0:
+        kinship = replace(kinship, correlation=np.zeros_like(kinship.correlation))
+    store.forget("inside", "around")
+    parts = {"centre": kinship.centre, "whiten": kinship.whiten, "turn": kinship.turn}
+    return {**parts, "correlation": kinship.correlation}, {"edges": entries // 2}
+
+
+def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, step: int) -> Kinship:
+    """Whiten the coordinates that tell something, and turn them so that each is correlated with itself alone.
+
+    Edges within one half of the nodes are looked at, or all of them.
+    """
+    width = telling.size
+    sums = summed(store, runner.quiet, STAGE, partial(_weighted_sums, store, half))
+    entries = float(sums[0])  # judged nodes may be joined to other kinds alone, and then there are none
+    if not entries:
+        return Kinship(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0))
+    centre = sums[1:] / entries
+    moments = summed(store, runner.quiet, STAGE, partial(_weighted_moments, store, half, centre))
+    with single_threaded():
+        inner = whitening(moments[np.ix_(telling, telling)] / entries)
+        # In the order of a file, for a product has other last bits in another.
+        whiten = np.zeros((width, inner.shape[1]))
+        whiten[telling] = inner
+        white = Kinship(centre, whiten, np.eye(inner.shape[1]), np.ones(inner.shape[1]))
+    together = _products(store, runner, white, half, step)
+    with single_threaded():
+        rho, turn = np.linalg.eigh((together + together.T) / (2 * entries))
+    return replace(white, turn=turn, correlation=corrected(rho, 4 * inner.shape[1] / entries))
+
+
+def _held_out_nats(store: Store, runner: TaskRunner, telling: Bools) -> float:
+    """Give what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
+
+    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
+    would seem to tell what they only repeat.
+    """
+    told, entries = 0.0, 0.0
+    for ours, theirs in ((ONE_HALF, OTHER_HALF), (OTHER_HALF, ONE_HALF)):
+        learned = _correlated(store, runner, telling, ours, 2 * ours)
+        counted = summed(store, runner.quiet, STAGE, partial(_own_parts, store, learned, theirs))
+        if not counted[0]:
+            return 0.0
+        entries += counted[0]
+        if learned.silent:
+            continue
+        together = _products(store, runner, learned, theirs, 2 * ours + 1)
+        ratio = Ratio.of(learned)
+        told -= counted[0] * ratio.constant + 2 * counted[1] - float(np.diag(together) @ ratio.across)
+    return float(told / entries) if entries else 0.0
+
+
+def _products(store: Store, runner: TaskRunner, kinship: Kinship, half: int, step: int) -> Floats:
+    """Give X'AX for turned coordinates, those of nodes outside the half being 0."""
+    white = f"white{step}"  # no name is used twice, for a task that comes late may write its array again
+    runner.quiet.each(STAGE, partial(_write_faces, store, kinship, half, white), store.ranges)
+    together = summed(store, runner, STAGE, partial(_neighbour_products, store, white), step, PASSES)
+    store.forget(white)
+    return together
+
+
+def _write_degrees(store: Store, number: int) -> list[Floats]:
+    """Write the degrees, in all and within the own half of the nodes; give the number of entries."""
+    rows = store.rows(number)
+    degrees = np.diff(rows.indptr)
+    inside = np.empty(degrees.size, dtype=np.int64)
+    _count_inside(rows.indptr, rows.indices, rows.start, word(0, HALVES), inside)
+    store.write("degrees", number, degrees)
+    store.write("inside", number, inside)
+    return block_sums(store, number, lambda part: degrees[part].sum())
+
+
+def _sums(store: Store, number: int) -> list[Floats]:
+    x = store.read(COORDINATES, number)
+    return block_sums(store, number, lambda part: x[part].sum(axis=0))
+
+
+def _around(store: Store, mean: Floats, number: int) -> list[Floats]:
+    """Give the products of coordinates and their sums over neighbours, the squares of both, and the sums."""
+    x, degrees = store.read(COORDINATES, number), np.diff(store.rows(number).indptr)
+    sums = neighbour_sums(store, COORDINATES, "around", number)
+
+    def moments(part: slice) -> Floats:
+        own, around = x[part] - mean, sums[part] - degrees[part, None] * mean
+        return np.vstack([own.T @ around, (own**2).sum(axis=0), around.sum(axis=0), (around**2).sum(axis=0)])
+
+    return block_sums(store, number, moments)
+
+
+def _weights(store: Store, half: int, number: int) -> Ints:
+    """Give the degrees of nodes, or those within their half for nodes of that half and 0 for others."""
+    if half == ALL:
+        return store.read("degrees", number)
+    return np.where(_halves(store, number) == half, store.read("inside", number), 0)
+
+
+def _halves(store: Store, number: int) -> Ints:
+    start, stop = store.span(number)
+    halves = np.empty(stop - start, dtype=np.int64)
+    _draw_halves(word(0, HALVES), start, halves)
+    return halves
+
+
+def _weighted_sums(store: Store, half: int, number: int) -> list[Floats]:
+    x, weights = store.read(COORDINATES, number), _weights(store, half, number)
+    return block_sums(store, number, lambda part: np.append(weights[part].sum(), weights[part] @ x[part]))
+
+
+def _weighted_moments(store: Store, half: int, centre: Floats, number: int) -> list[Floats]:
+    x, weights = store.read(COORDINATES, number), _weights(store, half, number)
+
+    def moments(part: slice) -> Floats:
+        centred = x[part] - centre
+        return np.asarray((centred * weights[part, None]).T @ centred)
+
+    return block_sums(store, number, moments)
+
+
+def _own_parts(store: Store, kinship: Kinship, half: int, number: int) -> list[Floats]:
+    """Give the number of entries within a half, and the sum of what one end adds to f over them."""
+    x, weights, ratio = store.read(COORDINATES, number), _weights(store, half, number), Ratio.of(kinship)
+    return block_sums(
+        store,
+        number,
+        lambda part: np.array([weights[part].sum(), weights[part] @ ratio.own(turned(x[part], kinship))]),
+    )
+
+
+def _write_faces(store: Store, kinship: Kinship, half: int, target: str, number: int) -> None:
+    """Write turned coordinates; those of nodes outside the half are 0. Single precision is enough for correlations."""
+    if store.has(target, number):
+        return
+    x, dtype = store.read(COORDINATES, number), np.float64 if target == FACES else np.float32
+    out = store.room(target, number, dtype, int(np.count_nonzero(kinship.correlation)))
+
+    def turn(part: slice) -> Floats:
+        out[part] = turned(x[part], kinship)
+        return np.zeros(())
+
+    block_sums(store, number, turn)
+    if half != ALL:
+        out *= (_halves(store, number) == half)[:, None]
+    if target == FACES:
+        store.write("face_parts", number, Ratio.of(kinship).own(out))
+    store.write(target, number, out)
+
+
+def _neighbour_products(store: Store, name: str, number: int) -> list[Floats]:
+    own, around = store.read(name, number), neighbour_sums(store, name, "around", number)
+    return block_sums(store, number, lambda part: own[part].T @ around[part])
+
+
+def _write_ratios(store: Store, kinship: Kinship, number: int) -> None:
+    if store.has("f_squares", number):
+        return
+    rows, own = store.rows(number), store.read(FACES, number)
+    f = store.entry_room(RATIOS, number, np.float32)
+    sums, squares = np.zeros(len(own)), np.zeros(len(own))
+    f[:] = 0.0
+    if not kinship.silent:
+        ratio, cursor = Ratio.of(kinship), rows.indptr[:-1].copy()
+        for peer in store.peers:
+            theirs, stop = store.read_peer(FACES, peer), store.peer_rows(peer).stop
+            entries = rows.indptr, rows.indices, cursor, stop - len(theirs), stop
+            parts = store.read("face_parts", number), store.read_peer("face_parts", peer)
+            _ratios(*entries, own, theirs, *parts, ratio.constant, ratio.across, f, sums, squares)
+    store.write(RATIOS, number, f)
+    store.write(RATIO_SUMS, number, sums)
+    store.write("f_squares", number, squares)
+
+
+@compiled
+def _ratios(
+    indptr: Ints,
+    indices: Ints,
+    cursor: Ints,
+    start: int,
+    stop: int,
+    faces: Floats,
+    theirs: Floats,
+    own: Floats,
+    their_own: Floats,
+    constant: float,
+    across: Floats,
+    f: Floats,
+    sums: Floats,
+    squares: Floats,
+) -> None:
+    """Write f of the entries below ``stop``, from ``cursor`` on; the bits are those of the entry at the other end."""
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            j = indices[cursor[i]] - start
+            product = 0.0
+            for k in range(across.size):
+                product += across[k] * (faces[i, k] * theirs[j, k])
+            ratio = constant + (own[i] + their_own[j]) - product
+            f[cursor[i]] = ratio
+            sums[i] += ratio
+            squares[i] += ratio * ratio
+            cursor[i] += 1
+
+
+@compiled
+def _count_inside(indptr: Ints, indices: Ints, start: int, key: np.uint64, out: Ints) -> None:
+    """Count the neighbours of every node that are in its own half."""
+    for i in range(indptr.size - 1):
+        half, out[i] = mix(key, start + i) & np.uint64(1), 0
+        for j in indices[indptr[i] : indptr[i + 1]]:
+            out[i] += (mix(key, j) & np.uint64(1)) == half
+
+
+@compiled
+def _draw_halves(key: np.uint64, start: int, out: Ints) -> None:
+    for i in range(out.size):
+        out[i] = 1 + np.int64(mix(key, start + i) & np.uint64(1))

@@ -1,0 +1,65 @@
+"""The wiring of a network with a share of its edges left out at random."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from oddhop.base.arrays import Ints
+from oddhop.base.kernels import compiled
+from oddhop.base.randomness import LEFT_OUT_EDGES, drawn, word
+from oddhop.odd.krylov import VECTORS
+from oddhop.partitions.store import InFiles, InMemory, Store
+from oddhop.partitions.task import TaskRunner
+
+LEFT_OUT = 0.2
+Kept = TypeVar("Kept", InMemory, InFiles)
+KEYS = "keys"
+
+
+def thinned(store: Kept, runner: TaskRunner, seed: int, turn: int, shared: tuple[str, ...]) -> Kept:
+    """Leave out a fifth of the edges, by the keys of their ends: one that is still there tomorrow is treated alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.thinning import thinned
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> graph = Graph.from_arrays(np.random.default_rng(0).integers(0, 100, (2, 1_000)), np.ones((100, 1)))
+    >>> store = InMemory(graph.indptr, graph.indices, {"keys": np.arange(100, dtype=np.uint64)})
+    >>> fewer = thinned(store, on_threads(1), 0, 0, ())
+    >>> bool(0.75 < fewer.rows(0).indices.size / graph.indices.size < 0.85)
+    True
+    """
+    rows = partial(_kept_rows, word(seed, LEFT_OUT_EDGES, turn))
+    names = {("known" if name == VECTORS else name): name for name in shared}
+    return store.rewired(wiring_of(turn), rows, names, runner)
+
+
+def wiring_of(turn: int) -> str:
+    """Give the name of a wiring with edges left out."""
+    return f"turn{turn}"
+
+
+def _kept_rows(key: np.uint64, store: Store, number: int) -> tuple[Ints, Ints]:
+    rows, own = store.rows(number), store.read(KEYS, number)
+    cursor, kept = rows.indptr[:-1].copy(), np.empty(rows.indices.size, dtype=bool)
+    for peer in store.peers:
+        theirs, stop = store.read_peer(KEYS, peer), store.peer_rows(peer).stop
+        _keep(rows.indptr, rows.indices, cursor, stop - len(theirs), stop, own, theirs, key, kept)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[rows.indptr], rows.indices[kept]
+
+
+@compiled
+def _keep(
+    indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, own: Ints, theirs: Ints, key: np.uint64, out: Ints
+) -> None:
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            out[cursor[i]] = not drawn(own[i], theirs[indices[cursor[i]] - start], key, LEFT_OUT)
+            cursor[i] += 1

@@ -1,0 +1,183 @@
+"""Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
+
+The owner of the lower end of an edge works out what its ends have in common, and the owner of the other reads it there.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.kernels import compiled
+from oddhop.graph.adjacency import first_not_below
+from oddhop.odd.communities import RESIDUALS
+from oddhop.odd.kinship import RATIOS
+from oddhop.odd.row_blocks import gathered
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
+
+STAGE = "cliques"
+LARGEST = 12
+LEFT, TIE_SUMS, LARGEST_TIES = "left", "tie_sums", "largest"
+
+
+def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -> float:
+    """Write what communities and looks leave of every entry, and its sum at every node; give the chance."""
+    runner.quiet.each(STAGE, partial(_write_left, store), store.ranges)
+    if chance is not None:
+        return chance
+    sums = gathered(store, TIE_SUMS)
+    whole = float(sums.sum())
+    return float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
+
+
+def write_largest(store: Store, runner: TaskRunner, chance: float) -> None:
+    """Write the twelve largest surprises among the edges of every node, (nodes, 12), from small to large."""
+    runner.each(STAGE, partial(_write_common, store), store.ranges, 0, 2)
+    runner.each(STAGE, partial(_write_largest, store, chance), store.ranges, 1, 2)
+
+
+def _write_left(store: Store, number: int) -> None:
+    if store.has(TIE_SUMS, number):
+        return
+    rows = store.rows(number)
+    left, sums = store.entry_room(LEFT, number, np.float32), np.zeros(rows.stop - rows.start)
+    _leave(rows.indptr, store.read(RESIDUALS, number), store.read(RATIOS, number), left, sums)
+    store.write(LEFT, number, left)
+    store.write(TIE_SUMS, number, sums)
+
+
+def _write_common(store: Store, number: int) -> None:
+    if store.has("common", number):
+        return
+    rows, left = store.rows(number), store.read(LEFT, number)
+    common, cursor = store.entry_room("common", number, np.float32), rows.indptr[:-1].copy()
+    for peer in store.peers:
+        theirs = store.peer_rows(peer)
+        if theirs.stop > rows.start:
+            ours = rows.indptr, rows.indices, cursor, left
+            _common(rows.start, *ours, theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer), common)
+        else:
+            _pass_by(rows.indptr, rows.indices, cursor, theirs.stop)
+    store.write("common", number, common)
+
+
+def _write_largest(store: Store, chance: float, number: int) -> None:
+    if store.has(LARGEST_TIES, number):
+        return
+    rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
+    cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
+    for peer in store.peers:
+        theirs = store.peer_rows(peer)
+        ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read("common", number), sums
+        others = theirs.start, theirs.indptr, theirs.indices, store.read_peer("common", peer)
+        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest)
+    store.write(LARGEST_TIES, number, largest)
+
+
+@compiled
+def _leave(indptr: Ints, residuals: Floats, f: Floats, left: Floats, sums: Floats) -> None:
+    """Write the residual of every entry times the chance that looks are no reason, and the sums of it."""
+    for i in range(indptr.size - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            left[e] = residuals[e] / (1.0 + np.exp(-np.float64(f[e])))
+            sums[i] += left[e]
+
+
+@compiled
+def _pass_by(indptr: Ints, indices: Ints, cursor: Ints, stop: int) -> None:
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            cursor[i] += 1
+
+
+@compiled
+def _common(
+    first: int,
+    indptr: Ints,
+    indices: Ints,
+    cursor: Ints,
+    left: Floats,
+    start: int,
+    their_indptr: Ints,
+    their_indices: Ints,
+    their_left: Floats,
+    common: Floats,
+) -> None:
+    """Write, for entries to higher nodes, the sum over common neighbours of the product of the two other weights."""
+    stop = start + their_indptr.size - 1
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            j = indices[cursor[i]]
+            if j > first + i:
+                row = their_indptr[j - start], their_indptr[j - start + 1]
+                # Walk the shorter row and look its nodes up in the longer one: a hub costs its neighbours little.
+                if indptr[i + 1] - indptr[i] <= row[1] - row[0]:
+                    found = in_rows(indices, left, indptr[i], indptr[i + 1], their_indices, their_left, row[0], row[1])
+                else:
+                    found = in_rows(their_indices, their_left, row[0], row[1], indices, left, indptr[i], indptr[i + 1])
+                common[cursor[i]] = found
+            cursor[i] += 1
+
+
+@compiled
+def _largest(
+    first: int,
+    indptr: Ints,
+    indices: Ints,
+    cursor: Ints,
+    left: Floats,
+    common: Floats,
+    sums: Floats,
+    start: int,
+    their_indptr: Ints,
+    their_indices: Ints,
+    their_common: Floats,
+    their_sums: Floats,
+    chance: float,
+    largest: Floats,
+) -> None:
+    """Keep the largest surprises among the entries of every node below ``stop``, from small to large."""
+    stop = start + their_indptr.size - 1
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            e, j = cursor[i], indices[cursor[i]] - start
+            shared = common[e]
+            if j + start < first + i:  # it was worked out from the other end
+                shared = their_common[first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)]
+            surprise = surprise_of(left[e], shared, sums[i], their_sums[j], chance)
+            place = 0
+            while place < LARGEST and surprise > largest[i, place]:
+                if place > 0:
+                    largest[i, place - 1] = largest[i, place]
+                largest[i, place] = surprise
+                place += 1
+            cursor[i] += 1
+
+
+@compiled
+def surprise_of(left: float, shared: float, ours: float, theirs: float, chance: float) -> float:
+    """Give how far the common neighbours of an edge are beyond what chance gives."""
+    expected = left * ours * theirs * chance
+    return (left * shared - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]
+
+
+@compiled
+def in_rows(
+    indices: Ints, left: Floats, first: int, last: int, others: Ints, their_left: Floats, place: int, end: int
+) -> float:
+    """Give the sum of the products of weights over the nodes that two sorted rows have in common, in their order."""
+    total = 0.0
+    for e in range(first, last):
+        wanted = indices[e]
+        step = 1
+        while place + step < end and others[place + step] < wanted:
+            step *= 2
+        place = first_not_below(others, place + step // 2, min(place + step, end), wanted)
+        if place >= end:
+            break
+        if others[place] == wanted:
+            total += left[e] * their_left[place]
+    return total

@@ -1,0 +1,298 @@
+"""Arrays of a network by ranges of nodes: in memory, or in files that tasks on any machine read and write.
+
+A task works on one range, its own. Of other nodes it reads arrays range by range, its peers. In files both are the
+partitions of the network. In memory the own ranges are blocks of rows, and the one peer is the whole network. A range
+begins at a multiple of a block. Sums are taken over blocks and added in their order, so that they have the same bits
+whatever the ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from oddhop.base.arrays import Ints
+from oddhop.base.files import Arrays
+from oddhop.graph.disk import Partition
+from oddhop.partitions.task import Task, TaskRunner
+
+BLOCK = 16_384  # rows
+REWIRING = "wiring"
+Array = npt.NDArray[Any]
+Found = tuple[Arrays, dict[str, Any]]
+
+
+Wiring = Callable[[Any, int], tuple[Ints, Ints]]
+"""Gives the indptr and the indices of a range of a store."""
+
+
+class Store(Protocol):
+    """Where the wiring of a network is, and arrays over its nodes or over the entries of their rows."""
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+
+    @property
+    def ranges(self) -> range:
+        """The numbers of the ranges that tasks work on."""
+
+    @property
+    def peers(self) -> range:
+        """The numbers of the ranges that are read of other nodes."""
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Give where a range begins and ends."""
+
+    def rows(self, number: int) -> Partition:
+        """Give the wiring of a range."""
+
+    def peer_rows(self, peer: int) -> Partition:
+        """Give the wiring of a peer."""
+
+    def has(self, name: str, number: int) -> bool:
+        """Tell whether an array of a range was written."""
+
+    def read(self, name: str, number: int) -> Array:
+        """Give an array of a range."""
+
+    def read_peer(self, name: str, peer: int) -> Array:
+        """Give an array of a peer."""
+
+    def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
+        """Give an array over the nodes of a range to be filled and then written; with a width a row for every node."""
+
+    def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
+        """Give an array over the entries of a range to be filled and then written."""
+
+    def write(self, name: str, number: int, array: Array) -> None:
+        """Keep an array of a range, whole or not at all."""
+
+    def forget(self, *names: str) -> None:
+        """Remove arrays."""
+
+    def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:
+        """Give figures of the whole: as they were kept, or found now and kept."""
+
+    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> Store:
+        """Give the same nodes with the wiring that ``rows`` gives every range.
+
+        ``shared`` names the arrays that it has in common with this one, and what they are called here.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Arrays in memory: those over nodes, and those over entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.partitions.store import InMemory
+    >>> store = InMemory(np.array([0, 1, 2]), np.array([1, 0]))
+    >>> store.write("age", 0, np.array([31, 25]))
+    >>> store.rows(0).indices.tolist(), store.read("age", 0).tolist()
+    ([1, 0], [31, 25])
+    """
+
+    indptr: Ints
+    indices: Ints
+    of_nodes: dict[str, Array] = field(default_factory=dict)
+    of_entries: dict[str, Array] = field(default_factory=dict)
+    lock: Any = field(default_factory=Lock)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return self.indptr.size - 1
+
+    @property
+    def ranges(self) -> range:
+        """The numbers of the blocks of rows."""
+        return range(-(-self.nodes // BLOCK))
+
+    @property
+    def peers(self) -> range:
+        """One peer, the whole network."""
+        return range(1)
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Give where a block begins and ends."""
+        return number * BLOCK, min((number + 1) * BLOCK, self.nodes)
+
+    def rows(self, number: int) -> Partition:
+        """Give the wiring of a block."""
+        start, stop = self.span(number)
+        first, last = self.indptr[start], self.indptr[stop]
+        return Partition(start, stop, self.indptr[start : stop + 1] - first, self.indices[first:last])
+
+    def peer_rows(self, peer: int) -> Partition:  # noqa: ARG002 - there is one
+        """Give the whole wiring."""
+        return Partition(0, self.nodes, self.indptr, self.indices)
+
+    def has(self, name: str, number: int) -> bool:  # noqa: ARG002 - a killed process leaves nothing
+        """Tell that nothing was written before."""
+        return False
+
+    def read(self, name: str, number: int) -> Array:
+        """Give an array of a block."""
+        start, stop = self.span(number)
+        if name in self.of_nodes:
+            return self.of_nodes[name][start:stop]
+        return self.of_entries[name][self.indptr[start] : self.indptr[stop]]
+
+    def read_peer(self, name: str, peer: int) -> Array:  # noqa: ARG002
+        """Give a whole array."""
+        return self.of_nodes[name] if name in self.of_nodes else self.of_entries[name]
+
+    def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
+        """Give the part of an array over nodes that belongs to a block."""
+        return self._part(self.of_nodes, name, number, (self.nodes,) if width is None else (self.nodes, width), dtype)
+
+    def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
+        """Give the part of an array over entries that belongs to a block."""
+        return self._part(self.of_entries, name, number, (self.indices.size,), dtype)
+
+    def _part(
+        self, kept: dict[str, Array], name: str, number: int, shape: tuple[int, ...], dtype: npt.DTypeLike
+    ) -> Array:
+        with self.lock:
+            if name not in kept or (kept[name].shape, kept[name].dtype) != (shape, dtype):
+                kept[name] = np.empty(shape, dtype=dtype)
+        return self.read(name, number)
+
+    def write(self, name: str, number: int, array: Array) -> None:
+        """Keep an array of a block; where it was filled in its room that is done."""
+        if name in self.of_entries:
+            own = self.entry_room(name, number, array.dtype)
+        else:
+            own = self.room(name, number, array.dtype, None if array.ndim == 1 else array.shape[1])
+        if own.ctypes.data != array.ctypes.data:
+            own[:] = array
+
+    def forget(self, *names: str) -> None:
+        """Remove arrays."""
+        for name in names:
+            self.of_nodes.pop(name, None)
+            self.of_entries.pop(name, None)
+
+    def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:  # noqa: ARG002
+        """Find figures of the whole."""
+        arrays, info = find()
+        return arrays, dict(info)
+
+    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InMemory:  # noqa: ARG002
+        """Give the same nodes with another wiring, and the arrays that are shared."""
+        parts = runner.each(REWIRING, partial(rows, self), self.ranges)
+        degrees = np.concatenate([np.diff(indptr) for indptr, _ in parts])
+        indptr = np.concatenate([[0], np.cumsum(degrees)])
+        indices = np.concatenate([indices for _, indices in parts])
+        return InMemory(indptr, indices, {other: self.of_nodes[own] for other, own in shared.items()})
+
+
+@dataclass(frozen=True)
+class InFiles(Task):
+    """Arrays in files, one for every partition.
+
+    The partitions are those of the network on disk, moved to the nearest multiple of a block. ``wiring`` names another
+    wiring than that of the network, whose arrays have files of their own but for those that are ``shared``.
+    """
+
+    wiring: str = ""
+    shared: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return self.stored.manifest.nodes
+
+    @property
+    def bounds(self) -> Ints:
+        """Where partitions begin, and the end."""
+        nodes = self.nodes
+        starts = np.unique(np.rint(np.array(self.stored.manifest.bounds[:-1]) / BLOCK).astype(np.int64) * BLOCK)
+        return np.append(starts[starts < nodes], nodes)
+
+    @property
+    def ranges(self) -> range:
+        """The numbers of the partitions."""
+        return range(self.bounds.size - 1)
+
+    @property
+    def partitions(self) -> range:
+        """The same."""
+        return self.ranges
+
+    @property
+    def peers(self) -> range:
+        """The same."""
+        return self.ranges
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Give where a partition begins and ends."""
+        start, stop = self.bounds[number : number + 2].tolist()
+        return start, stop
+
+    def rows(self, number: int) -> Partition:
+        """Map the wiring of a partition."""
+        start, stop = self.span(number)
+        if self.wiring:
+            return Partition(start, stop, self.read("indptr", number), self.read("indices", number))
+        indptr = self.stored.rows("indptr", start, stop + 1)
+        return Partition(start, stop, indptr - indptr[0], self.stored.rows("indices", int(indptr[0]), int(indptr[-1])))
+
+    def peer_rows(self, peer: int) -> Partition:
+        """Map the wiring of a partition."""
+        return self.rows(peer)
+
+    def read_peer(self, name: str, peer: int) -> Array:
+        """Map an array of a partition."""
+        return self.read(name, peer)
+
+    def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:  # noqa: ARG002
+        """Give a new array over the nodes of a partition."""
+        start, stop = self.span(number)
+        return np.empty(stop - start if width is None else (stop - start, width), dtype=dtype)
+
+    def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:  # noqa: ARG002
+        """Give a new array over the entries of a partition."""
+        return np.empty(self.rows(number).indices.size, dtype=dtype)
+
+    def forget(self, *names: str) -> None:
+        """Remove arrays of all partitions."""
+        for name in names:
+            super().forget(name)
+
+    def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:
+        """Give figures of the whole: as they were kept, or found now and kept."""
+        return super().remembered(self._own(name), find)
+
+    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InFiles:
+        """Give the same nodes with another wiring, and the arrays that are shared."""
+        other = self.other(name, shared)
+        runner.each(REWIRING, partial(_write_wiring, other, self, rows), self.ranges)
+        return other
+
+    def other(self, name: str, shared: Mapping[str, str]) -> InFiles:
+        """Give the same nodes with the files of another wiring, whether they were written or not."""
+        files = {theirs: self._own(own) for theirs, own in shared.items()}
+        return replace(self, wiring=f"{self.wiring}{name}-", shared=files)
+
+    def _own(self, name: str) -> str:
+        return self.shared.get(name, f"{self.wiring}{name}")
+
+    def _file(self, name: str, number: int) -> Any:
+        return super()._file(self._own(name), number)
+
+
+def _write_wiring(other: InFiles, store: InFiles, rows: Wiring, number: int) -> None:
+    if not other.has("indices", number):
+        indptr, indices = rows(store, number)
+        other.write("indptr", number, indptr)
+        other.write("indices", number, indices)

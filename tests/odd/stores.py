@@ -1,0 +1,76 @@
+"""Stores of a network for tests, in memory and in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from oddhop import Graph
+from oddhop.odd.clique import knots
+from oddhop.odd.communities import RESIDUALS, folded, leading, unfolded, write_residuals
+from oddhop.odd.kinship import COORDINATES, RATIOS, learn_kinship
+from oddhop.odd.stranger import Kinship
+from oddhop.partitions.store import InFiles, InMemory
+from oddhop.partitions.task import on_threads
+from oddhop.tables.ingest import ingest
+from oddhop.tables.settings import ReadSettings
+
+NO_LOOKS = 60.0  # f so large that looks explain nothing: the chance that they are no reason is 1 in double precision
+
+
+def in_memory(graph: Graph, **arrays: Any) -> InMemory:
+    """Give the wiring of a network, and arrays over its nodes."""
+    return InMemory(graph.indptr, graph.indices, arrays)
+
+
+def in_files(graph: Graph, home: Path, partitions: int, **arrays: Any) -> InFiles:
+    """Write the wiring of a network to a folder of so many partitions or a few more, and arrays over its nodes."""
+    home.mkdir(parents=True)
+    left, right = graph.ends(0, graph.edge_count)
+    pq.write_table(pa.table({"source": left, "target": right}), home / "edges.parquet")
+    ids = np.arange(graph.node_count)
+    pq.write_table(pa.table({"id": ids, "wave": np.sin(ids)}), home / "nodes.parquet")
+    stored = ingest(
+        home / "edges.parquet",
+        home / "nodes.parquet",
+        home / "graph",
+        ReadSettings(flows=False),
+        partition_entries=-(-graph.indices.size // partitions),
+    )
+    np.testing.assert_array_equal(stored.rows("indices"), graph.indices)
+    (home / "run").mkdir()
+    store = InFiles(home / "graph", home / "run", None, 0, str(home))
+    for name, array in arrays.items():
+        for number in store.ranges:
+            store.write(name, number, array[slice(*store.span(number))])
+    return store
+
+
+def knots_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int = 1) -> np.ndarray:
+    """Give the knots of a network whose looks leave so much of every edge, all of it where nothing is said."""
+    store, runner = in_memory(graph), on_threads(workers)
+    write_residuals(store, runner, leading(store, runner))
+    f = np.full(graph.edge_count, NO_LOOKS)
+    if no_reason is not None:
+        with np.errstate(divide="ignore"):
+            f = np.minimum(np.log(no_reason) - np.log1p(-no_reason), NO_LOOKS)
+    store.of_entries[RATIOS] = unfolded(graph, f.astype(np.float32))
+    return knots(store, runner)[0]
+
+
+def residuals_of(graph: Graph) -> np.ndarray:
+    """Give what communities leave of every entry."""
+    store, runner = in_memory(graph), on_threads(1)
+    write_residuals(store, runner, leading(store, runner))
+    return store.of_entries[RESIDUALS]
+
+
+def kinship_of(graph: Graph, coordinates: np.ndarray, *, workers: int = 1) -> tuple[Kinship, np.ndarray, InMemory]:
+    """Learn how neighbours go together; give that, f of every edge, and the store that it was written to."""
+    store = in_memory(graph, **{COORDINATES: coordinates})
+    kinship = learn_kinship(store, on_threads(workers))
+    return kinship, folded(graph, store.of_entries[RATIOS]), store

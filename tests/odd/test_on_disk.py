@@ -1,0 +1,260 @@
+"""A network on disk is judged to the bytes of the same network in memory, and so is one whose fit was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from oddhop import Network, Odd
+from oddhop.base.checkpoints import RunFolder
+from oddhop.graph.disk import open_stored
+from oddhop.odd import detector
+from oddhop.partitions import store as ranges
+from oddhop.partitions.store import InFiles
+from oddhop.tables.ingest import ingest
+from oddhop.tables.network import open_network
+from oddhop.tables.settings import ReadSettings
+from tests.conftest import sha256
+
+BLOCK = 64  # rows, so that small networks have several ranges
+GROUPS = 6
+KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
+MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
+SLOW = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "BLOCK", BLOCK)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # thousands of small files; no machine loses power here
+
+
+def written(home: Path, kind: str, partitions: int) -> Path:
+    """Write a network with communities, a clique and a node without edges, and ingest it in so many partitions."""
+    nodes = 620 if kind in MANY_NODES else 300  # from 512 on eigenvectors are searched by products
+    rng = np.random.default_rng(5)
+    group = rng.integers(0, GROUPS, nodes)
+    members = np.argsort(group, kind="stable")
+    first = np.searchsorted(group[members], np.arange(GROUPS))
+    size = np.bincount(group, minlength=GROUPS)
+    left = rng.integers(0, nodes - 1, 5 * nodes)
+    near = members[first[group[left]] + rng.integers(0, 2**31, left.size) % size[group[left]]]
+    right = np.where(rng.random(left.size) < 0.8, near, rng.integers(0, nodes - 1, left.size))
+    clique = rng.permutation(nodes - 1)[:9]
+    ends = np.concatenate([[left, right], clique[np.stack(np.triu_indices(9, 1))]], axis=1)
+    edges: dict[str, Any] = {"payer": ends[0], "payee": ends[1]}
+    if "flows" in kind:
+        edges["amount"] = rng.lognormal(3, 1, ends.shape[1]).round(2)
+    if "times" in kind:
+        day = rng.integers(0, 90, ends.shape[1])
+        edges["when"] = pa.array((np.datetime64("2026-01-01") + day).astype("datetime64[s]"))
+    columns: dict[str, Any] = {f"c{k}": rng.normal(size=nodes) for k in range(3)}
+    if kind != "silent":
+        columns |= {f"g{k}": rng.normal(size=nodes) + centre[group] for k, centre in enumerate(_centres(rng))}
+    if "words" in kind:
+        words = rng.integers(0, 30, (nodes, 20)) + 25 * group[:, None]
+        columns["note"] = [" ".join(f"word{k}" for k in row) for row in words]
+    home.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(edges), home / "edges.parquet")
+    pq.write_table(pa.table({"id": np.arange(nodes), **columns}), home / "nodes.parquet")
+    entries = 2 * np.unique(np.sort(ends[:, ends[0] != ends[1]], axis=0), axis=1).shape[1]
+    ingest(
+        home / "edges.parquet",
+        home / "nodes.parquet",
+        home / "graph",
+        ReadSettings(flows="flows" in kind),
+        partition_entries=-(-entries // partitions) + (0 if partitions > 1 else 1),
+    )
+    return home / "graph"
+
+
+def _centres(rng: np.random.Generator) -> Iterator[np.ndarray]:
+    for _ in range(2):
+        yield 2 * rng.normal(size=GROUPS)
+
+
+def odd(**settings: Any) -> Odd:
+    return Odd(**{"random_state": 0, "simulate": False, "n_resamples": 2, "workers": 1, **settings})
+
+
+def told(fitted: Odd) -> tuple[str, ...]:
+    learned = fitted.model_.learned
+    assert learned.residuals is not None
+    scores = sha256(fitted.anomaly_scores_), sha256(fitted.anomaly_std_)
+    return *scores, sha256(learned.residuals), repr(fitted.information_), repr(learned.truncated)
+
+
+def in_memory(folder: Path) -> Odd:
+    network = open_network(folder)
+    return odd().fit(replace(network, folder=None))
+
+
+def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
+    store = InFiles(folder, home, None, 0, str(folder))
+    return len(store.ranges) >= partitions
+
+
+@pytest.mark.parametrize(
+    ("kind", "workers"),
+    [
+        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in KINDS[:5]),
+        *(pytest.param(kind, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW) for kind in KINDS),
+    ],
+)
+def test_scores_have_the_bytes_of_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, workers: dict[int, tuple[int, ...]]
+) -> None:
+    folders = {count: written(tmp_path / str(count), kind, count) for count in (1, 3, 7)}
+    fitted = in_memory(folders[1])
+    graph = open_network(folders[1]).graph
+    panel = fitted.model_.learned.panel
+    assert panel.kinship.silent == (kind == "silent")
+    assert (panel.flows is not None) == bool(graph.flow_count) == ("flows" in kind)
+    assert (graph.events is not None and graph.events.columns.time is not None) == ("times" in kind)
+    assert isinstance(graph.attributes, np.ndarray) != ("words" in kind)
+    expected = told(fitted)
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("the network is held in memory")
+
+    for name in ("learn_panel", "thinned_score"):  # what holds a network in memory
+        monkeypatch.setattr(detector, name, refused)
+    for count, folder in folders.items():
+        assert of_several_ranges(folder, tmp_path, min(count, 3))
+        for threads in workers[count]:
+            network = open_network(folder)
+            run = tmp_path / f"run-{count}-{threads}"
+            assert told(odd(workers=threads).fit(network, run_folder=run)) == expected, (count, threads)
+            assert not list(run.glob("turn*.npy"))  # what networks with edges left out take is given back
+
+
+def test_a_model_that_was_fitted_on_disk_explains_and_judges_as_one_in_memory(tmp_path: Path) -> None:
+    folder = written(tmp_path, "flows and times", 3)
+    network = open_network(folder)
+    on_disk, memory = odd().fit(network, run_folder=tmp_path / "run"), in_memory(folder)
+    first = memory.result_["id"].to_pylist()[:3]
+    assert on_disk.result_.equals(memory.result_)
+    assert on_disk.explain(first, network) == memory.explain(first, network)
+    on_disk.save(tmp_path / "one")
+    memory.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert on_disk.rank(network).equals(memory.rank(network))
+
+
+class Killed(BaseException):
+    """What ends a fit; nobody catches it."""
+
+
+class Countdown:
+    """Ends a fit at the k-th call."""
+
+    def __init__(self, left: float) -> None:
+        self.left, self.calls = left, 0
+
+    def __call__(self, *_: Any) -> None:
+        self.calls += 1
+        if self.calls > self.left:
+            raise Killed
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, countdown: Countdown) -> None:
+    """Count every use of a file of the run: as a whole, before it is read, written or removed, and of checkpoints."""
+    with_file, save = InFiles._file, RunFolder.save
+
+    def file(self: InFiles, name: str, number: int) -> Any:
+        countdown()
+        return with_file(self, name, number)
+
+    def checkpoint(self: RunFolder, *what: Any) -> None:
+        countdown()
+        save(self, *what)
+        countdown()
+
+    monkeypatch.setattr(InFiles, "_file", file)
+    monkeypatch.setattr(RunFolder, "save", checkpoint)
+
+
+def killed_and_resumed(network: Network, run: Path, ends: list[int], **how: Any) -> Odd:
+    for end in ends:
+        with pytest.raises(Killed):
+            odd(**how).fit(network, run_folder=run, resume=run.exists(), progress=Countdown(end))
+    return odd().fit(network, run_folder=run, resume=True)
+
+
+@pytest.mark.parametrize(("workers", "times"), [(2, 2), pytest.param(1, 6, marks=SLOW), pytest.param(2, 6, marks=SLOW)])
+def test_a_fit_that_ends_after_some_task_goes_on_to_the_same_bytes(tmp_path: Path, workers: int, times: int) -> None:
+    folder = written(tmp_path, "flows and times", 3)
+    expected, network, every = told(in_memory(folder)), open_network(folder), Countdown(np.inf)
+    assert told(odd().fit(network, run_folder=tmp_path / "whole", progress=every)) == expected
+    for k, end in enumerate(np.linspace(every.calls // 3, every.calls - 1, times).astype(int).tolist()):
+        resumed = killed_and_resumed(network, tmp_path / str(k), [end], workers=workers)
+        assert told(resumed) == expected, end
+    # Time and again: each time a little is done.
+    resumed = killed_and_resumed(network, tmp_path / "often", [every.calls // 6] * times, workers=workers)
+    assert told(resumed) == expected
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=SLOW) for part in (1, 2, 3))])
+def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    folder = written(tmp_path, "numbers", 3)
+    expected, network, every = told(in_memory(folder)), open_network(folder), Countdown(np.inf)
+    with monkeypatch.context() as patched:
+        counted(patched, every)
+        odd().fit(network, run_folder=tmp_path / "whole")
+    ends = np.random.default_rng(part).integers(0, every.calls, 4 if part else 1).tolist()
+    if part == 0:  # where arrays of the last network are given back
+        ends += [every.calls - 20, every.calls - 7]
+    for end in ends:
+        run = tmp_path / f"run{end}"
+        with monkeypatch.context() as patched:
+            counted(patched, Countdown(end))
+            with pytest.raises(Killed):
+                odd().fit(network, run_folder=run)
+        assert told(odd().fit(network, run_folder=run, resume=True)) == expected, end
+
+
+SCRIPT = """
+import sys
+from oddhop.partitions import store
+store.BLOCK = int(sys.argv[3])
+from oddhop import Odd
+from oddhop.tables.network import open_network
+fit = Odd(random_state=0, simulate=False, n_resamples=2, workers=2).fit
+fit(open_network(sys.argv[1]), run_folder=sys.argv[2], resume=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", range(3))
+def test_a_process_that_is_killed_at_any_moment_goes_on_to_the_same_bytes(tmp_path: Path, again: int) -> None:
+    folder, run = written(tmp_path, "numbers", 3), tmp_path / "run"
+    expected, started = told(in_memory(folder)), time.monotonic()
+    odd(workers=2).fit(open_network(folder), run_folder=tmp_path / "whole")
+    takes = time.monotonic() - started
+    wait = float(np.random.default_rng(os.getpid() + again).uniform(0, 1.2 * takes))
+    killed = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), str(run), str(BLOCK)])
+    try:
+        until = time.monotonic() + 120
+        while not (run / "manifest.json").exists() and killed.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        assert (run / "manifest.json").exists()
+        time.sleep(wait)
+    finally:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    assert told(odd().fit(open_network(folder), run_folder=run, resume=True)) == expected, wait
+    assert open_stored(folder).partitions >= 3
