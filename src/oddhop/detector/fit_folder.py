@@ -11,7 +11,8 @@ import numpy as np
 
 from oddhop.base.checkpoints import RunFolder, open_run, recorded
 from oddhop.detector.settings import DO_NOT_IDENTIFY_A_RUN, DetectorSettings
-from oddhop.errors import RunFolderError
+from oddhop.errors import NothingToLearnError, RunFolderError
+from oddhop.graph.disk import Stored
 from oddhop.version import __version__
 
 
@@ -42,4 +43,18 @@ def begun(
     }
     opened = open_run(run_folder, identity, resume=resume) if run_folder is not None else nullcontext(None)
     with opened as folder:
+        yield seed, folder
+
+
+@contextmanager
+def begun_on_disk(
+    settings: DetectorSettings, stored: Stored, run_folder: str | os.PathLike[str], *, resume: bool
+) -> Iterator[tuple[int, RunFolder]]:
+    """Begin a fit over the partitions of a network on disk, which is known by its files; refuse one without edges."""
+    manifest = stored.manifest
+    if not manifest.edges:
+        raise NothingToLearnError(f"{stored.folder} has no edges", "give at least one: nodes are judged by their edges")
+    files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
+    with begun(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
+        assert folder is not None  # noqa: S101 - there is one where one was asked for
         yield seed, folder

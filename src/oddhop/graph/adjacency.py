@@ -182,18 +182,6 @@ def first_not_below(values: Ints, low: int, high: int, wanted: int) -> int:
 
 
 @compiled
-def products(left: Ints, right: Ints, a: Floats, b: Floats) -> Floats:
-    """Give, for every edge, the product of the row of ``a`` at one end and that of ``b`` at the other."""
-    out = np.empty(left.size)
-    for e in range(left.size):
-        product = 0.0
-        for k in range(a.shape[1]):
-            product += a[left[e], k] * b[right[e], k]
-        out[e] = product
-    return out
-
-
-@compiled
 def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Bools) -> tuple[Ints, Ints]:
     """Give the adjacency that is left when only the marked undirected edges stay."""
     nodes = indptr.size - 1

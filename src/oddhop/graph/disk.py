@@ -28,6 +28,7 @@ from oddhop.graph.kinds import NodeKinds, kinds_from
 
 KIND, FORMAT = "oddhop graph", 1
 HEADER = 128
+PARTITION_ENTRIES, PARTITION_NODES = 1 << 24, 1 << 20  # at most, where nothing else is said
 UNFINISHED = "unfinished"
 ENCODING, IDS, ORIGINALS = "encoding.json", "ids.parquet", "originals.parquet"
 EVENTS = {name: f"events_{name}" for name in ARRAYS}

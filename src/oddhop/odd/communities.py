@@ -14,6 +14,7 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled, compiled_unordered
 from oddhop.base.randomness import START_VECTOR
 from oddhop.graph.adjacency import both_ways
+from oddhop.graph.disk import Partition
 from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
 from oddhop.odd.row_blocks import block_sums, summed
@@ -114,9 +115,8 @@ def _write_residuals(store: Store, values: Floats, number: int) -> None:
     if values.size:
         own, cursor = store.read(VECTORS, number), rows.indptr[:-1].copy()
         for peer in store.peers:
-            theirs, stop = store.read_peer(VECTORS, peer), store.peer_rows(peer).stop
-            shape = rows.indptr, rows.indices, cursor, stop - len(theirs), stop
-            _residuals(*shape, own, theirs, values.astype(own.dtype), out)
+            entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
+            _residuals(*entries, own, store.read_peer(VECTORS, peer), values.astype(own.dtype), out)
     store.write(RESIDUALS, number, out)
 
 
@@ -133,7 +133,13 @@ def folded(graph: Graph, residuals: Floats) -> Floats:
     >>> kept.tolist(), unfolded(path, kept).tolist()
     ([0.5, 0.25], [0.5, 0.5, 0.25, 0.25])
     """
-    return np.asarray(residuals[graph.entry_nodes < graph.indices], dtype=np.float32)
+    return folded_rows(Partition(0, graph.node_count, graph.indptr, graph.indices), residuals)
+
+
+def folded_rows(rows: Partition, residuals: Floats) -> Floats:
+    """Give the same of some rows of a network."""
+    owner = np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr))
+    return np.asarray(residuals[owner < rows.indices], dtype=np.float32)
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oddhop.detector.cost import BASE, Cost, Size, available_memory
+from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
@@ -13,7 +14,6 @@ EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of t
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated network
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
-PARTITION_NODES, PARTITION_ENTRIES = 1_000_000, 2**24  # of a partition of oddhop ingest
 OWN_BASE, NODE_BYTES = 300 * 2**20, 290  # without mapped pages, which the system takes back; measured to 1e8 edges
 
 

@@ -17,12 +17,12 @@ from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size
-from oddhop.detector.fit_folder import begun
+from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.ranking import check_finite, rank_scores
 from oddhop.detector.result_table import Judgement
-from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
@@ -42,7 +42,7 @@ from oddhop.odd.null import Chance, simulate_chance
 from oddhop.odd.on_disk import judge_on_disk
 from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.thinning import LEFT_OUT
+from oddhop.odd.thinning import LEFT_OUT, node_keys
 from oddhop.odd.views import Panel, Seen, judge, learn_panel, thinned_score
 from oddhop.partitions.store import InFiles
 from oddhop.partitions.task import TaskRunner, on_threads
@@ -194,12 +194,8 @@ class Odd(GraphDetector):
                 f"{folder} has several kinds of nodes, and partitions are judged where there is one",
                 "fit on one machine, in memory",
             )
-        if not manifest.edges:
-            raise NothingToLearnError(f"{folder} has no edges", "give at least one: nodes are judged by their edges")
         known = describe(stored, texts=False)
-        files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
-        with begun(settings, {"files": files, "partitions": True}, run_folder, resume=resume) as (seed, kept):
-            assert kept is not None  # noqa: S101 - there is one where one was asked for
+        with begun_on_disk(settings, stored, run_folder, resume=resume) as (seed, kept):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
             found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)
@@ -283,11 +279,12 @@ def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSetting
 def _fit_on_disk(graph: Graph, run: FitRun, stored: Path, folder: RunFolder) -> tuple[OddLearned, Judgement]:
     """Fit on the partitions of a network on disk, with files in the folder of the run."""
     store = InFiles(stored.absolute(), folder.path.absolute(), run.settings, run.seed, folder.run)
-    keys = np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
     searched = cost.searches_cycles(Size.of(graph), run.settings)
     cycles = find_cycles(graph.events, graph.node_count) if searched else None
     log_p = None if cycles is None else cycles.log_p
-    found = judge_on_disk(store, on_threads(run.workers, run.progress), keys, run.settings.n_resamples, log_p)
+    found = judge_on_disk(
+        store, on_threads(run.workers, run.progress), node_keys(graph), run.settings.n_resamples, log_p
+    )
     truncated = 0 if cycles is None else cycles.truncated
     learned = OddLearned(found.panel, found.residuals, truncated=truncated, cycles=searched)
     return learned, _judgement(found.evidence, found.replicates, found.degrees, run.settings)

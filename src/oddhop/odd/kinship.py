@@ -256,10 +256,9 @@ def _write_ratios(store: Store, kinship: Kinship, number: int) -> None:
     if not kinship.silent:
         ratio, cursor = Ratio.of(kinship), rows.indptr[:-1].copy()
         for peer in store.peers:
-            theirs, stop = store.read_peer(FACES, peer), store.peer_rows(peer).stop
-            entries = rows.indptr, rows.indices, cursor, stop - len(theirs), stop
+            entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
             parts = store.read("face_parts", number), store.read_peer("face_parts", peer)
-            _ratios(*entries, own, theirs, *parts, ratio.constant, ratio.across, f, sums, squares)
+            _ratios(*entries, own, store.read_peer(FACES, peer), *parts, ratio.constant, ratio.across, f, sums, squares)
     store.write(RATIOS, number, f)
     store.write(RATIO_SUMS, number, sums)
     store.write("f_squares", number, squares)

@@ -198,14 +198,13 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
         if rate is not None:
             told = told_by(one.pairs, known[one.pairs.kind].relation, workers=workers)
             rates, means = [*rates, rate], [*means, _Drawn.of(told.f, told.pairs.rows, outlying)]
-    flows = _flow_components(panel, seen)
+    flows, once = _flow_components(panel, seen), folded(edges.own, own_f)
 
     def draw(turn: int) -> Floats:
         rng = generator(seed, SIMULATED, turn)
         wiring = rewired(graph, groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
         # Among themselves nodes are joined by looks as often as they are.
-        once = folded(edges.own, own_f)
         shuffled = once[rng.permutation(once.size)]
         log_p = seen.known.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
         known = Known(outlying, _simulated_flow(flows, seen.degrees, rng), log_p)

@@ -17,7 +17,7 @@ from oddhop.base.files import Arrays
 from oddhop.graph.rows import StoredRows
 from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
-from oddhop.odd.communities import RESIDUALS, leading, leading_from, write_residuals
+from oddhop.odd.communities import RESIDUALS, folded_rows, leading, leading_from, write_residuals
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS
 from oddhop.odd.krylov import VECTORS
@@ -77,7 +77,9 @@ def judge_on_disk(
     write_residuals(store, runner, found)
     panel, evidence = learn_views(store, runner, blocks, known)
     degrees = gathered(store, "degrees")
-    residuals = None if manifest.edges > MOST_KEPT else np.concatenate([_folded(store, one) for one in store.ranges])
+    residuals = None
+    if manifest.edges <= MOST_KEPT:
+        residuals = np.concatenate([folded_rows(store.rows(one), store.read(RESIDUALS, one)) for one in store.ranges])
     shared = (COORDINATES, VECTORS) if found.values.size else (COORDINATES,)
     replicates = []
     for turn in range(rounds):
@@ -140,9 +142,3 @@ def _write_flow(store: InFiles, flows: FlowModel | None, number: int) -> None:
         return
     made = flow_columns(StoredRows(store.stored), store.stored.manifest.flow_count)
     store.write("flow", number, flows.figure(made, RowsOf(store, COORDINATES), *store.span(number)))
-
-
-def _folded(store: Store, number: int) -> Floats:
-    rows = store.rows(number)
-    owner = np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr))
-    return np.asarray(store.read(RESIDUALS, number)[rows.indices > owner])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
@@ -23,7 +22,7 @@ from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.kinship import COORDINATES, RATIOS, write_ratios
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.stranger import Ratio, share_as_far, standing, turned
+from oddhop.odd.stranger import Ratio, odds_of_no_reason, share_as_far, standing, turned
 from oddhop.odd.triangles import unexplained
 from oddhop.odd.views import Panel, evidence_of
 from oddhop.partitions.store import InMemory
@@ -163,5 +162,5 @@ def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple
     there = held.faces[held.graph.indices[row]]
     f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
-    own = held.ties.residuals[row] * expit(f) * kept
+    own = held.ties.residuals[row] * odds_of_no_reason(f) * kept
     return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)

@@ -91,9 +91,8 @@ def neighbour_sums(store: Store, source: str, target: str, number: int) -> Array
         if out is None:
             out = store.room(target, number, theirs.dtype, theirs.shape[1])
             out[:] = 0
-        stop = store.peer_rows(peer).stop
         if theirs.shape[1]:
-            add_rows(part.indptr, part.indices, cursor, stop - len(theirs), stop, theirs, out)
+            add_rows(part.indptr, part.indices, cursor, *store.peer_span(peer), theirs, out)
     assert out is not None  # noqa: S101 - there is a peer
     return out
 

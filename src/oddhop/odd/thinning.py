@@ -10,6 +10,7 @@ import numpy as np
 from oddhop.base.arrays import Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import LEFT_OUT_EDGES, drawn, word
+from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS
 from oddhop.partitions.store import InFiles, InMemory, Store
 from oddhop.partitions.task import TaskRunner
@@ -40,6 +41,11 @@ def thinned(store: Kept, runner: TaskRunner, seed: int, turn: int, shared: tuple
     return store.rewired(wiring_of(turn), rows, names, runner)
 
 
+def node_keys(graph: Graph) -> Ints:
+    """Give what edges are drawn by: the keys of the nodes, or else their numbers."""
+    return np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
+
+
 def wiring_of(turn: int) -> str:
     """Give the name of a wiring with edges left out."""
     return f"turn{turn}"
@@ -49,8 +55,8 @@ def _kept_rows(key: np.uint64, store: Store, number: int) -> tuple[Ints, Ints]:
     rows, own = store.rows(number), store.read(KEYS, number)
     cursor, kept = rows.indptr[:-1].copy(), np.empty(rows.indices.size, dtype=bool)
     for peer in store.peers:
-        theirs, stop = store.read_peer(KEYS, peer), store.peer_rows(peer).stop
-        _keep(rows.indptr, rows.indices, cursor, stop - len(theirs), stop, own, theirs, key, kept)
+        entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
+        _keep(*entries, own, store.read_peer(KEYS, peer), key, kept)
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[rows.indptr], rows.indices[kept]
 

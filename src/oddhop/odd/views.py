@@ -34,7 +34,7 @@ from oddhop.odd.p_values import Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.stranger import Kinship, strangeness
-from oddhop.odd.thinning import KEYS, thinned
+from oddhop.odd.thinning import KEYS, node_keys, thinned
 from oddhop.odd.triangles import LARGEST_TIES, unexplained, write_largest
 from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner, on_threads
@@ -246,9 +246,7 @@ def figures_of(
 def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
     runner = on_threads(workers)
-    seen.store.of_nodes[KEYS] = (
-        np.arange(seen.store.nodes, dtype=np.uint64) if seen.graph.keys is None else seen.graph.keys
-    )
+    seen.store.of_nodes[KEYS] = node_keys(seen.graph)
     shared = (VECTORS,) if seen.eigenvalues.values.size else ()
     store = thinned(seen.store, runner, seed, turn, shared)
     others = {one.kind: one.blocks for one in panel.others}

@@ -50,6 +50,9 @@ class Store(Protocol):
     def span(self, number: int) -> tuple[int, int]:
         """Give where a range begins and ends."""
 
+    def peer_span(self, peer: int) -> tuple[int, int]:
+        """Give where a peer begins and ends."""
+
     def rows(self, number: int) -> Partition:
         """Give the wiring of a range."""
 
@@ -125,6 +128,10 @@ class InMemory:
     def span(self, number: int) -> tuple[int, int]:
         """Give where a block begins and ends."""
         return number * BLOCK, min((number + 1) * BLOCK, self.nodes)
+
+    def peer_span(self, peer: int) -> tuple[int, int]:  # noqa: ARG002 - there is one
+        """Give the whole."""
+        return 0, self.nodes
 
     def rows(self, number: int) -> Partition:
         """Give the wiring of a block."""
@@ -238,6 +245,10 @@ class InFiles(Task):
         """Give where a partition begins and ends."""
         start, stop = self.bounds[number : number + 2].tolist()
         return start, stop
+
+    def peer_span(self, peer: int) -> tuple[int, int]:
+        """Give where a partition begins and ends."""
+        return self.span(peer)
 
     def rows(self, number: int) -> Partition:
         """Map the wiring of a partition."""

@@ -12,8 +12,8 @@ import pyarrow as pa
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Mapper, Progress
 from oddhop.detector.cost import Size
-from oddhop.detector.fit_folder import begun
-from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.detector.fit_folder import begun_on_disk
+from oddhop.errors import SettingsError
 from oddhop.graph.disk import open_stored
 from oddhop.hcm.cost import check_partitioned_memory
 from oddhop.hcm.diagnostics import Diagnostics
@@ -68,12 +68,8 @@ def fit_partitions(
     stored = open_stored(graph)
     manifest = stored.manifest
     check_one_kind(manifest.node_kinds)
-    if manifest.edges == 0:
-        raise NothingToLearnError(f"{graph} has no edges", "give at least one: nodes are judged by their edges")
     check_partitioned_memory(Size(manifest.nodes, manifest.edges, len(manifest.attribute_names)), settings)
-    files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
-    with begun(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
-        assert folder is not None  # noqa: S101 - there is one where one was asked for
+    with begun_on_disk(settings, stored, run_folder, resume=resume) as (seed, folder):
         work = Task(graph.absolute(), folder.path.absolute(), settings, seed, folder.run)
         return _fit(work, TaskRunner(mapper, progress))
 

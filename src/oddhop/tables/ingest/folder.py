@@ -16,7 +16,7 @@ from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
-from oddhop.graph.disk import UNFINISHED, Stored, open_stored
+from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.encode.kinds import known_of
@@ -26,7 +26,6 @@ from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
-PARTITION_ENTRIES = 1 << 24
 OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
 LEAST = 256 << 20
 

@@ -18,10 +18,10 @@ from oddhop.base.files import atomic_file
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, silent
 from oddhop.graph.adjacency import index_dtype, same_edge
+from oddhop.graph.disk import PARTITION_NODES
 
 PAIRS_AT_ONCE = 1 << 21
 BITS = 63
-MOST_NODES = 1 << 20  # of a partition: whoever scores it holds a vector of each
 SCATTERING, SORTING = "scattering edges", "sorting edges"
 
 
@@ -74,7 +74,8 @@ def choose_bounds(degrees: Ints, most: int) -> tuple[int, ...]:
     """
     nodes = int(degrees.size)
     ends = np.cumsum(degrees)
-    longest = min(1 << (BITS - _shift(nodes)), MOST_NODES)
+    # Whoever scores a partition holds a vector of each of its nodes.
+    longest = min(1 << (BITS - _shift(nodes)), PARTITION_NODES)
     bounds = [0]
     while bounds[-1] < nodes:
         start = bounds[-1]
