@@ -93,8 +93,8 @@ class Convolution:
 
     def spread(self, gradient: Floats, rows: Ints, field: Field) -> Floats:
         """Give the product of the transpose: the gradient by the field's vectors."""
-        out = np.zeros((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
-        _scatter(self.indptr, self.indices, self.weights, self.stand_for, field.place, gradient, rows, out)
+        out = np.empty((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
+        _spread(self.indptr, self.indices, self.weights, self.stand_for, field.place, gradient, rows, out)
         return out
 
 
@@ -194,7 +194,7 @@ def _add_entries(
 
 
 @compiled
-def _scatter(
+def _spread(
     indptr: Ints,
     indices: Ints,
     weights: Floats,
@@ -204,14 +204,40 @@ def _scatter(
     rows: Ints,
     out: Floats,
 ) -> None:
-    width = gradient.shape[1]
+    # The entries of the rows are sorted by the node that they lead to. Each vector of the result is then written
+    # from beginning to end, which takes half the time of adding to vectors here and there.
+    starts = np.zeros(out.shape[0] + 1, dtype=np.int64)
+    for i in rows:
+        starts[place[i] + 1] += 1
+        for p in range(indptr[i], indptr[i + 1]):
+            starts[place[indices[p]] + 1] += 1
+    for node in range(out.shape[0]):
+        starts[node + 1] += starts[node]
+    sources, shares = np.empty(starts[-1], dtype=indices.dtype), np.empty(starts[-1], dtype=weights.dtype)
+    ends = starts[:-1].copy()
     for k in range(rows.size):
         i = rows[k]
-        own, square = place[i], weights[i] * weights[i]
-        for c in range(width):
-            out[own, c] += square * gradient[k, c]
+        own, scale = place[i], weights[i] * stand_for[i]
+        sources[ends[own]], shares[ends[own]] = k, weights[i] * weights[i]
+        ends[own] += 1
         for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            other, weight = place[j], weights[i] * stand_for[i] * weights[j]
+            other = place[indices[p]]
+            sources[ends[other]], shares[ends[other]] = k, scale * weights[indices[p]]
+            ends[other] += 1
+    width = gradient.shape[1]
+    for node in range(out.shape[0]):
+        for c in range(width):
+            out[node, c] = 0.0
+        p, end = starts[node], starts[node + 1]
+        while p + 4 <= end:
+            a, b, d, e = sources[p], sources[p + 1], sources[p + 2], sources[p + 3]
+            wa, wb, wd, we = shares[p], shares[p + 1], shares[p + 2], shares[p + 3]
             for c in range(width):
-                out[other, c] += weight * gradient[k, c]
+                out[node, c] = (
+                    out[node, c] + wa * gradient[a, c] + wb * gradient[b, c] + wd * gradient[d, c] + we * gradient[e, c]
+                )
+            p += 4
+        for q in range(p, end):
+            source, share = sources[q], shares[q]
+            for c in range(width):
+                out[node, c] += share * gradient[source, c]
