@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from oddhop.bench.cells import TRAINING, Cell
+from oddhop.bench.cells import TRAINING, Cell, Injection
 from oddhop.bench.page import write_page
 from oddhop.bench.suites import suite
 from oddhop.cli import app
@@ -30,7 +30,14 @@ def line(cell: Cell, rng: np.random.Generator) -> dict[str, object]:
     edges = int(cell.network.split()[1]) if cell.network.startswith("synthetic") else 5000
     told: dict[str, object] = {"key": cell.key, **cell.identity, "status": "done", "commit": "abc"}
     told |= {"seconds": edges / 1e3, "wall_seconds": edges / 1e3, "wall": 3.0 + edges / 1e3}
-    told |= {"memory": edges * 100, "edges": edges, "versions": {"python": "3.11"}}
+    told |= {
+        "memory": edges * 100,
+        "edges": edges,
+        "nodes": 900,
+        "attributes": 9,
+        "anomalies": 28,
+        "versions": {"python": "3.11"},
+    }
     curve = {"steps": [25.0, 50.0], "roc_auc": [0.5, 0.7], "loss": [1.0, 0.9]}
     return told | ({"curve": curve} if cell.detector == TRAINING else {"figures": figures})
 
@@ -52,6 +59,20 @@ def test_with_all_cells_the_page_has_every_figure(tmp_path: Path) -> None:
         assert f"(pictures/benchmark-{name}.svg)" in text
         assert (tmp_path / "pictures" / f"benchmark-{name}.svg").read_text().startswith("<?xml")
     assert "| LOF | .491 |" in text
+
+
+def test_claims_stand_beside_what_the_lines_say(tmp_path: Path) -> None:
+    cells = [*suite("paper"), Cell("blogcatalog_raw", "LOF", injection=Injection(10, 0, "leak-controlled"))]
+    text = written(cells, tmp_path)
+    assert "| BlogCatalog | 5,196 / 900 | 171,743 / 5,000 | 8,189 / 9 | 300 / 28 |" in text
+    assert "| Amazon | paper | .620 | .708 | +.088 |" in text
+    for reading in ("one way, as written", "one way, deviations on their edges", "undirected"):
+        assert f"| Enron | script, {reading} | ." in text
+    assert "| Enron | IV | 2.000 | 1.000 | 10 of 10 runs |" in text
+    row = next(
+        one for one in text.splitlines() if one.startswith("| Amazon |") and "| +.088 |" in one and "higher" in one
+    )
+    assert row.startswith("| Amazon | .")
 
 
 def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def run(cell: Cell, folder: str | None) -> dict[str, Any]:
         problem = load_problem(cell, folder)
         graph = problem.graph
         record |= {"nodes": graph.node_count, "edges": graph.edge_count, "attributes": graph.attribute_count}
+        if problem.anomalous is not None:
+            record["anomalies"] = int(problem.anomalous.sum())
         begin, begin_wall = time.process_time(), time.perf_counter()
         found: Any = curve_of(cell, problem) if cell.detector == TRAINING else scores_of(cell, problem)
         record["seconds"], record["wall_seconds"] = time.process_time() - begin, time.perf_counter() - begin_wall

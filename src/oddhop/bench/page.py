@@ -10,8 +10,9 @@ from pathlib import Path
 from string import Template
 
 from oddhop.base.files import write_atomically
-from oddhop.bench import plots, suites
+from oddhop.bench import claims, plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
+from oddhop.bench.claims import group
 from oddhop.bench.pace import CORES, hours_of
 from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
 from oddhop.bench.runner import read_lines
@@ -57,19 +58,6 @@ def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
     prose = resources.files("oddhop.bench").joinpath("page.md").read_text()
     write_atomically(page, Template(prose).substitute(parts).encode())
     return [page, *drawn.values()]
-
-
-def group(network: str, detector: str) -> list[Cell]:
-    """Give the cells that a figure of the paper's table is the mean of."""
-    own = detector == HCM_NAME
-    if network not in suites.INJECTED:
-        seeds = range(suites.LABELLED_SEEDS if own else 1)
-        return [Cell(network, detector, seed, settings=suites.DEEP if own else {}) for seed in seeds]
-    return [
-        suites.injected(network, k, detector, seed=seed)
-        for k in range(suites.INJECTIONS)
-        for seed in range(suites.HCM_SEEDS if own else 1)
-    ]
 
 
 def _picture(drawn: dict[str, Path], name: str, text: str) -> str:
@@ -149,7 +137,7 @@ def _verdict(lines: Lines, network: str, place: int) -> str:
 
 
 def _figures(lines: Lines) -> dict[str, str]:
-    means, descent = [], []
+    descent = []
     for network in suites.INJECTED:
         cells = group(network, HCM_NAME)
         plain = [suites.injected(network, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(suites.INJECTIONS)]
@@ -157,13 +145,13 @@ def _figures(lines: Lines) -> dict[str, str]:
         noisy = [cell for cell in cells if cell.seed == 0 and (cell.injection in run or not run)]
         for score in BOTH:
             title = [PAPER_NETWORKS[network], score.upper()]
-            found = [summarise(lines, cells, score, figure) for figure in ("mean_anomalous", "mean_normal")]
-            means.append([*title, *(f"{one.mean:.3f}" if one.mean is not None else one.note for one in found)])
             descent.append([*title, summarise(lines, noisy, score), summarise(lines, plain, score)])
     drawn, asked = plots.swept(lines)
     return {
         "sweeps_run": f"{drawn} of {asked} cells have been run.",
-        "means": table(["network", "score", "mean of anomalous nodes", "mean of normal nodes"], means),
+        "data_sets": claims.data_sets(lines),
+        "means": claims.mean_scores(lines),
+        "variance": claims.variance(lines),
         "descent": table(["network", "score", "SGLD", "SGD"], descent),
     }
 
@@ -267,21 +255,19 @@ def _differences(lines: Lines) -> dict[str, str]:
     def told(cells: list[Cell], *scores: str) -> list[Summary]:
         return [summarise(lines, cells, score) for score in scores]
 
-    directions, hops, samplers, similar, texts, tried = [], [], [], [], [], []
-    for network in suites.LABELLED:
-        title = PAPER_NETWORKS[network]
-        for directed, kind in ((True, "one-directional, as it is"), (False, "undirected")):
-            cells = [Cell(network, SCRIPT, seed, settings={**suites.DEEP, "directed": directed}) for seed in range(3)]
-            directions.append([title, f"script, {kind}", *told(cells, *BOTH)])
-        directions.append([title, "HCM, undirected", *told(group(network, HCM_NAME), *BOTH)])
+    hops, samplers, similar, texts, tried = [], [], [], [], []
     for network in suites.INJECTED:
         title = PAPER_NETWORKS[network]
-        first, script = ([suites.injected(network, 0, detector)] for detector in (HCM_NAME, SCRIPT))
+        first = [suites.injected(network, 0, HCM_NAME)]
+        own, script = (
+            [suites.injected(network, k, detector) for k in range(suites.SCRIPT_RUNS)]
+            for detector in (HCM_NAME, SCRIPT)
+        )
         after = [suites.injected(network, 0, READINGS)]
         before = [suites.injected(network, 0, READINGS, settings={"raw_similarity": True})]
         worded = [suites.injected(network, 0, HCM_NAME, reading="paper-text")]
         hops.append([title, *told(after, "ahp", "argmax ahp", "hav", "argmax hav")])
-        samplers.append([title, *told(first, *BOTH), *told(script, *BOTH)])
+        samplers.append([title, *told(own, *BOTH), *told(script, *BOTH)])
         similar.append([title, *told(after, *BOTH), *told(before, *BOTH)])
         texts.append([title, *told(first, *BOTH), *told(worded, *BOTH)])
     for network in suites.LABELLED:
@@ -293,7 +279,7 @@ def _differences(lines: Lines) -> dict[str, str]:
         tried.append([name, *(summary for cell in own for summary in told([cell], *BOTH))])
     titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.INJECTED for score in BOTH]
     return {
-        "directions": table(["network", "reading", "AHP", "HAV"], directions),
+        "directions": claims.directions(lines),
         "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
         "samplers": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], samplers),
         "similar": table(["network", "after PCA, AHP", "HAV", "before PCA, AHP", "HAV"], similar),

@@ -1,0 +1,116 @@
+"""What the paper claims beside what the lines say: its data sets, its scores, and the readings of its script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from oddhop.bench import suites
+from oddhop.bench.cells import HCM_NAME, Cell
+from oddhop.bench.published import PAPER, PAPER_NETWORKS, PAPER_SIZES, SIZES_DIFFER
+from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, summarise, table
+
+STATISTICS = ("nodes", "edges", "attributes", "anomalies")
+SCORES = ("ahp", "iv", "hav")
+
+
+def group(network: str, detector: str) -> list[Cell]:
+    """Give the cells that a figure of the paper's table is the mean of."""
+    own = detector == HCM_NAME
+    if network not in suites.INJECTED:
+        seeds = range(suites.LABELLED_SEEDS if own else 1)
+        return [Cell(network, detector, seed, settings=suites.DEEP if own else {}) for seed in seeds]
+    return [
+        suites.injected(network, k, detector, seed=seed)
+        for k in range(suites.INJECTIONS)
+        for seed in range(suites.HCM_SEEDS if own else 1)
+    ]
+
+
+def paper_figure(network: str, score: str) -> float:
+    """Give the paper's ROC-AUC of HCM."""
+    return PAPER[f"HCM {score}"][list(PAPER_NETWORKS).index(network)] or 0.0
+
+
+def data_sets(lines: Lines) -> str:
+    """Write the table of the data sets, the paper's statistics / ours.
+
+    Examples
+    --------
+    >>> from oddhop.bench.claims import data_sets
+    >>> line = {"network": "hcm_enron", "injection": None, "nodes": 13533, "edges": 176987, "attributes": 18}
+    >>> print(data_sets({"some key": line}).splitlines()[-1])
+    | Enron | 13,533 / 13,533 | 176,987 / 176,987 | 20 / 18 | 5 / not run | the file has 18 columns |
+    """
+    rows = []
+    for network, theirs in PAPER_SIZES.items():
+        found = [line for line in lines.values() if line["network"] == network and _as_in_the_table(line["injection"])]
+        ours = [_span({line[name] for line in found if name in line}) for name in STATISTICS]
+        both = [f"{number:,} / {own}" for number, own in zip(theirs, ours, strict=True)]
+        rows.append([PAPER_NETWORKS[network], *both, SIZES_DIFFER[network]])
+    return table(["network", *STATISTICS, "what differs"], rows)
+
+
+def _as_in_the_table(injection: Mapping[str, object] | None) -> bool:
+    return injection is None or injection["reading"] == "dominant"
+
+
+def _span(numbers: set[int]) -> str:
+    if not numbers:
+        return NOT_RUN
+    return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)}))
+
+
+def mean_scores(lines: Lines) -> str:
+    """Write the table of the mean scores of anomalous and normal nodes, and in how many runs the former are higher."""
+    rows = []
+    for network, title in PAPER_NETWORKS.items():
+        cells = group(network, HCM_NAME)
+        for score in SCORES:
+            odd, plain = (summarise(lines, cells, score, figure) for figure in ("mean_anomalous", "mean_normal"))
+            if odd.mean is None or plain.mean is None:
+                rows.append([title, score.upper(), odd.note, plain.note, "-"])
+                continue
+            runs = [lines[cell.key] for cell in cells if cell.key in lines]
+            figures = [line["figures"][score] for line in runs if line["status"] == "done"]
+            higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in figures)
+            means = [f"{odd.mean:.3f}", f"{plain.mean:.3f}"]
+            rows.append([title, score.upper(), *means, f"{higher} of {len(figures)} runs"])
+    return table(["network", "score", "mean of anomalous nodes", "mean of normal nodes", "higher on anomalous"], rows)
+
+
+def variance(lines: Lines) -> str:
+    """Write the table of what the inferred variance finds, alone and added to AHP."""
+    rows = []
+    for network, title in PAPER_NETWORKS.items():
+        ahp, iv, hav = (summarise(lines, group(network, HCM_NAME), score) for score in SCORES)
+        theirs = _signed(paper_figure(network, "hav") - paper_figure(network, "ahp"))
+        rows.append([title, iv, _side(iv), theirs, _gain(ahp, hav)])
+    return table(["network", "IV alone", "on anomalous nodes", "HAV - AHP, paper", "HAV - AHP, ours"], rows)
+
+
+def directions(lines: Lines) -> str:
+    """Write the table of the directions that edges have, and of the places that deviations go to."""
+    rows: list[list[object]] = []
+    for network in suites.LABELLED:
+        title = PAPER_NETWORKS[network]
+        theirs = [paper_figure(network, score) for score in ("ahp", "hav")]
+        rows.append([title, "paper", *map(digits, theirs), _signed(theirs[1] - theirs[0])])
+        readings = {f"script, {reading}": suites.script(network, reading) for reading in suites.SCRIPT_READINGS}
+        for reading, cells in {**readings, "HCM, undirected": group(network, HCM_NAME)}.items():
+            ahp, hav = (summarise(lines, cells, score) for score in ("ahp", "hav"))
+            rows.append([title, reading, ahp, hav, _gain(ahp, hav)])
+    return table(["network", "reading", "AHP", "HAV", "HAV - AHP"], rows)
+
+
+def _side(summary: Summary) -> str:
+    if summary.low is None or summary.high is None:
+        return "-"
+    return "higher" if summary.low > 0.5 else "lower" if summary.high < 0.5 else "not to be told"
+
+
+def _gain(ahp: Summary, hav: Summary) -> str:
+    return "-" if ahp.mean is None or hav.mean is None else _signed(hav.mean - ahp.mean)
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else ''}{digits(value)}"
