@@ -11,11 +11,11 @@ from string import Template
 
 from oddhop.base.files import write_atomically
 from oddhop.bench import claims, plots, suites
-from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SCRIPT, SYNTHETIC, Cell
-from oddhop.bench.claims import group
+from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
 from oddhop.bench.pace import CORES, hours_of
-from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER, PAPER_NETWORKS, WHAT_DIFFERS
+from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
 from oddhop.bench.runner import read_lines
+from oddhop.bench.suites import group
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.errors import TableError
 from oddhop.evaluate.baselines import BASELINES, TRIVIAL
@@ -29,7 +29,7 @@ ROWS: dict[str, tuple[str, str]] = {
 """What a table has a row of: the detector, and which of its scores."""
 PICTURES = {
     "sweeps": "ROC-AUC of AHP and HAV over R, C and S on three networks",
-    "training": "ROC-AUC of AHP during training, mean and standard deviation of ten runs",
+    "training": "ROC-AUC of AHP during training, mean and standard deviation of five runs",
     "growth": "Seconds and memory of every detector as the network grows",
 }
 BOTH = ("ahp", "hav")
@@ -95,64 +95,42 @@ def _paper(lines: Lines) -> dict[str, str]:
         network: best({name: summarise(lines, group(network, name), "score") for name in TRIVIAL})
         for network in PAPER_NETWORKS
     }
-    theirs = {
-        row: [digits(value) if value is not None else "-" for value in PAPER.get(row, (None,) * len(PAPER_NETWORKS))]
-        for row in ROWS
-    }
+    printed = {(row, network): paper_figure(network, row) for row in ROWS for network in PAPER_NETWORKS}
+    theirs = {place: digits(value) if value is not None else "-" for place, value in printed.items()}
     for row, (detector, score) in ROWS.items():
         ours = [summarise(lines, group(network, detector), score) for network in PAPER_NETWORKS]
-        rows.append([row, *(f"{a} / {b}" for a, b in zip(theirs[row], ours, strict=True))])
+        rows.append([row, *(f"{theirs[row, name]} / {own}" for name, own in zip(PAPER_NETWORKS, ours, strict=True))])
     rows.append(["**best trivial**", *trivial.values()])
-    for k, (network, title) in enumerate(PAPER_NETWORKS.items()):
+    for network, title in PAPER_NETWORKS.items():
         kinds = {"cliques": "structural", "attributes": "contextual"} if network in suites.INJECTED else {}
         own = []
         for row, (detector, score) in ROWS.items():
             cells = group(network, detector)
             figures = [summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")]
             figures += [summarise(lines, cells, score, kind=kind) for kind in kinds.values()]
-            own.append([row, theirs[row][k], *figures, trivial[network]])
+            own.append([row, theirs[row, network], *figures, trivial[network]])
         header = ["detector", "paper", "ROC-AUC", "AP", *kinds, "best trivial"]
         parts.append(f"### {title}\n\n{table(header, own)}")
     return {
         "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
         "networks": "\n\n".join(parts),
-        "verdict": " ".join(_verdict(lines, network, k) for k, network in enumerate(("flickr_raw", "blogcatalog_raw"))),
+        "best_of": claims.best_of(lines),
     }
-
-
-def _verdict(lines: Lines, network: str, place: int) -> str:
-    theirs = max(PAPER[f"HCM {score}"][place] or 0.0 for score in BOTH)
-    ours = {score: summarise(lines, group(network, HCM_NAME), score) for score in BOTH}
-    score, top = max(ours.items(), key=lambda item: item[1].mean or 0.0)
-    title = PAPER_NETWORKS[network]
-    if top.high is None:
-        return f"{title}: {top}."
-    reached = "within the interval" if top.high >= theirs else "**no**; see [what else was tried](#what-else-was-tried)"
-    alone = [summarise(lines, [cell], score).high for cell in group(network, HCM_NAME)]
-    covering = [high >= theirs for high in alone if high is not None]
-    return (
-        f"{title}: the paper's best is {digits(theirs)}, ours {top} ({score.upper()}): {reached}. "
-        f"The interval of a single run reaches it in {sum(covering)} of {len(covering)}."
-    )
 
 
 def _figures(lines: Lines) -> dict[str, str]:
     descent = []
-    for network in suites.INJECTED:
-        cells = group(network, HCM_NAME)
-        plain = [suites.injected(network, k, HCM_NAME, settings={"sampler": "sgd"}) for k in range(suites.INJECTIONS)]
-        run = {cell.injection for cell in plain if cell.key in lines}  # like is compared with like
-        noisy = [cell for cell in cells if cell.seed == 0 and (cell.injection in run or not run)]
+    for network in suites.ABLATED:
         for score in BOTH:
-            title = [PAPER_NETWORKS[network], score.upper()]
-            descent.append([*title, summarise(lines, noisy, score), summarise(lines, plain, score)])
+            cells = [suites.sampler_cells(network, setting) for setting in suites.SAMPLERS.values()]
+            descent.append([PAPER_NETWORKS[network], score.upper(), *(summarise(lines, own, score) for own in cells)])
     drawn, asked = plots.swept(lines)
     return {
         "sweeps_run": f"{drawn} of {asked} cells have been run.",
         "data_sets": claims.data_sets(lines),
         "means": claims.mean_scores(lines),
         "variance": claims.variance(lines),
-        "descent": table(["network", "score", "SGLD", "SGD"], descent),
+        "descent": table(["network", "score", *suites.SAMPLERS], descent),
     }
 
 
@@ -161,14 +139,9 @@ def _more(lines: Lines) -> dict[str, str]:
         area, precision = summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")
         return str(area) if precision.mean is None else f"{area} / {digits(precision.mean)}"
 
-    def seeds(network: str, detector: str) -> list[Cell]:
-        return [Cell(network, detector, seed) for seed in range(3 if detector == HCM_NAME else 1)]
-
-    more, leak_free, same = [], [], []
+    more, same = [], []
     for row, (detector, score) in ROWS.items():
-        more.append([row, *(both(seeds(network, detector), score) for network in suites.MORE)])
-        free = [suites.injected(network, 0, detector, reading="leak-controlled") for network in suites.INJECTED]
-        leak_free.append([row, *(both([cell], score) for cell in free)])
+        more.append([row, *(both([Cell(network, detector)], score) for network in suites.MORE)])
     for name, published in BLOGCATALOG.items():
         ours = summarise(lines, [Cell("blogcatalog_dominant", name)], "score")
         near = ours.mean is not None and min(abs(ours.mean - value) for value in published) <= CLOSE
@@ -176,7 +149,6 @@ def _more(lines: Lines) -> dict[str, str]:
         same.append([name, ", ".join(digits(value) for value in published), ours, said])
     return {
         "more": table(["detector", *suites.MORE], more),
-        "leak_free": table(["detector", *(PAPER_NETWORKS[network] for network in suites.INJECTED)], leak_free),
         "same_file": table(["detector", "published ROC-AUC", "ours", "what differs"], same),
     }
 
@@ -255,33 +227,27 @@ def _differences(lines: Lines) -> dict[str, str]:
     def told(cells: list[Cell], *scores: str) -> list[Summary]:
         return [summarise(lines, cells, score) for score in scores]
 
-    hops, samplers, similar, texts, tried = [], [], [], [], []
-    for network in suites.INJECTED:
-        title = PAPER_NETWORKS[network]
-        first = [suites.injected(network, 0, HCM_NAME)]
-        own, script = (
-            [suites.injected(network, k, detector) for k in range(suites.SCRIPT_RUNS)]
-            for detector in (HCM_NAME, SCRIPT)
-        )
-        after = [suites.injected(network, 0, READINGS)]
-        before = [suites.injected(network, 0, READINGS, settings={"raw_similarity": True})]
-        worded = [suites.injected(network, 0, HCM_NAME, reading="paper-text")]
-        hops.append([title, *told(after, "ahp", "argmax ahp", "hav", "argmax hav")])
-        samplers.append([title, *told(own, *BOTH), *told(script, *BOTH)])
-        similar.append([title, *told(after, *BOTH), *told(before, *BOTH)])
-        texts.append([title, *told(first, *BOTH), *told(worded, *BOTH)])
-    for network in suites.LABELLED:
-        cells = [Cell(network, READINGS, settings=suites.DEEP)]
-        hops.append([PAPER_NETWORKS[network], *told(cells, "ahp", "argmax ahp", "hav", "argmax hav")])
-    for setting in ({}, *suites.TRIED):
-        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one, `HCM()`"
-        own = [suites.injected(network, 0, HCM_NAME, settings=setting) for network in suites.INJECTED]
-        tried.append([name, *(summary for cell in own for summary in told([cell], *BOTH))])
-    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.INJECTED for score in BOTH]
+    hops, scripts, similar, texts, tried = [], [], [], [], []
+    for network in (*suites.ABLATED, *suites.LABELLED):
+        title, own = PAPER_NETWORKS[network], suites.most_likely(network)
+        hops.append([title, *told(own, "ahp", "argmax ahp", "hav", "argmax hav")])
+        if network in suites.ABLATED:
+            before = suites.ablation(network, READINGS, {"raw_similarity": True})
+            worded = suites.ablation(network, READINGS, reading="paper-text")
+            similar.append([title, *told(own, *BOTH), *told(before, *BOTH)])
+            texts.append([title, *told(own, *BOTH), *told(worded, *BOTH)])
+    for network in suites.SCRIPTED:
+        own = suites.sampler_cells(network, {})
+        scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
+    for setting in suites.TRIED:
+        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one"
+        figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.SCRIPTED]
+        tried.append([name, *(summary for pair in figures for summary in pair)])
+    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.SCRIPTED for score in BOTH]
     return {
         "directions": claims.directions(lines),
         "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
-        "samplers": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], samplers),
+        "scripts": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], scripts),
         "similar": table(["network", "after PCA, AHP", "HAV", "before PCA, AHP", "HAV"], similar),
         "texts": table(["network", "dominant, AHP", "HAV", "paper-text, AHP", "HAV"], texts),
         "tried": table(["setting", *titles], tried),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from oddhop.bench import suites
-from oddhop.bench.cells import DETECTORS, HCM_NAME, SYNTHETIC, TRAINING, Cell, Injection
+from oddhop.bench.cells import DETECTORS, HCM_NAME, SYNTHETIC, Cell
 from oddhop.bench.published import PAPER_NETWORKS
 from oddhop.bench.summary import Lines, summarise
 from oddhop.errors import SettingsError
@@ -41,42 +41,42 @@ def draw(lines: Lines, folder: Path) -> dict[str, Path]:
 
 def swept(lines: Lines) -> tuple[int, int]:
     """Tell how many cells of the sweeps have been run, and of how many."""
-    keys = {cell.key for cell in suites.sweeps()}
+    keys = {
+        cell.key
+        for on, values in suites.SWEEPS.values()
+        for network in on
+        for settings in values.values()
+        for cell in suites.sweep(network, settings)
+    }
     return sum(lines.get(key, {}).get("status") == "done" for key in keys), len(keys)
 
 
 def _sweeps(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 7)
-    axes = figure.subplots(3, len(suites.INJECTED), sharey=True)
-    sweep = suites.SWEEP_CLASSES
-    kinds: list[tuple[str, tuple[float, ...], Any]] = [
-        ("drop ratio R", suites.DROP_RATIOS, lambda v: {"drop_ratio": v, "hop_classes": sweep}),
-        ("classes C", suites.CLASSES, lambda v: {"hop_classes": v}),
-        ("sampling ratio S", suites.SAMPLING_RATIOS, lambda v: {**suites.UNCAPPED, "sampling_ratio": v}),
-    ]
+    axes = figure.subplots(len(suites.SWEEPS), len(suites.ABLATED), sharey=True)
     any_drawn = False
-    for column, network in enumerate(suites.INJECTED):
+    for column, network in enumerate(suites.ABLATED):
         axes[0, column].set_title(PAPER_NETWORKS[network])
-        for row, (label, values, settings) in enumerate(kinds):
+        for row, (label, (on, values)) in enumerate(suites.SWEEPS.items()):
             axis = axes[row, column]
+            if network not in on:
+                axis.set_axis_off()
+                continue
             axis.set_xlabel(label)
-            beside = 0.05 * (values[-1] - values[0])
-            axis.set_xlim(values[0] - beside, values[-1] + beside)  # where some are not run, it shows
+            axis.set_ylabel("ROC-AUC")
             for score, marker in (("ahp", "o"), ("hav", "s")):
-                points = []
-                for value in values:
-                    cell = suites.injected(network, 0, HCM_NAME, settings=settings(value))
-                    summary = summarise(lines, [cell], score)
-                    if summary.mean is not None and summary.low is not None:
-                        points.append((value, summary.mean, summary.mean - summary.low))
+                found = {value: summarise(lines, suites.sweep(network, own), score) for value, own in values.items()}
+                points = [
+                    (value, one.mean, one.mean - one.low)
+                    for value, one in found.items()
+                    if one.mean is not None and one.low is not None
+                ]
                 if points:
                     any_drawn = True
                     x, y, half = np.array(points).T
                     axis.errorbar(x, y, half, marker=marker, markersize=4, capsize=2, label=score.upper())
             if not axis.has_data():
                 axis.text(0.5, 0.5, "not run", transform=axis.transAxes, ha="center", color="gray")
-    for row in range(3):
-        axes[row, 0].set_ylabel("ROC-AUC")
     handles, labels = axes[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return any_drawn
@@ -85,13 +85,9 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
 def _training(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(7, 3.5)
     axis = figure.subplots()
-    put_in = Injection(suites.INJECTED["blogcatalog_raw"])
     any_drawn = False
     for sampler in ("sgld", "sgd"):
-        cells = [
-            Cell("blogcatalog_raw", TRAINING, run, put_in, {**suites.CURVE, "sampler": sampler})
-            for run in range(suites.CURVE_RUNS)
-        ]
+        cells = suites.training(sampler)
         curves = [lines[cell.key]["curve"] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
         if curves:
             any_drawn = True
