@@ -4,7 +4,8 @@ Dense float64 matrices and networkx, no kernels, no sparse tricks and no import 
 read against the paper line by line. Where the paper leaves a choice, this follows the project's table of decisions.
 
 Edges are rows (low, high) of an integer array, each undirected edge once. Hop classes are the numbers 1..C as in the
-paper, the last of which means "C or farther".
+paper, the last of which means "C or farther". Where edges have a direction, arcs are rows (from, to), and the reading
+is the paper's remark: no absolute value, and hops along the arcs.
 """
 
 from __future__ import annotations
@@ -87,9 +88,9 @@ def judge_edges(attributes: np.ndarray, edges: np.ndarray, drop_ratio: float) ->
 # --- Hop labels ----------------------------------------------------------------------------------------------------
 
 
-def hop_classes(edges: np.ndarray, nodes: int, classes: int) -> np.ndarray:
+def hop_classes(edges: np.ndarray, nodes: int, classes: int, *, directed: bool = False) -> np.ndarray:
     """The class of every pair of nodes as an n x n matrix; 0 on the diagonal, C where there is no path at all."""
-    network = nx.Graph()
+    network = nx.DiGraph() if directed else nx.Graph()
     network.add_nodes_from(range(nodes))
     network.add_edges_from((int(a), int(b)) for a, b in edges)
     table = np.full((nodes, nodes), classes, dtype=np.int64)
@@ -134,25 +135,34 @@ def embed(smooth: np.ndarray, attributes: np.ndarray, weights: Weights) -> np.nd
     return hidden
 
 
-def log_chances(embedding: np.ndarray, pairs: np.ndarray, weights: Weights) -> np.ndarray:
+def log_chances(embedding: np.ndarray, pairs: np.ndarray, weights: Weights, *, directed: bool = False) -> np.ndarray:
     """Logarithm of the softmax over the C classes, one row for every pair."""
-    difference = np.abs(embedding[pairs[:, 0]] - embedding[pairs[:, 1]])
+    difference = embedding[pairs[:, 0]] - embedding[pairs[:, 1]]
+    difference = difference if directed else np.abs(difference)
     scores = relu(difference @ weights.head_in + weights.head_in_bias) @ weights.head_out + weights.head_out_bias
     shifted = scores - scores.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 def cross_entropy(
-    smooth: np.ndarray, attributes: np.ndarray, weights: Weights, pairs: np.ndarray, hops: np.ndarray
+    smooth: np.ndarray,
+    attributes: np.ndarray,
+    weights: Weights,
+    pairs: np.ndarray,
+    hops: np.ndarray,
+    *,
+    directed: bool = False,
 ) -> float:
     """Mean loss over the pairs; ``hops`` are classes 1..C."""
-    chances = log_chances(embed(smooth, attributes, weights), pairs, weights)
+    chances = log_chances(embed(smooth, attributes, weights), pairs, weights, directed=directed)
     return float(-np.mean([row[hop - 1] for row, hop in zip(chances, hops, strict=True)]))
 
 
-def expected_hops(smooth: np.ndarray, attributes: np.ndarray, weights: Weights, pairs: np.ndarray) -> np.ndarray:
+def expected_hops(
+    smooth: np.ndarray, attributes: np.ndarray, weights: Weights, pairs: np.ndarray, *, directed: bool = False
+) -> np.ndarray:
     """Mean of the predicted distribution over 1..C, the last class counting as C."""
-    chances = np.exp(log_chances(embed(smooth, attributes, weights), pairs, weights))
+    chances = np.exp(log_chances(embed(smooth, attributes, weights), pairs, weights, directed=directed))
     return chances @ np.arange(1, chances.shape[1] + 1)
 
 
@@ -180,11 +190,25 @@ def share_of_largest(values: np.ndarray) -> np.ndarray:
     return values / largest if largest > 0 else np.zeros_like(values)
 
 
-def score_nodes(attributes: np.ndarray, edges: np.ndarray, samples: list[Weights]) -> NodeScores:
+def hops_along(edges: np.ndarray, arcs: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """The value of every edge: that of its arc, or the mean of its two."""
+    of_arc = {(int(a), int(b)): float(value) for (a, b), value in zip(arcs, hops, strict=True)}
+    return np.array(
+        [np.mean([of_arc[way] for way in ((int(a), int(b)), (int(b), int(a))) if way in of_arc]) for a, b in edges]
+    )
+
+
+def score_nodes(
+    attributes: np.ndarray, edges: np.ndarray, samples: list[Weights], *, arcs: np.ndarray | None = None
+) -> NodeScores:
     """AHP, IV and HAV from posterior samples of the weights, whichever chains they come from."""
     nodes = len(attributes)
     smooth = convolution(edges, nodes)
-    hops = np.array([expected_hops(smooth, attributes, weights, edges) for weights in samples])
+    if arcs is None:
+        hops = np.array([expected_hops(smooth, attributes, weights, edges) for weights in samples])
+    else:
+        predicted = [expected_hops(smooth, attributes, weights, arcs, directed=True) for weights in samples]
+        hops = np.array([hops_along(edges, arcs, values) for values in predicted])
     # Counted from the first sample, so that samples which never differ have a variance of 0 and not of rounding.
     mean = hops[0] + (hops - hops[0]).mean(axis=0)
     variance = ((hops - mean) ** 2).mean(axis=0)

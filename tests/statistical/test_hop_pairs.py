@@ -38,13 +38,16 @@ NETWORKS = {
     "two hubs": TWO_HUBS,
     "power law": nx.barabasi_albert_graph(14, 2, seed=1),
     "in pieces": IN_PIECES,
+    "arrows": nx.gnp_random_graph(14, 0.15, seed=4, directed=True),
 }
 
 
 def network_of(graph: nx.Graph) -> Purified:
     matrix = nx.to_scipy_sparse_array(graph, nodelist=sorted(graph), format="csr")
     matrix.sort_indices()
-    return Purified(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), 0, 0, "cosine")
+    turned = matrix.T.tocsr()
+    rows, back = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (matrix, turned))
+    return Purified(*rows, 0, 0, "cosine", into=back if graph.is_directed() else None)
 
 
 def true_classes(graph: nx.Graph, classes: int) -> np.ndarray:
@@ -58,7 +61,9 @@ def true_classes(graph: nx.Graph, classes: int) -> np.ndarray:
 
 def draw(network: Purified, classes: int, rates: np.ndarray, *, expand: bool, key: int = 0):
     sources = np.arange(network.indptr.size - 1)
-    return draw_block(network.indptr, network.indices, sources, classes, rates, expand, word(key, HOPS))
+    return draw_block(
+        network.indptr, network.indices, network.backwards, sources, classes, rates, expand, word(key, HOPS)
+    )
 
 
 def pair_counts(graph: nx.Graph, classes: int, rates: np.ndarray, *, expand: bool, first_key: int = 0) -> np.ndarray:
@@ -130,7 +135,9 @@ def test_both_ways_of_drawing_have_the_same_law_around_a_hub():
         assert plausible(((one - two)[drawn] ** 2 / (one + two)[drawn]).sum(), int(drawn.sum())), label
 
 
-graphs = st.builds(nx.gnp_random_graph, st.integers(2, 14), st.floats(0.05, 0.6), st.integers(0, 2**32 - 1))
+graphs = st.builds(
+    nx.gnp_random_graph, st.integers(2, 14), st.floats(0.05, 0.6), st.integers(0, 2**32 - 1), st.booleans()
+)
 
 
 @settings(deadline=None, max_examples=50)
@@ -171,7 +178,7 @@ def test_a_class_of_rate_zero_is_never_drawn():
 def test_what_a_source_draws_does_not_depend_on_its_block():
     network = network_of(TWO_HUBS)
     parts = [
-        draw_block(network.indptr, network.indices, block, 4, RATES[:4], False, word(0, HOPS))
+        draw_block(network.indptr, network.indices, network.backwards, block, 4, RATES[:4], False, word(0, HOPS))
         for block in (np.arange(5), np.arange(5, 14))
     ]
     assert np.array_equal(np.hstack(parts), np.array(draw(network, 4, RATES[:4], expand=False)))
@@ -183,15 +190,18 @@ def test_the_list_of_all_pairs_is_exhaustive(graph, classes):
     pairs, truth = list_pairs(network_of(graph), classes), true_classes(graph, classes)
     labels = np.repeat(np.arange(classes), np.diff(pairs.starts))
     assert np.array_equal(labels, truth[pairs.left, pairs.right])
-    assert len(set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))) == len(graph) * (len(graph) - 1) // 2
-    assert (pairs.left < pairs.right).all()
-    assert pairs.class_sizes.tolist() == [(truth == label).sum() / 2 for label in range(classes)]
+    met = 1 if graph.is_directed() else 2  # a pair and its reverse are one pair where edges have no direction
+    listed = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert len(listed) == labels.size == len(graph) * (len(graph) - 1) // met
+    assert graph.is_directed() or (pairs.left < pairs.right).all()
+    assert pairs.class_sizes.tolist() == [(truth == label).sum() / met for label in range(classes)]
     assert pairs.exact
 
 
+@pytest.mark.parametrize("name", ["power law", "arrows"])
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
-def test_class_sizes_are_exact_when_every_node_is_a_pilot(classes):
-    network = network_of(NETWORKS["power law"])
+def test_class_sizes_are_exact_when_every_node_is_a_pilot(name, classes):
+    network = network_of(NETWORKS[name])
     sampled = sample_pairs(network, classes, pairs_per_class=5, max_sources=4, seed=0)
     assert sampled.class_sizes.tolist() == list_pairs(network, classes).class_sizes.tolist()
     assert sampled.exact

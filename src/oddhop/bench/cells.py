@@ -109,6 +109,8 @@ def scores_of(cell: Cell, problem: Problem) -> dict[str, Floats]:
     """Run the detector of a cell; give its scores by name."""
     graph, settings = problem.graph, dict(cell.settings)
     if cell.detector == HCM_NAME:
+        if settings.get("directed") and problem.directed_edges is not None:
+            graph = Graph.from_arrays(problem.directed_edges, graph.attributes, directed=True)
         table = HCM(random_state=cell.seed, workers=1, **settings).fit(graph).result_
         order = np.argsort(table["id"].to_numpy(), kind="stable")
         return {name: table[name].to_numpy()[order] for name in ("ahp", "iv", "hav")}

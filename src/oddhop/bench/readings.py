@@ -10,6 +10,7 @@ import torch
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
+from oddhop.errors import SettingsError
 from oddhop.evaluate.metrics import roc_auc
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
@@ -37,6 +38,8 @@ class TrainingInputs:
 
 def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False) -> TrainingInputs:
     """Run the stages before training; with ``raw_similarity`` edges are dropped by the attributes as given."""
+    if settings.directed:
+        raise SettingsError("directed=True: readings have no direction", "run the detector HCM")
     preparation = learn_preparation(
         graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
     )

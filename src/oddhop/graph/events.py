@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints, frozen
 from oddhop.errors import GraphError
+from oddhop.graph.adjacency import index_dtype
 
 NO_TIME = np.iinfo(np.int64).min
 NO_KIND = -1
@@ -80,6 +81,31 @@ class Events:
     times: Ints
     amounts: Floats
     kinds: Ints
+
+    @classmethod
+    def of_arcs(cls, sources: Ints, targets: Ints, nodes: int) -> Events:
+        """Return edges that have a direction and nothing else as events; loops are left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop.graph.events import Events
+        >>> events = Events.of_arcs(np.array([0, 2, 1]), np.array([1, 1, 1]), 3)
+        >>> events.indptr.tolist(), events.partners.tolist()
+        ([0, 1, 1, 1, 3, 4, 4], [1, 0, 2, 1])
+        """
+        apart = sources != targets
+        sources, targets = sources[apart].astype(np.int64), targets[apart].astype(np.int64)
+        rows, partners = np.concatenate([2 * sources, 2 * targets + 1]), np.concatenate([targets, sources])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=2 * nodes))])
+        return cls(
+            columns=EventColumns(),
+            indptr=frozen(indptr),
+            partners=frozen(partners[np.lexsort((partners, rows))].astype(index_dtype(nodes))),
+            times=frozen(np.empty(0, dtype=np.int64)),
+            amounts=frozen(np.empty((rows.size, 0))),
+            kinds=frozen(np.empty((rows.size, 0), dtype=np.int16)),
+        )
 
     @property
     def node_count(self) -> int:

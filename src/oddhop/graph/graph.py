@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints, frozen, lies_on_disk
+from oddhop.errors import GraphError
 from oddhop.graph import convert
 from oddhop.graph.adjacency import Repairs, keep_edges, symmetric_csr, upper_edges, upper_indptr
 from oddhop.graph.checks import (
@@ -81,17 +82,21 @@ class Graph:
         node_ids: npt.ArrayLike | None = None,
         *,
         attribute_names: Sequence[str] | None = None,
+        directed: bool = False,
     ) -> Graph:
         """Build a network from edges given as row positions, shape (2, edges).
 
         With ``node_ids`` the nodes are renumbered by sorted id, so that neither the order of the
-        nodes nor that of the edges changes a score.
+        nodes nor that of the edges changes a score. With ``directed`` the direction of the edges is
+        kept in ``events``; the adjacency is the same.
 
         Examples
         --------
         >>> from oddhop import Graph
         >>> Graph.from_arrays([[0, 1, 2], [1, 2, 0]], [[0.0], [0.5], [1.0]]).degrees.tolist()
         [2, 2, 2]
+        >>> Graph.from_arrays([[1], [0]], [[0.0], [0.5]], directed=True).events.columns.directed
+        True
         """
         matrix = checked_attributes(attributes)
         nodes = int(matrix.shape[0])
@@ -111,6 +116,7 @@ class Graph:
             node_ids=None if ids is None else frozen(ids),
             attribute_names=checked_names(attribute_names, int(matrix.shape[1])),
             repairs=repairs,
+            events=Events.of_arcs(sources, targets, nodes) if directed else None,
         )
 
     @classmethod
@@ -121,8 +127,11 @@ class Graph:
         node_ids: npt.ArrayLike | None = None,
         *,
         attribute_names: Sequence[str] | None = None,
+        directed: bool = False,
     ) -> Graph:
-        """Build a network from a square SciPy matrix; every non-zero entry is an edge.
+        """Build a network from a square SciPy matrix; every non-zero entry is an edge from its row to its column.
+
+        ``directed`` is that of :meth:`from_arrays`.
 
         Examples
         --------
@@ -132,15 +141,15 @@ class Graph:
         Repairs(loops=0, duplicates=0, one_way=1, weights=1, edge_columns=0, other_fields=0)
         """
         edges, weights = convert.edges_of_scipy(adjacency, attributes)
-        graph = cls.from_arrays(edges, attributes, node_ids, attribute_names=attribute_names)
+        graph = cls.from_arrays(edges, attributes, node_ids, attribute_names=attribute_names, directed=directed)
         return replace(graph, repairs=replace(graph.repairs, weights=weights))
 
     @classmethod
-    def from_networkx(cls, graph: Any, attributes: Sequence[str] | None = None) -> Graph:
+    def from_networkx(cls, graph: Any, attributes: Sequence[str] | None = None, *, directed: bool = False) -> Graph:
         """Build a network from a NetworkX graph whose nodes carry numbers or vectors of numbers.
 
         ``attributes`` names the node data to use, in order; left out, all of it is used. Nodes
-        must be all integers or all strings: they become the ids.
+        must be all integers or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`.
 
         Examples
         --------
@@ -151,16 +160,19 @@ class Graph:
         >>> Graph.from_networkx(ring).attribute_names
         ('age',)
         """
+        if directed and not graph.is_directed():
+            raise GraphError("directed=True, and the NetworkX graph is undirected", "give a DiGraph")
         edges, matrix, nodes, names = convert.parts_of_networkx(graph, attributes)
-        built = cls.from_arrays(edges, matrix, nodes, attribute_names=names)
+        built = cls.from_arrays(edges, matrix, nodes, attribute_names=names, directed=directed)
         # NetworkX names an undirected edge once: that is its way, not a fault of the data.
         return built if graph.is_directed() else replace(built, repairs=replace(built.repairs, one_way=0))
 
     @classmethod
-    def from_pyg(cls, data: Any) -> Graph:
+    def from_pyg(cls, data: Any, *, directed: bool = False) -> Graph:
         """Build a network from a PyTorch Geometric ``Data`` with ``x`` and ``edge_index``.
 
-        Edge attributes, labels and masks are not used; ``repairs`` counts them.
+        Edge attributes, labels and masks are not used; ``repairs`` counts them. ``directed`` is that of
+        :meth:`from_arrays`.
 
         Examples
         --------
@@ -173,7 +185,7 @@ class Graph:
         (Graph(2 nodes, 1 edge, 2 attributes), 1)
         """
         edges, values, edge_columns, other_fields = convert.parts_of_pyg(data)
-        graph = cls.from_arrays(edges, values)
+        graph = cls.from_arrays(edges, values, directed=directed)
         return replace(graph, repairs=replace(graph.repairs, edge_columns=edge_columns, other_fields=other_fields))
 
     @classmethod

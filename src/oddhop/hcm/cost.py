@@ -13,6 +13,7 @@ from oddhop.hcm.model import HEAD_UNITS, LEAN_ABOVE, PAIRS_AT_ONCE, Shape
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.subgraph import FEWEST, MOST_ENTRIES, MOST_SEEN
 
+ARROW_ROWS = 64  # bytes of an edge while its arrows are put in rows both ways
 LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
 # Bytes of a node when all are ranked: 195 for the table of results and what it is made of (benchmarks/ranking.py), and
 # 24 for its degree and how well the chains agree on it.
@@ -41,9 +42,9 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     held = BASE + size.reading + 8 * nodes + prepared
     if not size.mapped:
         held += wiring + 8 * nodes * min(size.attributes, settings.pca_above)
-    pairs = nodes * (nodes - 1) // 2
+    pairs = nodes * (nodes - 1) // (1 if settings.directed else 2)
     if settings.pair_labels == "sampled":
-        pairs = min(2 * pairs, settings.hop_classes * pool_pairs(settings, nodes))
+        pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
     snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
     embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
     if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
@@ -52,11 +53,12 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     training = _training_memory(nodes, edges, width, pairs, settings, workers)
     chains = 8 * settings.chains * nodes  # of one figure of the nodes; two are kept, and a third while they are made
     scored = max(embeddings, RANKED * nodes + 2 * chains, 3 * chains)  # embeddings are gone by the time of the ranking
+    rows = 2 if settings.directed else 1  # along the arrows and against them
     pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"
     return Cost(
         memory={
-            "purify": held + prepared + wiring + 3 * 4 * edges,
-            "hop pairs": held + prepared + wiring + LISTED * pairs + workers * 8 * nodes,
+            "purify": held + prepared + wiring + 3 * 4 * edges + (ARROW_ROWS * edges if settings.directed else 0),
+            "hop pairs": held + prepared + rows * wiring + LISTED * pairs + workers * 8 * nodes,
             "training": held + KEPT * pairs + training + snapshots,
             "scoring": held + KEPT * pairs + scored + (0 if in_folder else moments) + snapshots,
         },

@@ -46,6 +46,8 @@ class HCM(GraphDetector):
     Parameters
     ----------
     hop_classes : C: 1, 2, ..., C-1 and "C or more".
+    directed : whether hops follow the direction of the edges (see :doc:`method`). The network must have one:
+        ``Graph.from_arrays(..., directed=True)``, or an edge table whose rows are events.
     drop_ratio : share R of the least similar edges left out when hop labels are made.
     sampling_ratio : share S of the smallest class that a step draws from every class, up to
         ``pairs_per_step`` pairs in all.
@@ -105,6 +107,7 @@ class HCM(GraphDetector):
         self,
         *,
         hop_classes: int = 4,
+        directed: bool = False,
         drop_ratio: float = 0.2,
         sampling_ratio: float = 0.3,
         layers: int = 2,
@@ -134,6 +137,7 @@ class HCM(GraphDetector):
         max_memory: int | None = None,
     ) -> None:
         self.hop_classes = hop_classes
+        self.directed = directed
         self.drop_ratio = drop_ratio
         self.sampling_ratio = sampling_ratio
         self.layers = layers
@@ -170,7 +174,7 @@ class HCM(GraphDetector):
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
-        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes)
+        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes, settings.directed)
         plan = plan_chains(data.pairs, settings, run.seed)
         inputs, pairs = data.inputs, data.pairs
         if settings.samples_neighbours(graph.node_count):

@@ -30,6 +30,7 @@ from oddhop.explain.explanation import (
 )
 from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.graph import Graph
+from oddhop.hcm.arrows import arrows
 from oddhop.hcm.model import Inputs
 from oddhop.hcm.model_file import HCMModel
 from oddhop.hcm.rescore import Frozen, Surroundings, felt_by, freeze, hops_after, surroundings
@@ -55,6 +56,8 @@ def explain_nodes(
 ) -> Iterator[Explanation]:
     """Explain some nodes of a network, given by their numbers, one after the other."""
     graph, learned, settings = network.graph, model.learned, model.settings
+    if settings.directed:
+        arrows(graph)  # refuses a network without
     prepared = learned.preparation.apply(graph, settings.dtype)
     inputs = Inputs.of(prepared, settings.dtype)
     context = _Context(model, network, Columns(network), baseline)

@@ -4,6 +4,7 @@ The classes are 1, 2, ..., C-1 hops and "C or more"; the last holds every pair t
 within C-1 hops, so no search ever goes deeper. Pairs are taken from sampled sources. Around a
 source, one search runs to depth C-2. What lies farther is told from the other end: a node
 outside that ball is C-1 hops away when one of its neighbours lies on the ball's rim, else farther.
+With a direction, hops follow the arrows from the first node of a pair to the second.
 
 The law of a draw: **every ordered pair of class c whose first node is a sampled source is drawn
 Poisson(rate of c) times, independently of every other; where the rate would be 1 or more, exactly
@@ -43,10 +44,11 @@ class HopPairs:
 
     Attributes
     ----------
-    left, right : the two nodes of every pair.
+    left, right : the two nodes of every pair; with a direction, the hops lead from left to right.
     starts : where the pairs of each class begin; class c (counted from 0, so c+1 hops) is
         ``left[starts[c]:starts[c + 1]]``.
-    class_sizes : how many unordered pairs of each class the whole network has, exact or estimated.
+    class_sizes : how many unordered pairs of each class the whole network has, or with a direction ordered ones,
+        exact or estimated.
     exact : whether ``class_sizes`` was counted over all sources.
     """
 
@@ -78,11 +80,19 @@ class Batch:
 
 @dataclass(frozen=True)
 class Wiring:
-    """What a draw asks of a network as a whole: nodes, entries (two an edge), and the sum of squared degrees."""
+    """What a draw asks of a network as a whole.
+
+    Attributes
+    ----------
+    nodes, entries : nodes, and two entries an edge, or one an arrow.
+    squares : the sum of the squared degrees, or of the squared numbers of arrows into a node.
+    directed : whether a pair and its reverse are two pairs.
+    """
 
     nodes: int
     entries: int
     squares: float
+    directed: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,12 +174,14 @@ def sample_pairs(
         wired = np.flatnonzero(degrees)
         choice = Choice.of_wired(wired, wired.size, max_sources)
     counts, rim_edges = _count(network, classes, choice.pilot, workers)
-    wiring = Wiring(degrees.size, network.indices.size, float((degrees.astype(float) ** 2).sum()))
+    backwards = network.backwards
+    squares = float((np.diff(backwards[0]).astype(float) ** 2).sum())
+    wiring = Wiring(degrees.size, network.indices.size, squares, network.into is not None)
     draw = plan_draw(wiring, choice, Pilot(counts, rim_edges), pairs_per_class, seed)
 
     def draw_some(block: Ints) -> Drawn:
         drawn: Drawn = draw_block(
-            network.indptr, network.indices, block, classes, draw.rates, draw.expand, np.uint64(draw.key)
+            network.indptr, network.indices, backwards, block, classes, draw.rates, draw.expand, np.uint64(draw.key)
         )
         return drawn
 
@@ -192,7 +204,7 @@ def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: P
     """
 
     def list_all(block: Ints) -> Drawn:
-        listed: Drawn = list_block(network.indptr, network.indices, block, classes)
+        listed: Drawn = list_block(network.indptr, network.indices, block, classes, network.into is not None)
         return listed
 
     parts = _from_all(list_all, np.arange(network.indptr.size - 1), workers, progress)
@@ -236,8 +248,9 @@ def plan_draw(wiring: Wiring, choice: Choice, pilot: Pilot, pairs_per_class: int
     rates = np.zeros(pilot.counts.size)
     some = pilot.counts > 0
     rates[some] = pairs_per_class * choice.pilot.size / (pilot.counts[some] * choice.sources.size)
-    sizes = pilot.counts * choice.population / (2 * choice.pilot.size)
-    sizes[0] = wiring.entries / 2  # this class is known: the edges
+    seen = 1 if wiring.directed else 2  # how often a pair is met when all nodes are sources
+    sizes = pilot.counts * choice.population / (seen * choice.pilot.size)
+    sizes[0] = wiring.entries / seen  # this class is known: the edges
     return Draw(
         rates=rates,
         expand=_reading_the_rim_is_cheaper(wiring, rates, pilot.rim_edges / choice.pilot.size),

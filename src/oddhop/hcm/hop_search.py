@@ -61,22 +61,24 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
 
 
 @compiled
-def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, Ints, Ints]:
-    """List every pair (source, higher node) with its class."""
+def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int, ordered: bool) -> tuple[Ints, Ints, Ints]:
+    """List every pair (source, higher node) with its class; ``ordered``, every pair (source, other node)."""
     nodes = indptr.size - 1
     mark = np.zeros(nodes, dtype=np.uint8)
     queue = np.empty(nodes, dtype=indices.dtype)
     ends = np.zeros(classes, dtype=np.int64)
     size = 0
     for k in range(sources.size):
-        size += nodes - 1 - sources[k]
+        size += nodes - 1 - (0 if ordered else sources[k])
     left = np.empty(size, dtype=indices.dtype)
     right = np.empty(size, dtype=indices.dtype)
     labels = np.empty(size, dtype=np.int8)
     end = 0
     for k in range(sources.size):
         search(indptr, indices, sources[k], classes - 1, mark, queue, ends)
-        for node in range(sources[k] + 1, nodes):
+        for node in range(0 if ordered else sources[k] + 1, nodes):
+            if node == sources[k]:
+                continue
             left[end] = sources[k]
             right[end] = node
             labels[end] = mark[node] - 2 if mark[node] > 0 else classes - 1
@@ -87,13 +89,21 @@ def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tupl
 
 @compiled
 def draw_block(
-    indptr: Ints, indices: Ints, sources: Ints, classes: int, rates: Floats, expand: bool, key: np.uint64
+    indptr: Ints,
+    indices: Ints,
+    backwards: tuple[Ints, Ints],
+    sources: Ints,
+    classes: int,
+    rates: Floats,
+    expand: bool,
+    key: np.uint64,
 ) -> tuple[Ints, Ints, Ints]:
     """Draw pairs (source, node) by the law of hops.py: Poisson(rate) times each, once at rate >= 1.
 
     The candidates of a class stand in a row: the nodes of a level, the edges of the rim, or all
     nodes. Striding along the row with exponential steps of mean 1 / rate lands on every candidate
-    Poisson(rate) times. What was proposed but is not of the class is passed over.
+    Poisson(rate) times. What was proposed but is not of the class is passed over. ``backwards`` is the adjacency
+    against the arrows, or the same again where edges have no direction.
     """
     nodes = indptr.size - 1
     mark = np.zeros(nodes, dtype=np.uint8)
@@ -130,7 +140,7 @@ def draw_block(
                         continue
                     # Nobody of the far class touches the rim. A node with several neighbours there is met from
                     # each, and only the first of them may propose it.
-                    if not expand and _first_on_rim(indptr, indices, node, rim_mark, mark) != via[k]:
+                    if not expand and _first_on_rim(backwards[0], backwards[1], node, rim_mark, mark) != via[k]:
                         continue
                 left[end], right[end], labels[end] = source, node, label
                 end += 1

@@ -1,7 +1,7 @@
 """The model: a graph convolutional network and a hop head, over one flat vector of weights.
 
     H(1) = relu(S X W0),  H(l+1) = relu(S H(l) Wl),  Z = S H(L-1) W(L-1)     (no relu after the last)
-    logits(m, n) = relu(|Z_m - Z_n| V0 + b0) V1 + b1
+    logits(m, n) = relu(|Z_m - Z_n| V0 + b0) V1 + b1     (with a direction, without the absolute value)
 
 S is the normalised adjacency. S X does not depend on the weights: it is computed once. The flat
 vector keeps samplers simple: a state is a vector, a posterior sample is a copy of it.
@@ -31,7 +31,7 @@ LEAN_ABOVE = 2**27  # values of a hidden layer (half a gigabyte); larger ones ar
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes that fix how a flat weight vector is read.
+    """The sizes that fix how a flat weight vector is read, and whether the head tells a pair from its reverse.
 
     Examples
     --------
@@ -44,6 +44,7 @@ class Shape:
     hidden: int
     layers: int
     classes: int
+    directed: bool = False
 
     @property
     def parts(self) -> list[tuple[int, ...]]:
@@ -98,7 +99,15 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
         z = convolve(torch.relu_(z), inputs.convolution, fields[number], rows[number + 1]) @ layer
     places = torch.from_numpy(place)
     loss: torch.Tensor = HeadLoss.apply(  # type: ignore[no-untyped-call]
-        z, v0, b0, v1, b1, places[: batch.left.size], places[batch.left.size :], torch.from_numpy(batch.labels)
+        z,
+        v0,
+        b0,
+        v1,
+        b1,
+        places[: batch.left.size],
+        places[batch.left.size :],
+        torch.from_numpy(batch.labels),
+        shape.directed,
     )
     return loss
 
@@ -129,6 +138,7 @@ class HeadLoss(torch.autograd.Function):
         left: torch.Tensor,
         right: torch.Tensor,
         labels: torch.Tensor,
+        directed: bool,
     ) -> torch.Tensor:
         """Give the loss, and keep its gradients for the backward pass."""
         grad_z, grad_v0, grad_b0, grad_v1, grad_b1 = grads = [torch.zeros_like(t) for t in (z, v0, b0, v1, b1)]
@@ -136,7 +146,7 @@ class HeadLoss(torch.autograd.Function):
         for a in range(0, labels.numel(), PAIRS_AT_ONCE):
             m, n, label = (t[a : a + PAIRS_AT_ONCE] for t in (left, right, labels))
             gap = pair_gaps(z, m, n)
-            distance = gap.abs()
+            distance = gap if directed else gap.abs()
             units = torch.addmm(b0, distance, v0).relu_()
             log_p = torch.log_softmax(torch.addmm(b1, units, v1), dim=1)
             loss -= log_p.gather(1, label[:, None]).sum()
@@ -148,7 +158,9 @@ class HeadLoss(torch.autograd.Function):
             g_units = torch.ops.aten.threshold_backward(g @ v1.t(), units, 0)
             grad_v0.addmm_(distance.t(), g_units)
             grad_b0 += g_units.sum(0)
-            g_gap = (g_units @ v0.t()).mul_(gap.sign_())
+            g_gap = g_units @ v0.t()
+            if not directed:
+                g_gap.mul_(gap.sign_())
             grad_z.index_add_(0, m, g_gap)
             grad_z.index_add_(0, n, g_gap, alpha=-1.0)
         ctx.grads = [grad.div_(labels.numel()) for grad in grads]
@@ -157,7 +169,7 @@ class HeadLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Hand over the gradients found on the way forward."""
-        return (*(grad * upstream[0] for grad in ctx.grads), None, None, None)
+        return (*(grad * upstream[0] for grad in ctx.grads), None, None, None, None)
 
 
 def embed(
@@ -214,7 +226,8 @@ def expected_hops(
     Where ``z`` is in bfloat16 the head's products are, too. ``right`` numbers rows of ``others``, where given.
     """
     *_, v0, b0, v1, b1 = (part.to(z.dtype) for part in shape.read(weights))
-    distance = pair_gaps(z, left, right, others).abs_()
+    distance = pair_gaps(z, left, right, others)
+    distance = distance if shape.directed else distance.abs_()
     logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1).to(weights.dtype)
     hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
     return torch.softmax(logits, dim=1) @ hops

@@ -53,7 +53,7 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     """Put together what a file holds, checked; return it and how many attributes it takes."""
     arrays, shape = parts.arrays, Shape(**parts.info["shape"])
     # First of all: a shape of a billion layers would take all memory to be worked out.
-    if (shape.hidden, shape.layers, shape.classes) != (settings.hidden, settings.layers, settings.hop_classes):
+    if shape != Shape(shape.attributes, settings.hidden, settings.layers, settings.hop_classes, settings.directed):
         raise ValueError(f"the shape {shape} does not fit the settings")
     weights = arrays["weights"]
     components = arrays.get("components")

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import PURIFY, mix, word
-from oddhop.graph.adjacency import keep_edges, upper_edges
+from oddhop.graph.adjacency import index_dtype, keep_edges, upper_edges
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import is_binary
+from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 
 EDGES_AT_ONCE = 262_144
 HUB = 2**17
@@ -26,11 +28,13 @@ class Purified:
 
     Attributes
     ----------
-    indptr, indices : the adjacency that is left.
+    indptr, indices : the adjacency that is left; with a direction, where the arrows of a node lead.
     dropped : how many edges were dropped, floor(drop_ratio x edges).
     tied : how many dropped edges stood at the very threshold, where a seeded hash decided.
     measure : "cosine" or "jaccard".
     hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
+    into : with a direction, where the arrows into a node come from, in the same form as ``indptr`` and ``indices``;
+        None without, where that is the same.
     """
 
     indptr: Ints
@@ -39,10 +43,16 @@ class Purified:
     tied: int
     measure: str
     hubs: int = 0
+    into: tuple[Ints, Ints] | None = None
+
+    @property
+    def backwards(self) -> tuple[Ints, Ints]:
+        """The adjacency to search against the arrows."""
+        return (self.indptr, self.indices) if self.into is None else self.into
 
 
-def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> Purified:
-    """Drop exactly floor(drop_ratio x edges) edges, the least similar first.
+def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, directed: bool = False) -> Purified:
+    """Drop exactly floor(drop_ratio x edges) edges, the least similar first; with ``directed`` give their arrows.
 
     Examples
     --------
@@ -56,7 +66,7 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
     measure = "jaccard" if is_binary(graph.attributes) else "cosine"
     drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
     hubs = graph.degrees > HUB
-    if drop == 0 and not hubs.any():
+    if drop == 0 and not hubs.any() and not directed:
         return Purified(graph.indptr, graph.indices, 0, 0, measure)
     keep, tied = _alike(graph, measure, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
     if hubs.any():
@@ -65,8 +75,28 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1) -> P
         keep, hubs = (
             (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
         )  # of a star nothing would be left
-    indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
-    return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()))
+    into = None
+    if directed:
+        (indptr, indices), into = _arrow_rows(graph, keep)
+    else:
+        indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
+    return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()), into)
+
+
+def _arrow_rows(graph: Graph, keep: Bools) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """Give the arrows of the marked edges by the node that they leave, and by the node that they reach."""
+    left, right = (end[keep] for end in graph.ends(0, graph.edge_count))
+    ways = arrows(graph)[keep]
+    forward, backward = (ways & way > 0 for way in (FORWARD, BACKWARD))
+    tails = np.concatenate([left[forward], right[backward]])
+    heads = np.concatenate([right[forward], left[backward]])
+    ones = np.ones(tails.size, dtype=np.int8)
+    matrix = sp.csr_array((ones, (tails, heads)), shape=2 * (graph.node_count,))
+    return _rows(matrix), _rows(matrix.T.tocsr())
+
+
+def _rows(matrix: sp.csr_array) -> tuple[Ints, Ints]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(index_dtype(matrix.shape[0]))
 
 
 def _alike(graph: Graph, measure: str, drop: int, seed: int, workers: int) -> tuple[Bools, int]:

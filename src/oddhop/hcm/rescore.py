@@ -21,6 +21,7 @@ import torch
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Inputs, receptive_fields
@@ -34,7 +35,7 @@ UNITS_AT_ONCE = 32  # of a hidden layer; so large a block goes back to the syste
 class Frozen:
     """What the convolutions give in some rows of the unchanged network, by layer: (samples, rows, hidden).
 
-    ``weights`` are the parts of the model, samples first.
+    ``weights`` are the parts of the model, samples first; ``directed`` says whether it follows arrows.
     """
 
     rows: Ints
@@ -42,6 +43,7 @@ class Frozen:
     weights: tuple[torch.Tensor, ...]
     prepared: Graph
     inputs: Inputs
+    directed: bool
 
 
 def freeze(
@@ -71,7 +73,7 @@ def freeze(
     for done, _ in enumerate(map_blocks(fill, range(len(flat)), workers=workers), 1):
         progress("explaining", done, len(flat))
     parts = tuple(torch.stack(part) for part in zip(*(shape.read(one) for one in flat), strict=True))
-    return Frozen(rows, sums, parts, prepared, inputs)
+    return Frozen(rows, sums, parts, prepared, inputs, shape.directed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,7 @@ class Surroundings:
     x : prepared attributes.
     outside : what comes from the rest of the network, by layer.
     weights : the parts of the model, samples first.
+    along : how much the prediction to a neighbour and that from it count, (2, neighbours); None without a direction.
     """
 
     nodes: Ints
@@ -94,6 +97,7 @@ class Surroundings:
     x: torch.Tensor
     outside: tuple[torch.Tensor, ...]
     weights: tuple[torch.Tensor, ...]
+    along: torch.Tensor | None
 
 
 def surroundings(frozen: Frozen, nodes: Ints) -> Surroundings:
@@ -112,7 +116,15 @@ def surroundings(frozen: Frozen, nodes: Ints) -> Surroundings:
         here = sums[:, places]
         outside.append(here / weight - joined @ (weight * hidden))
         source = here
-    return Surroundings(nodes, joined, degrees, x, tuple(outside), frozen.weights)
+    along = _along(graph.events, nodes).to(x.dtype) if frozen.directed and graph.events is not None else None
+    return Surroundings(nodes, joined, degrees, x, tuple(outside), frozen.weights, along)
+
+
+def _along(events: Events, nodes: Ints) -> torch.Tensor:
+    own = events.of_nodes(int(nodes[0]), int(nodes[0]) + 1)
+    sent, received = np.split(own.partners, own.indptr[1:2])
+    there = np.stack([np.isin(nodes[1:], partners) for partners in (sent, received)])
+    return torch.from_numpy(there / there.sum(axis=0))
 
 
 def hops_after(
@@ -162,11 +174,17 @@ def _hops(
         hidden = torch.bmm(flat, layer).view(samples, changes, size, -1)
         if number + 1 < len(layers):
             hidden = torch.relu(hidden)
-    gaps = (hidden[:, :, 1:] - hidden[:, :, :1]).abs().reshape(samples, changes * (size - 1), -1)
-    units = torch.relu(torch.baddbmm(b0[:, None], gaps, v0))
-    logits = torch.baddbmm(b1[:, None], units, v1)
-    classes = torch.arange(1, logits.shape[2] + 1, dtype=logits.dtype)
-    return (torch.softmax(logits, dim=2) @ classes).view(samples, changes, size - 1)
+    gaps = (hidden[:, :, 1:] - hidden[:, :, :1]).reshape(samples, changes * (size - 1), -1)
+
+    def expected(gaps: torch.Tensor) -> torch.Tensor:
+        units = torch.relu(torch.baddbmm(b0[:, None], gaps, v0))
+        logits = torch.baddbmm(b1[:, None], units, v1)
+        classes = torch.arange(1, logits.shape[2] + 1, dtype=logits.dtype)
+        return (torch.softmax(logits, dim=2) @ classes).view(samples, changes, size - 1)
+
+    if around.along is None:
+        return expected(gaps.abs())
+    return around.along[0] * expected(-gaps) + around.along[1] * expected(gaps)
 
 
 def felt_by(frozen: Frozen, around: Surroundings, removed: Bools) -> torch.Tensor | None:

@@ -11,7 +11,8 @@ with T. Both AHP and IV are means over the chains: AHP of AHP_c, and IV of
 
     IV_c(i) = mean over the edges of i of  var_c(e) + (mean_c(e) - mean(e))^2,
 
-which is what the uncertainty of a score is told from (see ``ranking.py``).
+which is what the uncertainty of a score is told from (see ``ranking.py``). With a direction, y_t(e) is the prediction
+along the arrow of e, and the mean of both where e has two.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.detector.ranking import spans
 from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
+from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Inputs, Shape, embed, expected_hops
 
@@ -107,6 +109,7 @@ def score_nodes(
     chains, samples = posterior.weights.shape[:2]
     nodes, edges = graph.node_count, graph.edge_count
     dtype = posterior.weights.dtype
+    ways = arrows(graph) if posterior.shape.directed else None
     within, sealed = _kept(folder, chains, nodes)
     first = len(sealed)
     shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
@@ -118,7 +121,7 @@ def score_nodes(
         for sample in range(samples):
             weights = torch.from_numpy(posterior.weights[chain, sample])
             z = embed(weights, posterior.shape, inputs, coarse=coarse, workers=workers)
-            sums = _add_sample(weights, sample, posterior.shape, z, graph, mean, square, workers)
+            sums = _add_sample(weights, sample, posterior.shape, z, graph, ways, mean, square, workers)
             moments["draws"][chain, sample] = _over_degree(sums, graph)
             progress("scoring", chain * samples + sample + 1, chains * samples)
         (within[chain],) = _node_means(_variances(square, samples), 1, graph)
@@ -170,15 +173,26 @@ def _add_sample(
     shape: Shape,
     z: torch.Tensor,
     graph: Graph,
+    ways: Ints | None,
     mean: Floats,
     square: Floats,
     workers: int,
 ) -> Floats:
     """Move the running moments of every edge by one sample; give the sums over each node's edges."""
 
+    def expected(left: Ints, right: Ints) -> Floats:
+        hops: Floats = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
+        return hops
+
     def predict(start: int) -> tuple[Ints, Ints, Floats]:
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        hops = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
+        if ways is None:
+            hops = expected(left, right)
+        else:
+            way = ways[start : start + left.size]
+            against, both = way == BACKWARD, way == FORWARD | BACKWARD
+            hops = expected(np.where(against, right, left), np.where(against, left, right))
+            hops[both] = (hops[both] + expected(right[both], left[both])) / 2
         welford(hops, sample + 1, mean[start : start + left.size], square[start : start + left.size])
         return left, right, hops
 

@@ -23,6 +23,7 @@ class HCMSettings(DetectorSettings):
     """
 
     hop_classes: int = Field(4, ge=2, le=16)
+    directed: bool = False
     drop_ratio: float = Field(0.2, ge=0, lt=1)
     sampling_ratio: float = Field(0.3, gt=0, le=1)
     layers: int = Field(2, ge=1, le=8)

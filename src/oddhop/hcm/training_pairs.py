@@ -44,7 +44,7 @@ def training_data(
     """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
     prepared = preparation.apply(graph, settings.dtype)
     inputs = Inputs.of(prepared, settings.dtype)
-    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers)
+    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers, directed=settings.directed)
     progress("preparing", 1, 1)
     pairs = labelled_pairs(purified, settings, seed, workers, progress)
     return TrainingData(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))

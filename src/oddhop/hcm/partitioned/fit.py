@@ -64,6 +64,8 @@ def fit_partitions(
             "a network in partitions is learned from a sample, for no process holds the whole",
             "leave both out, or fit on one machine",
         )
+    if settings.directed:
+        raise SettingsError("directed=True: hops over partitions have no direction", "leave it out, or fit in memory")
     settings = settings.model_copy(update={"training": "sampled"})
     stored = open_stored(graph)
     manifest = stored.manifest

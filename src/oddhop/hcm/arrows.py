@@ -1,0 +1,50 @@
+"""Arrows: which way the edges of a network go, as its events have it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oddhop.base.arrays import Ints
+from oddhop.base.kernels import compiled
+from oddhop.errors import GraphError
+from oddhop.graph.adjacency import first_not_below
+from oddhop.graph.graph import Graph
+
+FORWARD, BACKWARD = 1, 2
+
+
+def arrows(graph: Graph) -> Ints:
+    """Return for every edge (u, v), u < v, whether events go from u to v (1), from v to u (2), or both ways (3).
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.hcm.arrows import arrows
+    >>> arrows(Graph.from_arrays([[0, 2, 1, 0], [1, 1, 0, 2]], [[0.0], [1.0], [2.0]], directed=True)).tolist()
+    [3, 1, 2]
+    """
+    events = graph.events
+    if events is None or not events.columns.directed:
+        raise GraphError(
+            "HCM with directed=True follows the direction of edges, and this network has none",
+            "make it with directed=True (Graph.from_arrays, read_network), without flows=False",
+            command="say --directed, without --no-flows",
+        )
+    out = np.zeros(graph.edge_count, dtype=np.uint8)
+    _mark(graph.indptr, graph.indices, graph.upper, events.indptr, events.partners, out)
+    bare = int(np.count_nonzero(out == 0))
+    if bare:
+        raise GraphError(f"{bare} of {out.size} edges have no event that gives their direction", "leave them out")
+    return out
+
+
+@compiled
+def _mark(indptr: Ints, indices: Ints, upper: Ints, starts: Ints, partners: Ints, out: Ints) -> None:
+    for u in range(indptr.size - 1):
+        for k in range(starts[2 * u], starts[2 * u + 1]):
+            low, high = min(u, partners[k]), max(u, partners[k])
+            end = indptr[low + 1]
+            first = end - (upper[low + 1] - upper[low])
+            place = first_not_below(indices, first, end, high)
+            if place < end and indices[place] == high:  # an edge may have been taken out since
+                out[upper[low] + place - first] |= FORWARD if u == low else BACKWARD
