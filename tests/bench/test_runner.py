@@ -15,16 +15,16 @@ import pytest
 from oddhop.bench.cells import SCRIPT, TRAINING, Cell, Injection, curve_of, figures_of, load_problem, scores_of
 from oddhop.bench.child import run, versions
 from oddhop.bench.runner import read_lines, run_cell, run_cells
-from oddhop.bench.suites import INJECTED, SUITES, suite
+from oddhop.bench.suites import INJECTED, INJECTIONS, SUITES, suite
 from oddhop.errors import OddhopError, RunFolderError, SettingsError
 
+# coauthor_cs stands in for ACM, too: nothing is chosen by it any more.
 HELD_OUT = {
     "bond_inj_amazon",
     "citation_injected",
     "dblp_injected",
     "tolokers",
     "ctu13_botnet_20110815",
-    "coauthor_cs",
     "coauthor_physics",
     "amazon_photo",
 }
@@ -41,7 +41,7 @@ def test_suites_keep_away_from_held_out_networks_and_have_every_cell_once() -> N
 
 
 def test_the_first_cells_of_the_paper_suite_are_hcm_on_the_papers_networks() -> None:
-    first = suite("paper")[: len(INJECTED)]
+    first = suite("paper")[: INJECTIONS * len(INJECTED)]
     assert {(cell.network, cell.detector) for cell in first} == {(name, "HCM") for name in INJECTED}
 
 

@@ -59,6 +59,8 @@ class HCM(GraphDetector):
     random_state : a seed, or None for a fresh one; ``seed_`` has the one that was used.
     step_size, initial_step_factor : the step after burn-in; during burn-in it falls from ``initial_step_factor``
         times that.
+    preconditioned : True divides each step by the root mean square of the gradient, False is SGLD as the paper
+        prints it; its step of 0.01 is ``step_size=0.01, initial_step_factor=1``.
     weight_decay : precision of the prior, in units of the mean loss.
     temperature : of the posterior on the mean loss; None is 1 / (classes x smallest class), and no
         more than 1e-4.
@@ -121,6 +123,7 @@ class HCM(GraphDetector):
         thin: int = 10,
         step_size: float = 0.002,
         initial_step_factor: float = 10.0,
+        preconditioned: bool = True,
         weight_decay: float = 5e-8,
         temperature: float | None = None,
         pairs_per_step: int = 8_192,
@@ -151,6 +154,7 @@ class HCM(GraphDetector):
         self.thin = thin
         self.step_size = step_size
         self.initial_step_factor = initial_step_factor
+        self.preconditioned = preconditioned
         self.weight_decay = weight_decay
         self.temperature = temperature
         self.pairs_per_step = pairs_per_step

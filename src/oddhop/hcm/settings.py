@@ -36,6 +36,7 @@ class HCMSettings(DetectorSettings):
     thin: int = Field(10, ge=1)
     step_size: float = Field(0.002, gt=0)
     initial_step_factor: float = Field(10.0, ge=1)
+    preconditioned: bool = True
     weight_decay: float = Field(5e-8, ge=0)
     temperature: float | None = Field(None, ge=0)
     pairs_per_step: int = Field(8_192, ge=1)

@@ -77,6 +77,7 @@ def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
         temperature=temperature if settings.sampler == "sgld" else 0.0,
         weight_decay=settings.weight_decay,
         warm=settings.initial_step_factor,
+        preconditioned=settings.preconditioned,
     )
     per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
     return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)
