@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.kernels import compiled, compiled_unordered
+from oddhop.base.kernels import compiled
 from oddhop.base.randomness import START_VECTOR
 from oddhop.graph.adjacency import both_ways
 from oddhop.graph.disk import Partition
 from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
-from oddhop.odd.row_blocks import block_sums, summed
+from oddhop.odd.row_blocks import block_sums, summed, weighted_product
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
@@ -163,15 +163,9 @@ def _residuals(
 ) -> None:
     """Write what is left of the entries below ``stop``, from ``cursor`` on; the same bits from either end."""
     for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            explained = _explained(values, own, i, theirs, indices[cursor[i]] - start)
-            out[cursor[i]] = min(max(1.0 - explained, 0.0), 1.0)
-            cursor[i] += 1
-
-
-@compiled_unordered
-def _explained(values: Floats, own: Floats, i: int, theirs: Floats, j: int) -> float:
-    total: float = own[i, 0] - own[i, 0]  # of the type of the vectors
-    for k in range(values.size):
-        total += values[k] * (own[i, k] * theirs[j, k])
-    return total
+        entry, end = cursor[i], indptr[i + 1]
+        while entry < end and indices[entry] < stop:
+            explained = weighted_product(values, own, i, theirs, indices[entry] - start)
+            out[entry] = min(max(1.0 - explained, 0.0), 1.0)
+            entry += 1
+        cursor[i] = entry

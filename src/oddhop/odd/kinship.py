@@ -16,7 +16,7 @@ from oddhop.base.files import Arrays
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, mix, word
-from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed
+from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed, weighted_product
 from oddhop.odd.stranger import Kinship, Ratio, corrected, sums_beyond_chance, turned, whitening, with_variances
 from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner
@@ -283,16 +283,15 @@ def _ratios(
 ) -> None:
     """Write f of the entries below ``stop``, from ``cursor`` on; the bits are those of the entry at the other end."""
     for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            j = indices[cursor[i]] - start
-            product = 0.0
-            for k in range(across.size):
-                product += across[k] * (faces[i, k] * theirs[j, k])
-            ratio = constant + (own[i] + their_own[j]) - product
-            f[cursor[i]] = ratio
+        entry, end = cursor[i], indptr[i + 1]
+        while entry < end and indices[entry] < stop:
+            j = indices[entry] - start
+            ratio = constant + (own[i] + their_own[j]) - weighted_product(across, faces, i, theirs, j)
+            f[entry] = ratio
             sums[i] += ratio
             squares[i] += ratio * ratio
-            cursor[i] += 1
+            entry += 1
+        cursor[i] = entry
 
 
 @compiled

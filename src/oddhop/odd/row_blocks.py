@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.kernels import compiled
+from oddhop.base.kernels import compiled, compiled_unordered
 from oddhop.base.randomness import mix, unit
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import Array, Store
@@ -122,6 +122,15 @@ def add_rows(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, t
                     group[:] = 0
             entry += 1
         cursor[i] = entry
+
+
+@compiled_unordered
+def weighted_product(weights: Floats, own: Floats, i: int, theirs: Floats, j: int) -> float:
+    """Give the weighted inner product of a row and another, in their precision; the same bits from either end."""
+    total: float = own[i, 0] - own[i, 0]  # of the type of the rows
+    for k in range(weights.size):
+        total += weights[k] * (own[i, k] * theirs[j, k])
+    return total
 
 
 @compiled

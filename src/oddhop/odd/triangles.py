@@ -1,6 +1,7 @@
 """Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
 
-The owner of the lower end of an edge works out what its ends have in common, and the owner of the other reads it there.
+The owner of the end with more neighbours works out what the ends of an edge have in common: its row is a table, in
+which the row of the other end is looked up. The owner of that end reads it there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from oddhop.partitions.task import TaskRunner
 
 STAGE = "cliques"
 LARGEST = 12
+SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
 LEFT, TIE_SUMS, LARGEST_TIES = "left", "tie_sums", "largest"
 
 
@@ -56,11 +58,8 @@ def _write_common(store: Store, number: int) -> None:
     common, cursor = store.entry_room("common", number, np.float32), rows.indptr[:-1].copy()
     for peer in store.peers:
         theirs = store.peer_rows(peer)
-        if theirs.stop > rows.start:
-            ours = rows.indptr, rows.indices, cursor, left
-            _common(rows.start, *ours, theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer), common)
-        else:
-            _pass_by(rows.indptr, rows.indices, cursor, theirs.stop)
+        ours = rows.indptr, rows.indices, cursor, left
+        _common(rows.start, *ours, theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer), common)
     store.write("common", number, common)
 
 
@@ -87,13 +86,6 @@ def _leave(indptr: Ints, residuals: Floats, f: Floats, left: Floats, sums: Float
 
 
 @compiled
-def _pass_by(indptr: Ints, indices: Ints, cursor: Ints, stop: int) -> None:
-    for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            cursor[i] += 1
-
-
-@compiled
 def _common(
     first: int,
     indptr: Ints,
@@ -106,20 +98,63 @@ def _common(
     their_left: Floats,
     common: Floats,
 ) -> None:
-    """Write, for entries to higher nodes, the sum over common neighbours of the product of the two other weights."""
-    stop = start + their_indptr.size - 1
+    """Write, for entries that are this end's, the sum over common neighbours of the product of the two other weights.
+
+    They are summed along the row of the other end, so in the order of their numbers.
+    """
+    stop, longest = start + their_indptr.size - 1, 0
     for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            j = indices[cursor[i]]
-            if j > first + i:
-                row = their_indptr[j - start], their_indptr[j - start + 1]
-                # Walk the shorter row and look its nodes up in the longer one: a hub costs its neighbours little.
-                if indptr[i + 1] - indptr[i] <= row[1] - row[0]:
-                    found = in_rows(indices, left, indptr[i], indptr[i + 1], their_indices, their_left, row[0], row[1])
-                else:
-                    found = in_rows(their_indices, their_left, row[0], row[1], indices, left, indptr[i], indptr[i + 1])
-                common[cursor[i]] = found
-            cursor[i] += 1
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    table, weights = np.full(_room(longest), -1, indices.dtype), np.empty(_room(longest), left.dtype)
+    for i in range(indptr.size - 1):
+        entry, end = cursor[i], indptr[i + 1]
+        if entry == end or indices[entry] >= stop:
+            continue
+        degree = end - indptr[i]
+        mask = _room(degree) - 1
+        for e in range(indptr[i], end):
+            slot = _slot(table, mask, indices[e])
+            table[slot], weights[slot] = indices[e], left[e]
+        while entry < end and indices[entry] < stop:
+            j = indices[entry]
+            row = their_indptr[j - start], their_indptr[j - start + 1]
+            if is_ours(first + i, degree, j, row[1] - row[0]):
+                total = 0.0
+                for e in range(row[0], row[1]):
+                    slot = _slot(table, mask, their_indices[e])
+                    if table[slot] >= 0:
+                        total += their_left[e] * weights[slot]
+                common[entry] = total
+            entry += 1
+        cursor[i] = entry
+        table[: mask + 1] = -1
+
+
+@compiled
+def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
+    """Tell whether an edge is worked out from this end: the one with more neighbours, for it walks the rows of others.
+
+    So a hub costs its neighbours nothing, and no row is walked more often than it is long.
+    """
+    return its_degree < degree or (its_degree == degree and other > node)
+
+
+@compiled
+def _room(count: int) -> int:
+    """Give the size of a table for so many nodes, a power of 2 of which at most a quarter is taken."""
+    size = 4
+    while size < 4 * count:
+        size *= 2
+    return size
+
+
+@compiled
+def _slot(table: Ints, mask: int, node: int) -> int:
+    """Give the place of a node in a table, or the free one that it would take."""
+    slot = (np.int64(node) * SPREAD >> 16) & mask
+    while table[slot] >= 0 and table[slot] != node:
+        slot = (slot + 1) & mask
+    return slot  # type: ignore[return-value]
 
 
 @compiled
@@ -145,7 +180,7 @@ def _largest(
         while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
             e, j = cursor[i], indices[cursor[i]] - start
             shared = common[e]
-            if j + start < first + i:  # it was worked out from the other end
+            if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
                 shared = their_common[first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)]
             surprise = surprise_of(left[e], shared, sums[i], their_sums[j], chance)
             place = 0
