@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from oddhop.bench import suites
 from oddhop.bench.cells import HCM_NAME
 from oddhop.bench.published import PAPER_NETWORKS, PAPER_SIZES, SIZES_DIFFER, paper_figure
-from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, summarise, table
+from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, signed, summarise, table
 
 STATISTICS = ("nodes", "edges", "attributes", "anomalies")
 SCORES = ("ahp", "iv", "hav")
@@ -51,7 +51,7 @@ def best_of(lines: Lines) -> str:
             single = [summarise(lines, [cell], score).mean for cell in cells]
             known = [area for area in single if area is not None]
             theirs = paper_figure(network, f"HCM {score}") or 0.0
-            chosen = [digits(max(known)), _signed(max(known) - theirs)] if known else [NOT_RUN, "-"]
+            chosen = [digits(max(known)), signed(max(known) - theirs)] if known else [NOT_RUN, "-"]
             kind = "injections" if network in suites.INJECTED else "seeds"
             rows.append(
                 [title, score.upper(), digits(theirs), summarise(lines, cells, score), f"{len(cells)} {kind}", *chosen]
@@ -82,7 +82,7 @@ def variance(lines: Lines) -> str:
     rows = []
     for network, title in PAPER_NETWORKS.items():
         ahp, iv, hav = (summarise(lines, suites.group(network, HCM_NAME), score) for score in SCORES)
-        theirs = _signed((paper_figure(network, "HCM hav") or 0.0) - (paper_figure(network, "HCM ahp") or 0.0))
+        theirs = signed((paper_figure(network, "HCM hav") or 0.0) - (paper_figure(network, "HCM ahp") or 0.0))
         rows.append([title, iv, _side(iv), theirs, _gain(ahp, hav)])
     return table(["network", "IV alone", "on anomalous nodes", "HAV - AHP, paper", "HAV - AHP, ours"], rows)
 
@@ -93,7 +93,7 @@ def directions(lines: Lines) -> str:
     for network in suites.LABELLED:
         title = PAPER_NETWORKS[network]
         theirs = [paper_figure(network, f"HCM {score}") or 0.0 for score in ("ahp", "hav")]
-        rows.append([title, "paper", *map(digits, theirs), _signed(theirs[1] - theirs[0])])
+        rows.append([title, "paper", *map(digits, theirs), signed(theirs[1] - theirs[0])])
         readings = {f"script, {reading}": suites.script(network, reading) for reading in suites.SCRIPT_READINGS}
         for reading, cells in {
             **readings,
@@ -112,8 +112,4 @@ def _side(summary: Summary) -> str:
 
 
 def _gain(ahp: Summary, hav: Summary) -> str:
-    return "-" if ahp.mean is None or hav.mean is None else _signed(hav.mean - ahp.mean)
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value >= 0 else ''}{digits(value)}"
+    return "-" if ahp.mean is None or hav.mean is None else signed(hav.mean - ahp.mean)

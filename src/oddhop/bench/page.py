@@ -17,6 +17,7 @@ from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER_NETWORKS, WHAT_DIFF
 from oddhop.bench.runner import read_lines
 from oddhop.bench.suites import group
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
+from oddhop.bench.verdicts import verdicts
 from oddhop.errors import TableError
 from oddhop.evaluate.baselines import BASELINES, TRIVIAL
 
@@ -115,6 +116,7 @@ def _paper(lines: Lines) -> dict[str, str]:
         "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
         "networks": "\n\n".join(parts),
         "best_of": claims.best_of(lines),
+        "verdicts": verdicts(lines),
     }
 
 

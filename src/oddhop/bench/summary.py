@@ -116,6 +116,11 @@ def digits(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
+def signed(value: float) -> str:
+    """Write a difference with its sign."""
+    return f"{'+' if value >= 0 else ''}{digits(value)}"
+
+
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float | None:
     """Give the exponent of growth: the slope of a straight line through the logarithms of the larger half.
 
