@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ from oddhop import HCM, Graph
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
 from oddhop.hcm.model import Inputs, Shape, embed, pair_gaps
+from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import score_nodes
+from oddhop.hcm.settings import replicate_count
 from tests.conftest import QUICK
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
@@ -123,3 +126,20 @@ def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, 
         assert np.array_equal(again.chain_scores(kind), straight.chain_scores(kind))
     assert np.array_equal(straight.chain_scores("ahp"), straight.chain_ahp)
     assert np.array_equal(straight.judged, small.degrees > 0)
+
+
+@pytest.mark.parametrize("samples", [5, 8, 10])
+def test_equal_parts_of_one_chain_stand_in_for_chains(small: Graph, samples: int) -> None:
+    detector = HCM(**{**QUICK, "chains": 1, "samples": samples}, score="hav").fit(small)
+    model = detector.model_
+    inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
+    scores = score_nodes(model.learned.posterior, inputs, small)
+    assert scores.draws.shape == (1, samples, small.node_count)
+    np.testing.assert_allclose(scores.ahp, scores.draws[0].mean(axis=0), rtol=1e-5)
+    parts = replicate_count(1, samples)
+    assert scores.chain_iv.shape == (parts, small.node_count)
+    # An interval of HAV is made from how HAV differs between the parts, not from AHP alone.
+    table = detector.result_
+    assert (table["rank_low"].to_numpy() <= table["rank"].to_numpy()).all()
+    expected = rank_nodes(scores, "hav", 3).std
+    assert not np.allclose(expected, rank_nodes(replace(scores, chain_iv=0 * scores.chain_iv), "hav", 3).std)

@@ -124,7 +124,7 @@ def _figures(lines: Lines) -> dict[str, str]:
     descent = []
     for network in suites.ABLATED:
         for score in BOTH:
-            cells = [suites.sampler_cells(network, setting) for setting in suites.SAMPLERS.values()]
+            cells = [suites.ablation(network, settings=setting) for setting in suites.SAMPLERS.values()]
             descent.append([PAPER_NETWORKS[network], score.upper(), *(summarise(lines, own, score) for own in cells)])
     drawn, asked = plots.swept(lines)
     return {
@@ -239,7 +239,7 @@ def _differences(lines: Lines) -> dict[str, str]:
             similar.append([title, *told(own, *BOTH), *told(before, *BOTH)])
             texts.append([title, *told(own, *BOTH), *told(worded, *BOTH)])
     for network in suites.SCRIPTED:
-        own = suites.sampler_cells(network, {})
+        own = group(network, HCM_NAME)[: suites.SEEDS]
         scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
     for setting in suites.TRIED:
         name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one"

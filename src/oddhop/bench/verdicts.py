@@ -93,7 +93,7 @@ def _added_variance(lines: Lines) -> Iterator[Row]:
 
 def _samplers(lines: Lines) -> Iterator[Row]:
     for network in suites.ABLATED:
-        with_noise, without = (suites.sampler_cells(network, suites.SAMPLERS[name]) for name in ("SGLD", "SGD"))
+        with_noise, without = (suites.ablation(network, settings=suites.SAMPLERS[name]) for name in ("SGLD", "SGD"))
         evidence = "a figure: no gain" if network == "blogcatalog_raw" else "a figure"
         claim = f"{PAPER_NETWORKS[network]}: SGLD finds more than SGD"
         yield _difference(claim, evidence, lines, with_noise, without, "ahp")

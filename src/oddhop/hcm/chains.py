@@ -20,6 +20,7 @@ from oddhop.errors import ModelFileError, TrainingDivergedError
 from oddhop.hcm.hop_pairs import HopPairs, draw_batch
 from oddhop.hcm.model import Inputs, Shape, pair_loss
 from oddhop.hcm.sampler import Rule, State, start, update
+from oddhop.hcm.settings import replicate_count
 
 RETRIES = 3
 SAFE_EVERY = 20
@@ -50,6 +51,12 @@ class Posterior:
     weights: Floats
     shape: Shape
     losses: Floats
+
+    @property
+    def replicates(self) -> Floats:
+        """The samples by chain; those of a single chain in equal parts, which stand in for chains."""
+        chains, samples, size = self.weights.shape
+        return self.weights.reshape(replicate_count(chains, samples), -1, size)
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,11 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
     if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
         embeddings += settings.hidden * item * nodes
-    moments = (settings.chains + 1) * edges * item + settings.chains * settings.samples * item * nodes
+    moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
     training = _training_memory(nodes, edges, width, pairs, settings, workers)
-    chains = 8 * settings.chains * nodes  # of one figure of the nodes; two are kept, and a third while they are made
+    chains = (
+        8 * settings.replicates * nodes
+    )  # of one figure of the nodes; two are kept, and a third while they are made
     scored = max(embeddings, RANKED * nodes + 2 * chains, 3 * chains)  # embeddings are gone by the time of the ranking
     rows = 2 if settings.directed else 1  # along the arrows and against them
     pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.detector.ranking import Ranking, Replicates, align, ascending, check_finite, join_similar, ranked, spans
+from oddhop.detector.ranking import Ranking, align, ascending, check_finite, join_similar, ranked, spans
 from oddhop.hcm.scoring import Scores
-
-QUARTERS = 4
 
 
 def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
     """Rank the nodes and say how sure each rank is."""
     score = scores.score(kind)
     check_finite(score)
-    replicates, count = _replicates(scores, kind)
-    aligned = align(replicates, scores.judged)
+    count = len(scores.chain_ahp)
+    aligned = align(lambda span: scores.chain_scores(kind, span), scores.judged)
     centre, variance = np.empty(score.size), np.empty(score.size)
     for span in spans(score.size):
         block = aligned.block(span)
@@ -33,17 +31,3 @@ def posterior_spread(draws: Floats) -> Floats:
     for span in spans(out.size):
         out[span] = draws[:, :, span].std(axis=(0, 1), dtype=np.float64)
     return out
-
-
-def _replicates(scores: Scores, kind: str) -> tuple[Replicates, int]:
-    """Give several independent estimates of the score, and how many; of one chain, its quarters stand in."""
-    chains = scores.chain_ahp.shape[0]
-    if chains > 1:
-        return lambda span: scores.chain_scores(kind, span), chains
-    unit = 1.0 if kind == "ahp" else scores.max_ahp
-
-    def quarters(span: slice) -> Floats:
-        draws = scores.draws[0, :, span].astype(np.float64)
-        return np.stack([part.mean(axis=0) for part in np.array_split(draws, QUARTERS)]) / unit
-
-    return quarters, QUARTERS

@@ -47,7 +47,8 @@ class Scores:
 
     Attributes
     ----------
-    chain_ahp, chain_iv : (chains, nodes); their means over the chains are AHP and IV.
+    chain_ahp, chain_iv : (chains, nodes); their means over the chains are AHP and IV. Equal parts of a single chain
+        stand in for chains.
     draws : (chains, samples, nodes), the mean predicted hop count to the neighbours, by sample.
     judged : False for nodes without neighbours, whose figures are all 0.
     max_ahp, max_iv : what HAV divides by; of the training network, also when another is scored.
@@ -106,7 +107,8 @@ def score_nodes(
     With a folder the figures of the edges are kept in files there rather than in memory. They are read and
     written from beginning to end, which a disk does well. ``coarse`` keeps embeddings in bfloat16.
     """
-    chains, samples = posterior.weights.shape[:2]
+    replicates = posterior.replicates
+    chains, samples = replicates.shape[:2]
     nodes, edges = graph.node_count, graph.edge_count
     dtype = posterior.weights.dtype
     ways = arrows(graph) if posterior.shape.directed else None
@@ -119,7 +121,7 @@ def score_nodes(
         mean, square = moments["mean"][chain], moments["square"][0]
         mean[:], square[:] = 0, 0
         for sample in range(samples):
-            weights = torch.from_numpy(posterior.weights[chain, sample])
+            weights = torch.from_numpy(replicates[chain, sample])
             z = embed(weights, posterior.shape, inputs, coarse=coarse, workers=workers)
             sums = _add_sample(weights, sample, posterior.shape, z, graph, ways, mean, square, workers)
             moments["draws"][chain, sample] = _over_degree(sums, graph)
@@ -131,7 +133,7 @@ def score_nodes(
                     array.flush()
             sealed.append(_digests(moments, chain))
             folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"sha256": sealed})
-    return _scores_of(moments, within, graph, maxima)
+    return _scores_of(moments, within, graph, maxima, posterior.weights.shape[0])
 
 
 def _begun(
@@ -203,16 +205,17 @@ def _add_sample(
     return sums
 
 
-def _scores_of(moments: Arrays, within: Floats, graph: Graph, maxima: tuple[float, float] | None) -> Scores:
+def _scores_of(
+    moments: Arrays, within: Floats, graph: Graph, maxima: tuple[float, float] | None, chains: int
+) -> Scores:
     mean = moments["mean"]
-    chains = mean.shape[0]
-
-    chain_ahp = _node_means(lambda span: mean[:, span], chains, graph)
-    chain_iv = _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), chains, graph)
+    chain_ahp = _node_means(lambda span: mean[:, span], len(mean), graph)
+    chain_iv = _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), len(mean), graph)
     chain_iv += within
     if maxima is None:
         maxima = float(chain_ahp.mean(axis=0).max()), float(chain_iv.mean(axis=0).max())
-    return Scores(chain_ahp, chain_iv, moments["draws"], graph.degrees > 0, *maxima)
+    draws = moments["draws"].reshape(chains, -1, graph.node_count)
+    return Scores(chain_ahp, chain_iv, draws, graph.degrees > 0, *maxima)
 
 
 def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: Graph) -> Floats:

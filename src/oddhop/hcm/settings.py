@@ -12,6 +12,20 @@ from oddhop.detector.settings import DetectorSettings
 SAMPLED_ABOVE = 2**20  # nodes
 
 
+def replicate_count(chains: int, samples: int) -> int:
+    """Return in how many parts the samples of a run are compared: its chains, or equal parts of a single chain.
+
+    Examples
+    --------
+    >>> from oddhop.hcm.settings import replicate_count
+    >>> replicate_count(3, 10), replicate_count(1, 12), replicate_count(1, 10), replicate_count(1, 7)
+    (3, 4, 2, 7)
+    """
+    if chains > 1:
+        return chains
+    return next((count for count in (4, 3, 2) if samples % count == 0), samples)
+
+
 class HCMSettings(DetectorSettings):
     """Every setting of HCM with its default; the meanings are in :class:`oddhop.HCM`.
 
@@ -62,6 +76,11 @@ class HCMSettings(DetectorSettings):
     def samples_neighbours(self, nodes: int) -> bool:
         """Whether a network of this size is learned from sampled neighbours."""
         return self.training == "sampled" or (self.training == "auto" and nodes > SAMPLED_ABOVE)
+
+    @property
+    def replicates(self) -> int:
+        """In how many parts the samples are compared."""
+        return replicate_count(self.chains, self.samples)
 
     @property
     def coarse(self) -> bool:

@@ -30,12 +30,13 @@ ROWS_AT_ONCE = 16_384
 
 def score_nodes(work: Task, posterior: Posterior, runner: TaskRunner) -> Scores:
     """Score every node of the network by all posterior samples."""
-    chains, samples = posterior.weights.shape[:2]
+    replicates = posterior.replicates
+    chains, samples = replicates.shape[:2]
     layers = max(posterior.shape.layers - 1, 1)
     steps, done = chains * (layers + 1) + 1, 0
     for chain in range(chains):
         if not all(work.has(f"told_{chain}", number) for number in work.partitions):
-            work.write("posterior", chain, posterior.weights[chain])  # for the tasks: too large to travel with each
+            work.write("posterior", chain, replicates[chain])  # for the tasks: too large to travel with each
             for layer in range(1, layers + 1):
                 embed = partial(_embed, work, posterior.shape, chain, layer)
                 runner.each(STAGE, embed, work.partitions, done + layer - 1, steps)
@@ -57,7 +58,8 @@ def score_nodes(work: Task, posterior: Posterior, runner: TaskRunner) -> Scores:
         told[:, :, start:stop] = work.read("told", number)
         largest = np.maximum(largest, told[:, :, start:stop].mean(axis=1).max(axis=1))
     judged = np.diff(work.stored.rows("indptr")) > 0
-    return Scores(told[0], told[1], draws, judged, float(largest[0]), float(largest[1]))
+    by_chain = draws.reshape(posterior.weights.shape[0], -1, nodes)
+    return Scores(told[0], told[1], by_chain, judged, float(largest[0]), float(largest[1]))
 
 
 def _embed(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:
