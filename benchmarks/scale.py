@@ -33,7 +33,7 @@ from oddhop.hcm.hop_search import forget, search
 from oddhop.hcm.model import PAIRS_AT_ONCE, Inputs, Shape, embed, pair_loss
 from oddhop.hcm.purify import purify
 
-HIDDEN, CLASSES, PAIRS = 128, 4, 8_192
+HIDDEN, CLASSES, PAIRS = 128, 4, 2_048
 
 
 def compared(ours: Callable[[], Any], bare: Callable[[], Any], repeats: int) -> dict[str, float]:

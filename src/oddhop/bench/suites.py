@@ -78,7 +78,7 @@ SAMPLERS: dict[str, Settings] = {
     "plain SGLD": PLAIN,
     "as printed": {**PLAIN, "temperature": 1.0},
 }
-"""Ours; the same steps without noise; without a preconditioner; and with noise of the variance that the paper prints."""
+"""Ours; the same steps without noise; without a preconditioner; and with the paper's noise."""
 MORE = (
     "blogcatalog_dominant",
     "cora_cola_injected",

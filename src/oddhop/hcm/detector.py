@@ -126,7 +126,7 @@ class HCM(GraphDetector):
         preconditioned: bool = True,
         weight_decay: float = 5e-8,
         temperature: float | None = None,
-        pairs_per_step: int = 8_192,
+        pairs_per_step: int = 2_048,
         pair_labels: Literal["sampled", "exhaustive"] = "sampled",
         training: Literal["auto", "full", "sampled"] = "auto",
         neighbours: int | None = None,

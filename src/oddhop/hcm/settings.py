@@ -53,7 +53,7 @@ class HCMSettings(DetectorSettings):
     preconditioned: bool = True
     weight_decay: float = Field(5e-8, ge=0)
     temperature: float | None = Field(None, ge=0)
-    pairs_per_step: int = Field(8_192, ge=1)
+    pairs_per_step: int = Field(2_048, ge=1)
     pair_labels: Literal["sampled", "exhaustive"] = "sampled"
     training: Literal["auto", "full", "sampled"] = "auto"
     neighbours: int | None = Field(None, ge=1)
