@@ -9,8 +9,9 @@ Bring up the machines, and give the command with a seed, and ``{out}`` where the
 
 The command is first run in peace: that tells its stages, its time and its scores. Then it is run once for every stage,
 moment and fault, and its scores are compared. A driver that was killed is begun again with ``--resume``. Each run is a
-line of the log; what is in the log already is not run again, so a campaign can be interrupted. ``--stages`` and
-``--faults`` name a part of it. The last line printed sums up; the exit code is 1 if a run was wrong or took too long.
+line of the log; what is in the log already is not run again, so a campaign can be interrupted. ``--stages``,
+``--moments`` and ``--faults`` name a part of it. The last line printed sums up; the exit code is 1 if a run was wrong
+or took too long.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--stages", nargs="*")
     parser.add_argument("--faults", nargs="*", default=[*FAULTS, DRIVER])
+    parser.add_argument("--moments", nargs="*", type=float, default=MOMENTS)
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args()
     machines = Machines(Path(os.environ["ODDHOP_CLUSTER"]))
@@ -86,7 +88,7 @@ def main() -> int:
     over = {(line["fault"], line["stage"], line["moment"]) for line in known}
     bad = sum(not line["right"] for line in known)
     for stage in asked.stages or peaceful.stages:
-        for moment in MOMENTS:
+        for moment in asked.moments:
             for fault in asked.faults:
                 if (fault, stage, moment) in over:
                     continue

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from oddhop.bench import suites
-from oddhop.bench.cells import DETECTORS, HCM_NAME, SYNTHETIC, Cell
-from oddhop.bench.published import PAPER_NETWORKS
+from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, SYNTHETIC, Cell
+from oddhop.bench.published import PAPER_NETWORKS, paper_figure
 from oddhop.bench.summary import Lines, summarise
 from oddhop.errors import SettingsError
+from oddhop.evaluate.baselines import TRIVIAL
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "oddhop",
@@ -31,12 +32,50 @@ def draw(lines: Lines, folder: Path) -> dict[str, Path]:
         raise SettingsError("the page has pictures: pip install 'oddhop[plot]'") from None
     drawn = {}
     with mpl.rc_context(STYLE):
-        for name, painter in (("sweeps", _sweeps), ("training", _training), ("growth", _growth)):
+        for name, painter in (("summary", _summary), ("sweeps", _sweeps), ("training", _training), ("growth", _growth)):
             figure = Figure(layout="constrained")
             if painter(lines, figure):
                 drawn[name] = folder / f"benchmark-{name}.svg"
                 figure.savefig(drawn[name], metadata={"Date": None, "Creator": None})
     return drawn
+
+
+def _summary(lines: Lines, figure: Any) -> bool:
+    figure.set_size_inches(9, 3.6)
+    axis = figure.subplots()
+    found: dict[str, list[tuple[float, float]]] = {}
+    for place, network in enumerate(PAPER_NETWORKS):
+        for shift, score in ((-0.2, "ahp"), (-0.1, "hav")):
+            areas = [summarise(lines, [cell], score).mean for cell in suites.group(network, HCM_NAME)]
+            known = [area for area in areas if area is not None]
+            theirs = paper_figure(network, f"HCM {score}")
+            if theirs is not None:
+                found.setdefault(f"{score.upper()}, the paper's", []).append((place + shift, theirs))
+            if known:
+                axis.vlines(place + shift, min(known), max(known), color="gray", linewidth=3, alpha=0.5)
+                found.setdefault(f"{score.upper()}, ours", []).append((place + shift, float(np.mean(known))))
+        trivial = [summarise(lines, suites.group(network, name), "score").mean for name in TRIVIAL]
+        if any(area is not None for area in trivial):
+            found.setdefault("best trivial score", []).append((place + 0.05, max(area or 0.0 for area in trivial)))
+        odd = summarise(lines, suites.group(network, ODD_NAME), "score").mean
+        if odd is not None:
+            found.setdefault("Odd", []).append((place + 0.15, odd))
+    looks = {
+        "AHP, the paper's": ("o", "none", "black"),
+        "HAV, the paper's": ("s", "none", "black"),
+        "AHP, ours": ("o", "black", "black"),
+        "HAV, ours": ("s", "black", "black"),
+        "best trivial score": ("^", "C1", "C1"),
+        "Odd": ("D", "C0", "C0"),
+    }
+    for label, points in found.items():
+        marker, inside, edge = looks[label]
+        axis.scatter(*np.array(points).T, marker=marker, facecolor=inside, edgecolor=edge, label=label, zorder=3)
+    axis.axhline(0.5, color="gray", linewidth=0.8, linestyle=":")
+    axis.set_xticks(range(len(PAPER_NETWORKS)), [name.replace(" (", "\n(") for name in PAPER_NETWORKS.values()])
+    axis.set_ylabel("ROC-AUC")
+    figure.legend(loc="outside right center", frameon=False)
+    return len(found) > 2  # the paper's figures alone are no picture of ours
 
 
 def swept(lines: Lines) -> tuple[int, int]:

@@ -1,28 +1,45 @@
-"""What the paper claims, one row each: its evidence, ours, and whether the claim holds."""
+"""What the paper claims, one row each: its evidence, and by network what our lines say and whether it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from scipy import stats
 
 from oddhop.bench import suites
 from oddhop.bench.cells import HCM_NAME, Cell
-from oddhop.bench.claims import SCORES
 from oddhop.bench.published import PAPER, PAPER_NETWORKS, paper_figure
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, signed, summarise, table
 
 HOLDS, FAILS, OPEN = "holds", "**does not hold**", "cannot be told"
 OWN = ("HCM ahp", "HCM hav")
-Row = tuple[str, str, str, str]
+Said: TypeAlias = Mapping[str, str]
+"""What the lines say of a claim, by network."""
 
 
 def verdicts(lines: Lines) -> str:
-    """Write the table of the paper's claims."""
-    rows = [*_beats_others(lines), *_higher_on_anomalies(lines), *_added_variance(lines)]
-    rows += [*_samplers(lines), *_settings(lines)]
-    return table(["the paper claims", "its evidence", "ours", "verdict"], rows)
+    """Write the table of the paper's claims: its evidence, and by network ours with a verdict."""
+    rows: list[tuple[str, str, Said]] = [
+        ("HCM finds more than the methods beside it", "its table", _beats_others(lines)),
+        *(
+            (f"{score.upper()} is higher on anomalous nodes", "a figure", _higher_on_anomalies(lines, score))
+            for score in ("ahp", "hav")
+        ),
+        ("IV is higher on anomalous nodes", "none by itself", _variance(lines)),
+        ("HAV finds more than AHP on Amazon and Enron", "its table", _added_variance(lines)),
+        ("SGLD finds more than SGD on Flickr and ACM", "a figure", _samplers(lines)),
+        ("ROC-AUC is steadier under SGLD", "a figure", _steadier(lines)),
+        ("dropping edges helps: R = .2 to R = 0", "a figure", _swept(lines, "drop ratio R", 0.2, 0.0)),
+        ("more classes help: C = 4 to C = 2", "a figure", _swept(lines, "classes C", 4, 2)),
+        ("more classes help: C = 7 to C = 4", "a figure", _swept(lines, "classes C", 7, 4)),
+        ("S hardly matters", "a figure", _flat(lines, "sampling ratio S")),
+    ]
+    header = ["the paper claims", "its evidence", *PAPER_NETWORKS.values()]
+    return table(
+        header, [[claim, shown, *(said.get(name, "") for name in PAPER_NETWORKS)] for claim, shown, said in rows]
+    )
 
 
 def judged(difference: float, half: float) -> str:
@@ -47,121 +64,105 @@ def paired(lines: Lines, some: Sequence[Cell], others: Sequence[Cell], score: st
     return float(np.mean(differences)), float(half)
 
 
-def _beats_others(lines: Lines) -> Iterator[Row]:
-    for network, title in PAPER_NETWORKS.items():
-        printed = {row: value for row in PAPER if (value := paper_figure(network, row)) is not None}
-        ours = {
-            row: summarise(lines, suites.group(network, _detector(row)), _score(row)) for row in PAPER if row in printed
+def _beats_others(lines: Lines) -> Said:
+    said = {}
+    for network in PAPER_NETWORKS:
+        rows = [row for row in PAPER if paper_figure(network, row) is not None]
+        found = {
+            row: summarise(lines, suites.group(network, HCM_NAME if row in OWN else row), _score(row)) for row in rows
         }
-        theirs = " to ".join(_named(printed, row) for row in (_best(printed, own=True), _best(printed, own=False)))
-        known = {row: found.mean for row, found in ours.items() if found.mean is not None}
-        if not set(known) & set(OWN) or set(known) <= set(OWN):
-            yield f"{title}: HCM finds more than the methods beside it", theirs, NOT_RUN, "-"
+        known = {row: one.mean for row, one in found.items() if one.mean is not None}
+        own, others = ([row for row in known if (row in OWN) == ours] for ours in (True, False))
+        if not own or not others:
+            said[network] = NOT_RUN
             continue
-        first, second = _best(known, own=True), _best(known, own=False)
-        said = f"{_named(known, first)} to {_named(known, second)}"
-        yield f"{title}: HCM finds more than the methods beside it", theirs, said, _apart(ours[first], ours[second])
+        first, second = (max(names, key=lambda row: known[row]) for names in (own, others))
+        ours = f"{first} {digits(known[first])}, {second} {digits(known[second])}"
+        said[network] = f"{ours}: {_apart(found[first], found[second])}"
+    return said
 
 
-def _higher_on_anomalies(lines: Lines) -> Iterator[Row]:
-    for network, title in PAPER_NETWORKS.items():
+def _higher_on_anomalies(lines: Lines, score: str) -> Said:
+    said = {}
+    for network in PAPER_NETWORKS:
         cells = suites.group(network, HCM_NAME)
         done = [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
-        for score in ("ahp", "hav"):
-            claim = f"{title}: the mean {score.upper()} is higher on anomalous nodes"
-            higher = sum(
-                line["figures"][score]["mean_anomalous"] > line["figures"][score]["mean_normal"] for line in done
-            )
-            verdict = HOLDS if higher == len(done) else FAILS if 2 * higher < len(done) else OPEN
-            yield (
-                (claim, "a figure", f"{higher} of {len(done)} runs", verdict)
-                if done
-                else (claim, "a figure", NOT_RUN, "-")
-            )
+        means = [line["figures"][score] for line in done]
+        higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in means)
+        verdict = HOLDS if higher == len(done) else FAILS if 2 * higher < len(done) else OPEN
+        said[network] = f"{higher} of {len(done)} runs: {verdict}" if done else NOT_RUN
+    return said
 
 
-def _added_variance(lines: Lines) -> Iterator[Row]:
-    for network, title in PAPER_NETWORKS.items():
-        ahp, iv, hav = (summarise(lines, suites.group(network, HCM_NAME), score) for score in SCORES)
-        claim = f"{title}: the variance is higher on anomalous nodes"
-        yield claim, "none by itself", f"IV alone {iv}", _above_half(iv)
-        if network in suites.LABELLED:
-            printed = [paper_figure(network, row) or 0.0 for row in OWN]
-            ours = NOT_RUN if ahp.mean is None or hav.mean is None else signed(hav.mean - ahp.mean)
-            yield f"{title}: HAV finds more than AHP", signed(printed[1] - printed[0]), ours, _apart(hav, ahp)
+def _variance(lines: Lines) -> Said:
+    found = {network: summarise(lines, suites.group(network, HCM_NAME), "iv") for network in PAPER_NETWORKS}
+    return {
+        network: NOT_RUN if iv.mean is None else f"ROC-AUC {digits(iv.mean)}: {judged(iv.mean - 0.5, _half(iv))}"
+        for network, iv in found.items()
+    }
 
 
-def _samplers(lines: Lines) -> Iterator[Row]:
-    for network in suites.ABLATED:
-        with_noise, without = (suites.ablation(network, settings=suites.SAMPLERS[name]) for name in ("SGLD", "SGD"))
-        evidence = "a figure: no gain" if network == "blogcatalog_raw" else "a figure"
-        claim = f"{PAPER_NETWORKS[network]}: SGLD finds more than SGD"
-        yield _difference(claim, evidence, lines, with_noise, without, "ahp")
-    curves = [
+def _added_variance(lines: Lines) -> Said:
+    said = {}
+    for network in suites.LABELLED:
+        hav, ahp = (summarise(lines, suites.group(network, HCM_NAME), score) for score in ("hav", "ahp"))
+        both = hav.mean is not None and ahp.mean is not None
+        said[network] = f"{signed((hav.mean or 0) - (ahp.mean or 0))}: {_apart(hav, ahp)}" if both else NOT_RUN
+    return said
+
+
+def _samplers(lines: Lines) -> Said:
+    chosen = [suites.SAMPLERS[name] for name in ("SGLD", "SGD")]
+    return {
+        name: _difference(lines, *(suites.ablation(name, settings=one) for one in chosen)) for name in suites.ABLATED
+    }
+
+
+def _steadier(lines: Lines) -> Said:
+    plain, noisy = (
         [
-            np.std(line["curve"]["roc_auc"][len(line["curve"]["roc_auc"]) // 2 :])
+            float(np.std(curve[len(curve) // 2 :]))
             for cell in suites.training(sampler)
-            if (line := lines.get(cell.key, {"status": NOT_RUN}))["status"] == "done"
+            if lines.get(cell.key, {}).get("status") == "done"
+            for curve in [lines[cell.key]["curve"]["roc_auc"]]
         ]
         for sampler in ("sgd", "sgld")
-    ]
-    claim = "BlogCatalog: ROC-AUC is steadier under SGLD while it learns"
-    if min(map(len, curves)) < 2:
-        yield claim, "a figure", NOT_RUN, "-"
-        return
-    plain, noisy = (float(np.mean(runs)) for runs in curves)
-    half = 1.96 * float(np.sqrt(sum(np.var(runs, ddof=1) / len(runs) for runs in curves)))
-    said = f"standard deviation over the later half of the steps: {noisy:.4f} with, {plain:.4f} without noise"
-    yield claim, "a figure", said, judged(plain - noisy, half)
+    )
+    if min(len(plain), len(noisy)) < 2:
+        return {"blogcatalog_raw": NOT_RUN}
+    half = 1.96 * float(np.sqrt(sum(np.var(runs, ddof=1) / len(runs) for runs in (plain, noisy))))
+    means = float(np.mean(noisy)), float(np.mean(plain))
+    said = f"standard deviation over the later steps {means[0]:.4f}, SGD {means[1]:.4f}"
+    return {"blogcatalog_raw": f"{said}: {judged(means[1] - means[0], half)}"}
 
 
-def _settings(lines: Lines) -> Iterator[Row]:
-    for label, small, large, claim in (
-        ("drop ratio R", 0.0, 0.2, "dropping a fifth of the edges helps"),
-        ("classes C", 2, 4, "four classes find more than two"),
-        ("classes C", 4, 7, "seven classes find more than four"),
-    ):
-        on, values = suites.SWEEPS[label]
-        for network in on:
-            some, others = (suites.sweep(network, values[value]) for value in (large, small))
-            yield _difference(f"{PAPER_NETWORKS[network]}: {claim}", "a figure", lines, some, others, "ahp")
-    on, values = suites.SWEEPS["sampling ratio S"]
+def _swept(lines: Lines, label: str, value: float, other: float) -> Said:
+    on, values = suites.SWEEPS[label]
+    return {name: _difference(lines, *(suites.sweep(name, values[one]) for one in (value, other))) for name in on}
+
+
+def _flat(lines: Lines, label: str) -> Said:
+    on, values = suites.SWEEPS[label]
+    said = {}
     for network in on:
         found = [summarise(lines, suites.sweep(network, setting), "ahp") for setting in values.values()]
         areas = [one.mean for one in found if one.mean is not None]
-        claim = f"{PAPER_NETWORKS[network]}: the sampling ratio S hardly matters"
-        if len(areas) < len(found):
-            yield claim, "a figure", NOT_RUN, "-"
-            continue
-        halves = [_half(one) for one in found]
-        said = f"AHP {digits(min(areas))} to {digits(max(areas))}"
-        yield claim, "a figure", said, HOLDS if max(areas) - min(areas) <= max(halves) else FAILS
+        flat = HOLDS if areas and max(areas) - min(areas) <= max(map(_half, found)) else FAILS
+        whole = len(areas) == len(found)
+        said[network] = f"AHP {digits(min(areas))} to {digits(max(areas))}: {flat}" if whole else NOT_RUN
+    return said
 
 
-def _difference(
-    claim: str, evidence: str, lines: Lines, some: Sequence[Cell], others: Sequence[Cell], score: str
-) -> Row:
-    found = paired(lines, some, others, score)
+def _difference(lines: Lines, some: Sequence[Cell], others: Sequence[Cell]) -> str:
+    found = paired(lines, some, others, "ahp")
     if found is None:
-        return claim, evidence, NOT_RUN, "-"
+        return NOT_RUN
     mean, half = found
-    return claim, evidence, f"{score.upper()} {signed(mean)} ± {digits(half)}", judged(mean, half)
-
-
-def _detector(row: str) -> str:
-    return HCM_NAME if row in OWN else row
+    return f"AHP {signed(mean)} ± {digits(half)}: {judged(mean, half)}"
 
 
 def _score(row: str) -> str:
     return row.removeprefix("HCM ") if row in OWN else "score"
-
-
-def _best(figures: dict[str, float], *, own: bool) -> str:
-    return max((row for row in figures if (row in OWN) == own), key=lambda row: figures[row])
-
-
-def _named(figures: dict[str, float], row: str) -> str:
-    return f"{row} {digits(figures[row])}"
 
 
 def _half(found: Summary) -> float:
@@ -169,10 +170,4 @@ def _half(found: Summary) -> float:
 
 
 def _apart(some: Summary, others: Summary) -> str:
-    if some.mean is None or others.mean is None:
-        return "-"
-    return judged(some.mean - others.mean, float(np.hypot(_half(some), _half(others))))
-
-
-def _above_half(found: Summary) -> str:
-    return "-" if found.mean is None else judged(found.mean - 0.5, _half(found))
+    return judged((some.mean or 0.0) - (others.mean or 0.0), float(np.hypot(_half(some), _half(others))))
