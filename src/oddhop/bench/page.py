@@ -16,7 +16,7 @@ from oddhop.base.files import write_atomically
 from oddhop.bench import claims, plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
 from oddhop.bench.pace import CORES, hours_of
-from oddhop.bench.published import BLOGCATALOG, CLOSE, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
+from oddhop.bench.published import BLOGCATALOG, CLOSE, COMPLEXITY, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
 from oddhop.bench.runner import read_lines
 from oddhop.bench.suites import group
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
@@ -196,7 +196,7 @@ def _speed(lines: Lines) -> dict[str, str]:
         stopped = [
             f"{line['status']} at {line['network'].removeprefix(SYNTHETIC)}" for line in kept if line not in done
         ]
-        entries = [name]
+        entries = [name, COMPLEXITY.get(name, "-")]
         for what, unit in (("seconds", 1.0), ("memory", 2**20)):
             values = [(line[what] or 0) / unit for line in done]
             grown = slope([line["edges"] for line in done], values)
@@ -204,6 +204,7 @@ def _speed(lines: Lines) -> dict[str, str]:
         rows.append([*entries, f"{done[-1]['edges']:,}" if done else "-", stopped[0] if stopped else ""])
     header = [
         "detector",
+        "order, the paper's",
         "seconds at the largest",
         "slope",
         "MiB at the largest",

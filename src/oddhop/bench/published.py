@@ -59,6 +59,18 @@ def paper_figure(network: str, row: str) -> float | None:
     return PAPER[row][COLUMNS[network]] if row in PAPER else None
 
 
+COMPLEXITY = {
+    "HCM": "E + (E + V) log V + (E d F + s t h^k C) i",
+    "LOF": "V log V",
+    "AMEN": "c^2 d + E d",
+    "Radar": "i d V^2 + i V^3",
+    "ANOMALOUS": "i d V^2",
+    "DOMINANT": "E d F + V^2",
+    "MADAN": "V^2",
+    "ResGCN": "k d F + V^2",
+}
+"""The orders of growth that the paper gives: V nodes, E edges, d attributes, F units of all layers, i epochs."""
+
 BLOGCATALOG: dict[str, tuple[float, ...]] = {
     "LOF": (0.491,),
     "AMEN": (0.665,),
