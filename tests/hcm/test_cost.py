@@ -21,7 +21,7 @@ def test_the_estimate_grows_with_everything_that_takes_memory() -> None:
     assert peak() < peak(edges=10**8)
     assert peak() < peak(precision="float64")
     assert peak() < peak(hidden=256)
-    assert peak(workers=1) < peak()
+    assert peak(workers=1, pairs_per_step=8_192) < peak(pairs_per_step=8_192)
     assert peak(nodes=10_000, edges=10_000) < peak(nodes=10_000, edges=10_000, pair_labels="exhaustive")
 
 
@@ -31,7 +31,7 @@ def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
         return dict(memory(size, settings, workers=2, in_folder=in_folder).memory)
 
     dense = {
-        way: memory(Size(10**7, 10**9, 20), HCMSettings(training=way), workers=2).memory["training"]
+        way: memory(Size(10**7, 10**10, 20), HCMSettings(training=way), workers=2).memory["training"]
         for way in ("sampled", "full")
     }
     assert dense["sampled"] < dense["full"]
