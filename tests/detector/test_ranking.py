@@ -93,7 +93,8 @@ def made_up(
 def assert_alike(ours: Ranking, expected: Ranking) -> None:
     for name in ("score", "rank", "low", "high"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name), err_msg=name)
-    np.testing.assert_allclose(ours.std, expected.std, rtol=1e-12, atol=1e-13)  # two nodes always align: rounding is left
+    # Two nodes align whatever their scores: what is left of the spread is rounding.
+    np.testing.assert_allclose(ours.std, expected.std, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(ours.top_probability, expected.top_probability, rtol=1e-12, atol=1e-12)
 
 
