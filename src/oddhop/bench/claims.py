@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from oddhop.bench import suites
 from oddhop.bench.cells import HCM_NAME
 from oddhop.bench.published import PAPER_NETWORKS, PAPER_SIZES, SIZES_DIFFER, paper_figure
-from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, signed, summarise, table
+from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, done_lines, signed, summarise, table
 
 STATISTICS = ("nodes", "edges", "attributes", "anomalies")
 SCORES = ("ahp", "iv", "hav")
@@ -69,8 +69,7 @@ def mean_scores(lines: Lines) -> str:
             if odd.mean is None or plain.mean is None:
                 rows.append([title, score.upper(), odd.note, plain.note, "-"])
                 continue
-            runs = [lines[cell.key] for cell in cells if cell.key in lines]
-            figures = [line["figures"][score] for line in runs if line["status"] == "done"]
+            figures = [line["figures"][score] for line in done_lines(lines, cells)]
             higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in figures)
             means = [f"{odd.mean:.3f}", f"{plain.mean:.3f}"]
             rows.append([title, score.upper(), *means, f"{higher} of {len(figures)} runs"])

@@ -10,7 +10,7 @@ import numpy as np
 from oddhop.bench import suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, SYNTHETIC, Cell
 from oddhop.bench.published import PAPER_NETWORKS, paper_figure
-from oddhop.bench.summary import Lines, summarise
+from oddhop.bench.summary import Lines, done_lines, summarise
 from oddhop.errors import SettingsError
 from oddhop.evaluate.baselines import TRIVIAL
 
@@ -105,11 +105,7 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
             axis.set_ylabel("ROC-AUC")
             for score, marker in (("ahp", "o"), ("hav", "s")):
                 found = {value: summarise(lines, suites.sweep(network, own), score) for value, own in values.items()}
-                points = [
-                    (value, one.mean, one.mean - one.low)
-                    for value, one in found.items()
-                    if one.mean is not None and one.low is not None
-                ]
+                points = [(value, one.mean, one.half) for value, one in found.items() if one.mean is not None]
                 if points:
                     any_drawn = True
                     x, y, half = np.array(points).T
@@ -126,8 +122,7 @@ def _training(lines: Lines, figure: Any) -> bool:
     axis = figure.subplots()
     any_drawn = False
     for sampler in ("sgld", "sgd"):
-        cells = suites.training(sampler)
-        curves = [lines[cell.key]["curve"] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
+        curves = [line["curve"] for line in done_lines(lines, suites.training(sampler))]
         if curves:
             any_drawn = True
             areas = np.array([curve["roc_auc"] for curve in curves])
@@ -146,8 +141,7 @@ def _growth(lines: Lines, figure: Any) -> bool:
     axes = figure.subplots(1, 2)
     any_drawn = False
     for number, name in enumerate(DETECTORS):
-        cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
-        done = [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
+        done = done_lines(lines, [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH])
         for axis, what, unit in zip(axes, ("seconds", "memory"), (1.0, 2**20), strict=True):
             points = [(line["edges"], line[what] / unit) for line in done if line[what]]
             if points:

@@ -36,12 +36,22 @@ class Summary:
     asked: int
     note: str = ""
 
+    @property
+    def half(self) -> float:
+        """Half the width of the interval, on its lower side; 0 where there is none."""
+        return (self.mean or 0.0) - (self.low or 0.0)
+
     def __str__(self) -> str:
         if self.mean is None or self.low is None or self.high is None:
             return self.note
         rest = f", {self.note}" if self.note else ""
         some = "" if self.runs == self.asked else f" ({self.runs} of {self.asked} runs{rest})"
         return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{some}"
+
+
+def done_lines(lines: Lines, cells: Sequence[Cell]) -> list[Line]:
+    """Return the lines of those cells that ended well."""
+    return [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
 
 
 def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "roc_auc", kind: str = "") -> Summary:

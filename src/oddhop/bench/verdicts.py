@@ -11,7 +11,7 @@ from scipy import stats
 from oddhop.bench import suites
 from oddhop.bench.cells import HCM_NAME, Cell
 from oddhop.bench.published import PAPER, PAPER_NETWORKS, paper_figure
-from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, signed, summarise, table
+from oddhop.bench.summary import NOT_RUN, Lines, Summary, digits, done_lines, signed, summarise, table
 
 HOLDS, FAILS, OPEN = "holds", "**does not hold**", "cannot be told"
 OWN = ("HCM ahp", "HCM hav")
@@ -85,8 +85,7 @@ def _beats_others(lines: Lines) -> Said:
 def _higher_on_anomalies(lines: Lines, score: str) -> Said:
     said = {}
     for network in PAPER_NETWORKS:
-        cells = suites.group(network, HCM_NAME)
-        done = [lines[cell.key] for cell in cells if lines.get(cell.key, {}).get("status") == "done"]
+        done = done_lines(lines, suites.group(network, HCM_NAME))
         means = [line["figures"][score] for line in done]
         higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in means)
         verdict = HOLDS if higher == len(done) else FAILS if 2 * higher < len(done) else OPEN
@@ -97,7 +96,7 @@ def _higher_on_anomalies(lines: Lines, score: str) -> Said:
 def _variance(lines: Lines) -> Said:
     found = {network: summarise(lines, suites.group(network, HCM_NAME), "iv") for network in PAPER_NETWORKS}
     return {
-        network: NOT_RUN if iv.mean is None else f"ROC-AUC {digits(iv.mean)}: {judged(iv.mean - 0.5, _half(iv))}"
+        network: NOT_RUN if iv.mean is None else f"ROC-AUC {digits(iv.mean)}: {judged(iv.mean - 0.5, iv.half)}"
         for network, iv in found.items()
     }
 
@@ -122,9 +121,8 @@ def _steadier(lines: Lines) -> Said:
     plain, noisy = (
         [
             float(np.std(curve[len(curve) // 2 :]))
-            for cell in suites.training(sampler)
-            if lines.get(cell.key, {}).get("status") == "done"
-            for curve in [lines[cell.key]["curve"]["roc_auc"]]
+            for line in done_lines(lines, suites.training(sampler))
+            for curve in [line["curve"]["roc_auc"]]
         ]
         for sampler in ("sgd", "sgld")
     )
@@ -147,7 +145,7 @@ def _flat(lines: Lines, label: str) -> Said:
     for network in on:
         found = [summarise(lines, suites.sweep(network, setting), "ahp") for setting in values.values()]
         areas = [one.mean for one in found if one.mean is not None]
-        flat = HOLDS if areas and max(areas) - min(areas) <= max(map(_half, found)) else FAILS
+        flat = HOLDS if areas and max(areas) - min(areas) <= max(one.half for one in found) else FAILS
         whole = len(areas) == len(found)
         said[network] = f"AHP {digits(min(areas))} to {digits(max(areas))}: {flat}" if whole else NOT_RUN
     return said
@@ -165,9 +163,5 @@ def _score(row: str) -> str:
     return row.removeprefix("HCM ") if row in OWN else "score"
 
 
-def _half(found: Summary) -> float:
-    return (found.mean or 0.0) - (found.low or 0.0)
-
-
 def _apart(some: Summary, others: Summary) -> str:
-    return judged((some.mean or 0.0) - (others.mean or 0.0), float(np.hypot(_half(some), _half(others))))
+    return judged((some.mean or 0.0) - (others.mean or 0.0), float(np.hypot(some.half, others.half)))
