@@ -31,7 +31,7 @@ def row(x: np.ndarray | sp.csr_array, node: int) -> np.ndarray:
 
 
 def change_columns(graph: Graph, share: float, seed: int) -> tuple[Graph, dict[int, set[int]]]:
-    """Give the network with a few columns of some nodes changed, and which columns of which."""
+    """Return the network with a few columns of some nodes changed, and which columns of which."""
     rng = np.random.default_rng(seed)
     x = graph.attributes
     linked = np.flatnonzero(graph.degrees > 0)

@@ -39,7 +39,7 @@ Score = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def network_named(name: str) -> tuple[Network, np.ndarray]:
-    """Give a network and its labels, NaN where unknown; columns that give the label away are left out."""
+    """Return a network and its labels, NaN where unknown; columns that give the label away are left out."""
     if not REAL.get(name):
         found = load_network(name)
         assert found.anomalous is not None
@@ -55,7 +55,7 @@ def network_named(name: str) -> tuple[Network, np.ndarray]:
 
 
 def prepared(name: str, cache: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Give features and labels; the last feature is the place in the label-free order."""
+    """Return features and labels; the last feature is the place in the label-free order."""
     file = cache / f"{name}.npz"
     if not file.exists():
         network, labels = network_named(name)
@@ -70,7 +70,7 @@ def prepared(name: str, cache: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def method_named(method: str, x: np.ndarray, seed: int) -> Score | None:
-    """Give what scores all nodes after some answers; None where answers change nothing."""
+    """Return what scores all nodes after some answers; None where answers change nothing."""
     background = np.random.default_rng(5).permutation(x.shape[0])[:BACKGROUND]
 
     def ours(asked: np.ndarray, hits: np.ndarray) -> np.ndarray:

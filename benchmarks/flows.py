@@ -84,7 +84,7 @@ def show_bank(seeds: tuple[int, ...] = (0, 1)) -> None:
 
 
 def groups(columns: EventColumns) -> dict[str, set[str]]:
-    """Give the names of the flow columns by group."""
+    """Return the names of the flow columns by group."""
 
     def names(some: EventColumns) -> set[str]:
         return {one.name for one in flow_columns(some)}
@@ -120,7 +120,7 @@ def scored(network: Network, ids: pa.ChunkedArray) -> np.ndarray:
 
 
 def methods(name: str, edges: pa.Table, nodes: pa.Table) -> Iterator[tuple[str, np.ndarray]]:
-    """Give the scores of every method, by node in the order of the table."""
+    """Return the scores of every method, by node in the order of the table."""
     ids = nodes["id"]
     whole = read_network(edges, nodes)
     events = whole.graph.events

@@ -51,7 +51,7 @@ def lines(name: str, file: str) -> list[str]:
 
 
 def debian_tables() -> tuple[pa.Table, pa.Table]:
-    """Give edges and nodes as an archive's keeper would have them: a row a package, columns of many kinds."""
+    """Return edges and nodes as an archive's keeper would have them: a row a package, columns of many kinds."""
     names, attributes, sections = (
         lines("debian_bookworm", file) for file in ("nodes.txt.gz", "attributes.txt", "sections.txt")
     )
@@ -109,7 +109,7 @@ def injected() -> Injected:
 
 
 def network(name: str, detector: str) -> Network:
-    """Give a network, and what else a report tells of it; for Odd from the tables that ``tables.py`` writes."""
+    """Return a network, and what else a report tells of it; for Odd from the tables that ``tables.py`` writes."""
     if name == "injected":
         return Network.of(injected().graph)
     if detector == "odd":
@@ -119,7 +119,7 @@ def network(name: str, detector: str) -> Network:
 
 
 def files(name: str, detector: str, folder: Path) -> tuple[Path, Path]:
-    """Give the places of the model and the scores."""
+    """Return the places of the model and the scores."""
     stem = name if detector == "hcm" else f"{name}-odd"
     return folder / f"{stem}.oddhop", folder / f"{stem}.parquet"
 

@@ -81,7 +81,7 @@ def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
 
 
 def found_by_kind(run: Path, labels: Path) -> dict[str, list[float]]:
-    """Give ROC-AUC and AP of every kind of planted anomalies, the others left out; nothing where there are none."""
+    """Return ROC-AUC and AP of every kind of planted anomalies, the others left out; nothing where there are none."""
     if not labels.exists():
         return {}
     result, planted = pq.read_table(run / "results.parquet", columns=["id", "score"]), pq.read_table(labels)

@@ -27,7 +27,7 @@ from oddhop.odd import kinds, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
 from oddhop.odd.communities import RESIDUALS, leading, write_residuals
 from oddhop.odd.kinship import learn_kinship
-from oddhop.odd.triangles import LARGEST_TIES, unexplained, write_largest
+from oddhop.odd.triangles import unexplained, write_largest
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -82,12 +82,12 @@ def stages(edges: int) -> None:
     with timed("edges by kind", found):
         split = seen.edges
     with timed("relation", found):
-        learned, _ = kinds.learn_others(split, others, workers)
+        learned, _ = kinds.learn_others(split, others, runner)
     with timed("common neighbours", found):
         learn_kinship(seen.own, runner)
         write_largest(seen.own, runner, unexplained(seen.own, runner))
-        kinds.joint_knots(split, seen.own.of_nodes[LARGEST_TIES], workers=workers)
-    panel, _ = views._learn(seen, blocks, others, workers)
+        kinds.joint_knots(split, runner)
+    panel, _ = views.learn_views(split, runner, blocks, seen.known, others)
     with timed("a fifth of the edges left out", found):
         views.thinned_score(panel, seen, 0, 0, workers=workers)
     hubs, peak = kinds.hub_counts(split), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -4,7 +4,7 @@
     ODDHOP_DATA=... python benchmarks/odd_parts.py facebook_tam cora,controlled
 
 "NAME,plain" and "NAME,controlled" are the first injection of our own into a network without labels. It prints a table
-with a row a part; docs/detector.md has it.
+with a row a part; docs/odd-variants.md has it.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def listen(graph: Graph) -> Said:
 
 
 def strange(seen: Seen) -> tuple[Kinship, np.ndarray, np.ndarray]:
-    """Give what is learned of kinship, f of every entry, and z of every node."""
+    """Return what is learned of kinship, f of every entry, and z of every node."""
     graph = seen.graph
     store = InMemory(graph.indptr, graph.indices, {COORDINATES: seen.coordinates})
     kinship = learn_kinship(store, on_threads(1))
@@ -125,7 +125,7 @@ def strange(seen: Seen) -> tuple[Kinship, np.ndarray, np.ndarray]:
 
 
 def knots_by(seen: Seen, f: np.ndarray) -> np.ndarray:
-    """Give the knots of every node by f of every entry."""
+    """Return the knots of every node by f of every entry."""
     graph = seen.graph
     store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: seen.store.of_entries[RESIDUALS], RATIOS: f})
     return knots(store, on_threads(1))[0]

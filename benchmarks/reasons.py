@@ -35,7 +35,7 @@ NAMED = 3
 
 
 def chance(total: int, right: int, named: int = NAMED) -> float:
-    """Give the chance that at least one of some drawn ones is right."""
+    """Return the chance that at least one of some drawn ones is right."""
     drawn = min(named, total)
     return 0.0 if not total else 1 - comb(total - right, drawn) / comb(total, drawn)
 

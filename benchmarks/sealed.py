@@ -33,7 +33,7 @@ SLOW, SLOW_SEEDS = ("random forest", "extra trees", "AADForest"), 3
 
 
 def network_named(name: str) -> tuple[Network, np.ndarray]:
-    """Give a network and the labels of its judged nodes, NaN where unknown."""
+    """Return a network and the labels of its judged nodes, NaN where unknown."""
     edges, nodes, labels = labelled(name)
     if name == "ethereum_phishing":
         network = read_network(edges, nodes, keep_unknown=True)

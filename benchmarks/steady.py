@@ -56,7 +56,7 @@ Change = Callable[[Input, np.random.Generator], tuple[Input, Input] | None]
 
 
 def scores(given: Input) -> np.ndarray:
-    """Give the scores of Odd, one a node, in the order of the ids."""
+    """Return the scores of Odd, one a node, in the order of the ids."""
     graph = given if isinstance(given, Graph) else as_network(given.edges, given.nodes).graph
     return np.where(graph.degrees > 0, learn_panel(graph, workers=2)[1].score, -np.inf)
 
@@ -90,7 +90,7 @@ def noise_category(given: Input, rng: np.random.Generator) -> tuple[Input, Input
 
 
 def duplicate(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
-    """Give one column twice."""
+    """Return one column twice."""
     if isinstance(given, Tables):
         name = str(rng.choice(given.nodes.column_names[1:]))
         return given, Tables(given.edges, given.nodes.append_column("again", given.nodes[name]))
@@ -118,7 +118,7 @@ def unit(given: Input, rng: np.random.Generator) -> tuple[Input, Input] | None:
 
 
 def order(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
-    """Give the columns in another order."""
+    """Return the columns in another order."""
     if isinstance(given, Tables):
         names = given.nodes.column_names
         return given, Tables(given.edges, given.nodes.select([names[0], *rng.permutation(names[1:]).tolist()]))

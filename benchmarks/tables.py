@@ -15,7 +15,7 @@ import pyarrow.parquet
 
 
 def words(folder: Path, arrays: np.lib.npyio.NpzFile, prefixes: tuple[str, ...]) -> list[str | None]:
-    """Give the attributes of every node that begin so, in one text; None where there are none, as a CSV has it."""
+    """Return the attributes of every node that begin so, in one text; None where there are none, as a CSV has it."""
     names = (folder / "attributes.txt").read_text().splitlines()
     kept = [name.split(":", 1)[1] if name.startswith(prefixes) else None for name in names]
     indptr, indices = arrays["x_indptr"], arrays["x_indices"].astype(np.int64)
@@ -23,7 +23,7 @@ def words(folder: Path, arrays: np.lib.npyio.NpzFile, prefixes: tuple[str, ...])
 
 
 def tables(name: str, data: Path) -> tuple[pa.Table, pa.Table]:
-    """Give the edge table and the node table of a network."""
+    """Return the edge table and the node table of a network."""
     folder = data / name
     arrays = np.load(folder / f"{name}.npz")
     left, right = arrays["edge_index"].astype(np.int64)

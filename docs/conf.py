@@ -12,17 +12,19 @@ project = "oddhop"
 author = project_copyright = "The oddhop maintainers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"oddhop {release}"
 html_show_sphinx = False
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["formulas.css", "notebooks.css"]
 # Formulas become MathML, which browsers draw themselves: a page fetches nothing from elsewhere.
 html_math_renderer = "mathml"
 
+# The outputs are stored in the notebooks; tests execute them afresh.
+nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 

@@ -1,4 +1,4 @@
-"""Draw the toy network of the README with the scores that oddhop gives it.
+"""Draw the toy network of docs/index.md with the scores that oddhop gives it.
 
     python docs/pictures/toy.py
 

@@ -1,4 +1,4 @@
-"""The errors a user can meet: each says what was wrong, what was got, and what to do."""
+"""The errors of oddhop: each says what was wrong, what was got, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class OddhopError(Exception):
-    """Base of every error that oddhop raises on purpose.
+    """Base class of all errors of oddhop.
 
     Attributes
     ----------
@@ -32,39 +32,39 @@ class OddhopError(Exception):
 
 
 class GraphError(OddhopError, ValueError):
-    """The network handed in cannot be used as it is."""
+    """The given network cannot be used."""
 
 
 class TableError(OddhopError, ValueError):
-    """A table of edges or nodes cannot be found or read, or does not say what it must."""
+    """A table of edges or nodes cannot be found or read, or its content is not valid."""
 
 
 class DataFolderError(TableError):
-    """A network of the benchmark is not in the data folder, or is not the one it should be."""
+    """A network of the benchmark is not in the data folder, or has the wrong content."""
 
 
 class SettingsError(OddhopError, ValueError):
-    """A setting is of the wrong kind, out of range, or at odds with another."""
+    """A setting has the wrong type, is out of range, or contradicts another setting."""
 
 
 class NothingToLearnError(GraphError):
-    """The network is well formed but holds nothing that hop counts could be learned from."""
+    """The network is well formed, but there is nothing to learn from."""
 
 
 class EncodingError(OddhopError, ValueError):
-    """A table cannot be turned into attributes as it is, or as was asked."""
+    """A table cannot be encoded as attributes, or not with these settings."""
 
 
 class TrainingDivergedError(OddhopError, ArithmeticError):
-    """Training met a non-finite loss again and again, even with smaller steps."""
+    """The loss of training was not finite, even with smaller steps."""
 
 
 class MemoryBudgetError(OddhopError, MemoryError):
-    """The run would need more memory than it may take."""
+    """The run needs more memory than is available."""
 
 
 class RunFolderError(OddhopError):
-    """A run folder is in use, or holds a run already: this one or another."""
+    """A run folder is in use, or already has a run."""
 
 
 class ModelFileError(OddhopError):
@@ -72,19 +72,19 @@ class ModelFileError(OddhopError):
 
 
 class CaseBookError(OddhopError):
-    """A book of cases cannot be opened, was damaged, has another schema, or lacks what was asked for."""
+    """A book of cases cannot be opened, is damaged, has another schema, or does not have the case."""
 
 
 class AnswersError(OddhopError, ValueError):
-    """Answers cannot be used as they are: not 1, 0 or None, two about one node, or about a node there is not."""
+    """Answers are not valid: not 1, 0 or None, two about one node, or about a node that does not exist."""
 
 
 class MissingExtraError(OddhopError, ImportError):
-    """What was asked for needs a package that is not installed."""
+    """A package that is needed is not installed."""
 
 
 class ClusterError(OddhopError):
-    """A cluster cannot be reached, refuses us, or has no machine left to run on."""
+    """A cluster cannot be reached, rejects the connection, or has no machine to run on."""
 
 
 def _rebuilt(kind: type[OddhopError], problem: str, remedy: str, command: str) -> OddhopError:

@@ -65,7 +65,7 @@ def test_an_array_of_a_run_lives_in_its_folder_and_must_have_its_size(tmp_path: 
     del kept
     assert folder.array("mean", (2, 3), np.float32, fresh=False)[1].tolist() == [0.0, 0.0, 5.0]
     assert folder.array("none", (2, 0), np.float32, fresh=True).shape == (2, 0)
-    with pytest.raises(RunFolderError, match="another size"):
+    with pytest.raises(RunFolderError, match="has the wrong size"):
         folder.array("mean", (2, 4), np.float32, fresh=False)
 
 
@@ -92,11 +92,11 @@ def test_no_link_leads_a_write_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
     run = tmp_path / "run"
     run.mkdir()
     (run / "mean.bin").symlink_to(victim)
-    with pytest.raises(RunFolderError, match="missing or has another size"):
+    with pytest.raises(RunFolderError, match="missing or has the wrong size"):
         RunFolder(run).array("mean", (1,), np.float32, fresh=False)
     RunFolder(run).array("mean", (1,), np.float32, fresh=True)[:] = 1
     (run / ".lock").symlink_to(victim)
-    with pytest.raises(RunFolderError, match="cannot be written to"), locked(run):
+    with pytest.raises(RunFolderError, match="cannot write to the folder"), locked(run):
         pass
     assert victim.read_bytes() == b"mine"
     (tmp_path / ".guessed.tmp").symlink_to(victim)
@@ -159,7 +159,7 @@ def test_a_run_is_taken_away_at_one_stroke(tmp_path: Path, monkeypatch: pytest.M
 def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     assert recorded(tmp_path, "seed") is None
-    with pytest.raises(RunFolderError, match="is not readable"), open_run(tmp_path, {"seed": 1}, resume=True):
+    with pytest.raises(RunFolderError, match="cannot be read"), open_run(tmp_path, {"seed": 1}, resume=True):
         pass
 
 
@@ -205,7 +205,7 @@ def test_a_folder_is_held_by_one(tmp_path: Path) -> None:
     with locked(tmp_path / "run"):
         pass
     (tmp_path / "file").touch()
-    with pytest.raises(RunFolderError, match="cannot be written to"), locked(tmp_path / "file" / "run"):
+    with pytest.raises(RunFolderError, match="cannot write to the folder"), locked(tmp_path / "file" / "run"):
         pass
 
 
@@ -215,7 +215,7 @@ def test_only_the_same_run_goes_on_and_only_when_asked(tmp_path: Path) -> None:
     with open_run(tmp_path / "run", {"seed": 1, "hops": 4}, resume=True):
         pass
     with (
-        pytest.raises(RunFolderError, match="already holds a run"),
+        pytest.raises(RunFolderError, match="already has a run"),
         open_run(tmp_path / "run", {"seed": 1, "hops": 4}, resume=False),
     ):
         pass

@@ -113,7 +113,7 @@ def test_what_is_late():
 def test_a_folder_that_stays_away_is_told(quick):
     ray = PretendRay(raises=TaskError(FileNotFoundError(2, "No such file or directory", "part.npy")))
     with pytest.raises(
-        ClusterError, match=r"'part\.npy', on each of 6 attempts; see that all machines have the folder"
+        ClusterError, match=r"'part\.npy', on each of 6 attempts; check that all machines have the folder"
     ):
         run(ray, [0])
     assert len(ray.begun) == 6
@@ -121,12 +121,14 @@ def test_a_folder_that_stays_away_is_told(quick):
 
 def test_a_block_that_is_lost_each_time_is_told(quick):
     ray = PretendRay(raises=LostError("out of memory"))
-    with pytest.raises(ClusterError, match=r"begun 6 times .*\(out of memory\); see that a machine has memory enough"):
+    with pytest.raises(
+        ClusterError, match=r"started 6 times, .*\(out of memory\); check that a machine has enough memory"
+    ):
         run(ray, [0])
 
 
 def test_the_loss_of_ray_on_this_machine_is_told(quick):
-    with pytest.raises(ClusterError, match="the Ray of this machine has ended"):
+    with pytest.raises(ClusterError, match="Ray on this machine has stopped"):
         run(PretendRay(raises=RayletError()), [0])
 
 
@@ -144,7 +146,7 @@ def test_the_loss_of_the_head_is_told(quick, monkeypatch):
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        (None, "no cluster was named"),
+        (None, "no cluster was given"),
         ("head", "HOST:PORT, got 'head'"),
         ("ray://head", "HOST:PORT"),
         ("10.1.2.3:6379", "there is no token for it"),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +29,11 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if "ODDHOP_POSTGRES" not in os.environ:
         pytest.skip("ODDHOP_POSTGRES names no database; .ci/postgres starts one")
     uri = os.environ["ODDHOP_POSTGRES"]
-    drop_book(uri)
-    yield uri
-    drop_book(uri)
+    with (Path(tempfile.gettempdir()) / "oddhop-test-book.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests of other processes use the same database
+        drop_book(uri)
+        yield uri
+        drop_book(uri)
 
 
 @pytest.fixture

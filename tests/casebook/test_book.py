@@ -142,7 +142,7 @@ def test_a_book_is_not_made_by_looking(where: str) -> None:
 def test_another_version_is_refused(where: str) -> None:
     with open_book(where) as book, book._store.writing():
         book._store.run("UPDATE book SET version = $1", [(99,)])
-    with pytest.raises(CaseBookError, match=r"schema 99.*use the oddhop that wrote it"):
+    with pytest.raises(CaseBookError, match=r"schema 99.*with the oddhop that wrote it"):
         open_book(where)
 
 
@@ -227,7 +227,7 @@ def test_a_cleared_case_stays_away_until_it_changes(book: Book) -> None:
     assert [one.hidden for one in decided.by_case.values()] == [True, False, False]
     assert [one.opens for one in decided.by_case.values()] == [False, False, True]
     assert decided.hidden == 1
-    assert decided.sentence == "1 case is hidden: it was cleared, and little has changed since"
+    assert decided.sentence == "1 cleared case is hidden because little has changed since the verdict"
     back = suppressed(book, {"x": (["0"], more)})
     assert back.hidden == 0
     assert back.sentence == ""
@@ -292,4 +292,4 @@ def test_a_cleared_case_without_a_fingerprint_is_shown(book: Book) -> None:
     book.append([Entry("c1", "cleared", ("a",))])
     one = suppressed(book, {"x": (["a"], Fingerprint({}))}).by_case["x"]
     assert not one.hidden
-    assert one.sentences[1] == "what was judged then is not known"
+    assert one.sentences[1] == "the book does not have what was judged then"

@@ -98,7 +98,7 @@ def test_erasing_asks_first(filled: str) -> None:
     for typed in ("n\n", ""):
         assert "nothing was erased" in run(*words, code=1, typed=typed)[0]
     assert "erased from 1 cases" in run(*words, typed="y\n")[0]
-    assert "nothing of it" in run(*words, "--yes")[0]
+    assert "has nothing about this node" in run(*words, "--yes")[0]
     assert "p17" not in run("list", filled, "--json")[0]
 
 

@@ -111,7 +111,7 @@ def test_members_that_came_and_went_are_counted() -> None:
     network = read(TIES, people())
     old, new = (fingerprint_of(network, network.numbers(some)) for some in (["p0", "p1"], ["p0", "p2", "p3"]))
     what = changed(old, new)
-    assert what.sentences == ["2 more nodes belong to it", "1 node no longer belongs to it"]
+    assert what.sentences == ["2 more nodes belong to the case", "1 node no longer belongs to the case"]
     assert what.member_share == 3 / 4
     assert what.enough
 
@@ -121,7 +121,7 @@ def test_a_kind_is_called_by_its_name_and_has_its_own_columns() -> None:
     phones = pa.table({"id": ["x", "y"], "price": [3.0, 9.0]})
     network = read_network(ties, {"account": people(), "phone": phones}, judge="account")
     old, new = (fingerprint_of(network, network.numbers(some)) for some in (["p0"], ["p0", "p1", "p2"]))
-    assert changed(old, new).sentences == ["2 more accounts belong to it"]
+    assert changed(old, new).sentences == ["2 more accounts belong to the case"]
     (member,) = old.members.values()
     assert "price" not in member.columns
     assert "income" in member.columns

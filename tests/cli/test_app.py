@@ -24,7 +24,7 @@ def test_the_command_tells_its_version_and_its_purpose() -> None:
     assert CliRunner().invoke(app, ["--version"]).output.strip() == f"oddhop {__version__}"
     told = CliRunner().invoke(app, ["--help"])
     assert told.exit_code == 0
-    assert "do not belong where they are wired" in " ".join(told.output.split())
+    assert "Find the anomalous nodes of an attributed network" in " ".join(told.output.split())
 
 
 def test_every_example_of_the_help_runs(folder: Path) -> None:
@@ -58,7 +58,7 @@ print("imported:", *(name for name in {names} if name in sys.modules))
 
 
 def imported(arguments: list[str], names: tuple[str, ...], folder: Path) -> list[str]:
-    """Give which of these modules a command imports."""
+    """Return which of these modules a command imports."""
     code = [sys.executable, "-c", IMPORTED.format(names=names)]
     done = subprocess.run([*code, *arguments], check=True, capture_output=True, text=True, cwd=folder)
     return done.stdout.splitlines()[-1].split()[1:]

@@ -27,9 +27,9 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     arguments = ("bench", "run", "--suite", "growth", "--match", "degree", "--match", 'synthetic 1000"')
     first = invoke(*arguments, "--lines", lines, "--data", tmp_path)
     assert first.exit_code == 0, first.output
-    assert "2 cells run, 0 were there" in first.output
+    assert "2 cells run, 0 already done" in first.output
     assert {line["status"] for line in read_lines(lines)} == {"done"}
-    assert "0 cells run, 2 were there" in invoke(*arguments, "--lines", lines, "--data", tmp_path).output
+    assert "0 cells run, 2 already done" in invoke(*arguments, "--lines", lines, "--data", tmp_path).output
 
 
 def test_an_unknown_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:

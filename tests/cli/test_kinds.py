@@ -59,7 +59,7 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
     assert sorted(result["id"].to_pylist()) == list(range(1, 41))
     page = (folder / "run/report.html").read_text()
     assert page.count('class="case"') == 6
-    assert "report.html is whole" in run("verify", "run")
+    assert "report.html: ok" in run("verify", "run")
     first = result.slice(0, 1).to_pylist()[0]
     assert f"{first['id']}: {first['kind']}, score {first['score']:.3f}" in run("explain", "run", str(first["id"]))
     words = run("explain", "run", str(first["id"]), "--json")
@@ -70,7 +70,7 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
     assert "no account is called '99'" in refused(3, "explain", "run", "99")[0]
     run("report", "run", "--explain", "2")
     assert (folder / "run/report.html").read_text().count('class="case"') == 2
-    assert "report.html is whole" in run("verify", "run")
+    assert "report.html: ok" in run("verify", "run")
     Path("moved.csv").write_bytes(Path("devices.csv").read_bytes())
     run("report", "run", "--nodes", "account=accounts.csv", "--nodes", "device=moved.csv", "--explain", "1")
     Path("devices.csv").write_text(Path("devices.csv").read_text().replace("\n1,", "\n1,1", 1))
@@ -88,7 +88,7 @@ def test_what_was_fitted_scores_the_same_kinds_later(folder: Path) -> None:
         found = pq.read_table(folder / out / "results.parquet")
         assert found["case"].null_count == 0  # all were explained
         assert found.drop_columns(["case"]).equals(wanted.drop_columns(["case"]))
-    assert "is whole" in run("verify", "scores")
+    assert ": ok" in run("verify", "scores")
     run("ingest", "edges.csv", *NODES, "--source-kind", "account", "--judge", "device", "--out", "other")
     assert refused(3, "score", "model.oddhop", "other", "--out", "never")
     assert not (folder / "never").exists()
@@ -96,9 +96,9 @@ def test_what_was_fitted_scores_the_same_kinds_later(folder: Path) -> None:
 
 def test_settings_say_the_same_as_options(folder: Path) -> None:
     Path("kinds.toml").write_text('[read]\njudge = "account"\nsource_kind = "account"\n')
-    assert "A run would take" in run("plan", "edges.csv", *NODES, "--settings", "kinds.toml")
+    assert "Estimated memory and time of a run" in run("plan", "edges.csv", *NODES, "--settings", "kinds.toml")
     told = run("plan", "edges.csv", *NODES, "--set", "read.judge=account", "--set", "read.source_kind=account")
-    assert "A run would take" in told
+    assert "Estimated memory and time of a run" in told
 
 
 def test_what_is_not_said_is_asked(folder: Path) -> None:
@@ -110,11 +110,11 @@ def test_what_is_not_said_is_asked(folder: Path) -> None:
     assert "'devices.csv'" in refused(2, "plan", "edges.csv", *NODES[:3], "devices.csv")[0]
     assert "two tables of the kind" in refused(2, "plan", "edges.csv", *NODES, *NODES[:2])[0]
     lines = refused(3, "detect", "edges.csv", *KINDS, "--detector", "hcm", "--out", "hcm")
-    assert "HCM judges one kind of node" in lines[0]
+    assert "HCM supports one kind of node" in lines[0]
 
 
 def test_a_name_with_an_equals_sign_may_be_a_path(folder: Path) -> None:
     Path("day=1.csv").write_bytes(Path("accounts.csv").read_bytes())
-    assert "A run would take" in run("plan", "edges.csv", "--nodes", "day=1.csv")
-    assert "no database was named" in refused(2, "plan", "edges.csv", "--nodes", "select id from a where b=1")[0]
-    assert "no database was named" in refused(2, "plan", "edges.csv", "--nodes", "account=select id from a")[0]
+    assert "Estimated memory and time of a run" in run("plan", "edges.csv", "--nodes", "day=1.csv")
+    assert "no database was given" in refused(2, "plan", "edges.csv", "--nodes", "select id from a where b=1")[0]
+    assert "no database was given" in refused(2, "plan", "edges.csv", "--nodes", "account=select id from a")[0]

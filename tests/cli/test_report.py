@@ -19,7 +19,7 @@ def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path)
         assert f'href="#case-{1}"' in page
         assert f">{name}</a>" in page
     assert page.count('class="case"') == 7
-    assert "report.html is whole" in run("verify", "run")
+    assert "report.html: ok" in run("verify", "run")
 
 
 def test_no_report_is_written_where_none_is_wanted_and_one_can_be_had_later(folder: Path) -> None:
@@ -27,7 +27,7 @@ def test_no_report_is_written_where_none_is_wanted_and_one_can_be_had_later(fold
     assert not (folder / "run/report.html").exists()
     run("report", "run", "--explain", "3")
     assert (folder / "run/report.html").read_text().count('class="case"') == 3
-    assert "report.html is whole" in run("verify", "run")
+    assert "report.html: ok" in run("verify", "run")
 
 
 def test_a_node_is_explained_by_its_id(folder: Path) -> None:
@@ -64,4 +64,4 @@ def test_odd_leaves_reasons_too(folder: Path) -> None:
     assert [one["name"] for one in figures["views"]] == ["stranger", "outlier", "clique", "flow", "cycle"]
     run("report", "run", "--explain", "3")
     assert (folder / "run/report.html").read_text().count('class="case"') == 3
-    assert "report.html is whole" in run("verify", "run")
+    assert "report.html: ok" in run("verify", "run")

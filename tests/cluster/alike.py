@@ -99,7 +99,7 @@ def run(network: Path, out: Path, settings: dict[str, object], machines: Machine
 
 
 def memory_of(machines: Machines, machine: int) -> dict[str, int]:
-    """Give the peak of a machine, and how many processes were killed for it."""
+    """Return the peak of a machine, and how many processes were killed for it."""
     group = Path("/sys/fs/cgroup/memory", machines.namespace(machine))
     if group.exists():
         peak, events = "memory.max_usage_in_bytes", "memory.oom_control"

@@ -196,7 +196,7 @@ def scores(out: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compare(expected: tuple[np.ndarray, np.ndarray], got: tuple[np.ndarray, np.ndarray]) -> tuple[float | None, bool]:
-    """Give the largest difference of two scores of a node, and whether the hundred oddest are the same."""
+    """Return the largest difference of two scores of a node, and whether the hundred oddest are the same."""
     if not np.array_equal(expected[0], got[0]):
         return None, False
     top = [nodes[np.argsort(-values, kind="stable")[:100]] for nodes, values in (expected, got)]

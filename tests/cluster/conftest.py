@@ -29,7 +29,7 @@ def machines() -> Iterator[Machines]:
 
 @pytest.fixture(scope="session")
 def driver(machines: Machines) -> Iterator[Mapper]:
-    """Give a mapper on the cluster; this process is the driver, and on the head."""
+    """Return a mapper on the cluster; this process is the driver, and on the head."""
     with pytest.MonkeyPatch.context() as patch, entered(machines):
         for name, value in machines.environment().items():
             patch.setenv(name, value)

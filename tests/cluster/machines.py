@@ -41,15 +41,15 @@ class Machines:
         return f"{self.name}-{machine}"
 
     def on(self, machine: int, command: list[str]) -> list[str]:
-        """Give the command that runs another on a machine."""
+        """Return the command that runs another on a machine."""
         return ["ip", "netns", "exec", self.namespace(machine), *command]
 
     def environment(self) -> dict[str, str]:
-        """Give the environment of a driver."""
+        """Return the environment of a driver."""
         return {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.token)}
 
     def processes(self, machine: int) -> dict[int, str]:
-        """Give the processes of a machine with what they call themselves."""
+        """Return the processes of a machine with what they call themselves."""
         found = subprocess.run(
             ["ip", "netns", "pids", self.namespace(machine)], check=True, capture_output=True, text=True
         )
@@ -62,11 +62,11 @@ class Machines:
         return titles
 
     def raylet(self, machine: int) -> int:
-        """Give the process that is Ray on that machine."""
+        """Return the process that is Ray on that machine."""
         return next(process for process, title in self.processes(machine).items() if title.endswith("/raylet"))
 
     def busy(self, machine: int) -> list[int]:
-        """Give the processes that are at a block."""
+        """Return the processes that are at a block."""
         return [process for process, title in self.processes(machine).items() if title.startswith("ray::_run_block")]
 
     def join(self, machine: int) -> None:
@@ -115,7 +115,7 @@ def warm_up(run: Mapper, *, within: float = 120.0) -> list[tuple[str, int]]:
 
 
 def alive(ray: object) -> set[str]:
-    """Give the addresses of the machines that Ray knows to be up."""
+    """Return the addresses of the machines that Ray knows to be up."""
     return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
 
 

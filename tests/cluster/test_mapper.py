@@ -71,13 +71,13 @@ def test_a_process_that_dies_at_its_block_is_replaced(driver, tmp_path):
 
 def test_a_block_that_always_dies_ends_the_run(driver, tmp_path, monkeypatch):
     monkeypatch.setattr("oddhop.base.ray.ATTEMPTS", 2)
-    with pytest.raises(ClusterError, match="begun 2 times"):
+    with pytest.raises(ClusterError, match="started 2 times"):
         driver(partial(blocks.die, tmp_path, 9), [0], quiet)
 
 
 def test_another_version_is_refused(driver, monkeypatch):
     monkeypatch.setattr("oddhop.base.ray.__version__", "0.0.0")
-    with pytest.raises(ClusterError, match=r"the run has 0\.0\.0; install the same everywhere"):
+    with pytest.raises(ClusterError, match=r"the run has 0\.0\.0; install the same version on all machines"):
         driver(blocks.same, [0], quiet)
 
 
@@ -92,7 +92,7 @@ def test_a_killed_process_costs_no_result(driver, machines, machine, tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "answer"),
-    [("wrong", "refuses the token"), ("none", "there is no token"), ("off", "there is no token")],
+    [("wrong", "needs a token, or rejects this one"), ("none", "there is no token"), ("off", "there is no token")],
 )
 def test_only_the_right_token_opens_the_cluster(machines, tmp_path, kind, answer):
     (tmp_path / "wrong").write_text("0" * 32)

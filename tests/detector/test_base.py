@@ -107,3 +107,9 @@ def test_odd_and_its_report_do_without_torch() -> None:
     imports = "import sys, oddhop.runs.reopen, oddhop.reports; from oddhop import Odd; import oddhop.detector.registry"
     told = f"{imports}; oddhop.detector.registry.detector_named('odd'); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0
+
+
+def test_a_copy_that_flags_anew_predicts_as_many(small: Graph) -> None:
+    fitted = Odd(top_k=2, random_state=0, simulate=False).fit(small)
+    assert (fitted.flagging(top_k=7).predict(small) == -1).sum() == 7
+    assert (fitted.predict(small) == -1).sum() == 2

@@ -80,12 +80,12 @@ def test_every_command_knows_a_third_detector(registered: None, folder: Path) ->
         "manifest.json", "model.oddhop", "report.html", "results.csv", "results.parquet", "state.parquet"
     ]  # fmt: skip
     assert "p7: score" in run("explain", "run", "p7")
-    assert "alert line" in (folder / "run" / "report.html").read_text()
+    assert "alert threshold" in (folder / "run" / "report.html").read_text()
     run("report", "run", "--explain", "5")
     run("fit", *tables, "--detector", "far", "--model", "far.oddhop", "--seed", "0")
     run("score", "far.oddhop", *tables, "--out", "scores")
     assert "a model of Far" in run("verify", "far.oddhop")
-    assert "A run would take about" in run("plan", *tables, "--detector", "far")
+    assert "Estimated memory and time of a run" in run("plan", *tables, "--detector", "far")
     loaded = oddhop.load(folder / "far.oddhop")
     assert type(loaded) is Far
     assert (

@@ -30,7 +30,7 @@ def dense(graph: Graph) -> np.ndarray:
 
 
 def leaks(graph: Graph, made: Injected) -> list[float]:
-    """Give the ROC-AUC of degree and of attribute norm for both kinds and each alone, of either sign."""
+    """Return the ROC-AUC of degree and of attribute norm for both kinds and each alone, of either sign."""
     trivial = graph.degrees, np.linalg.norm(dense(graph), axis=1)
     found = []
     for kind in (made.anomalous, made.structural, made.contextual):

@@ -46,7 +46,7 @@ def test_a_ranking_that_is_a_trivial_one_is_said_to_be(network: Graph, name: str
     found = by_name(audit(network, sign * trivial**3))[name]
     assert found.level == "warning"
     assert found.figure * sign > 0.99
-    assert ("backwards" in found.sentence) == (sign < 0)
+    assert ("reversed" in found.sentence) == (sign < 0)
 
 
 def test_a_ranking_of_its_own_is_fine(network: Graph) -> None:
@@ -62,7 +62,7 @@ def test_chains_that_disagree_ties_and_lone_nodes_are_told(network: Graph) -> No
     own = agreement(ranked(network, noise, sure=0.3), 10, "a fresh run", "unsure"), ties(100, 51)
     found = by_name(audit(network, noise, own))
     assert found["top"].level == "warning"
-    assert "about 3 among its own first" in found["top"].sentence
+    assert "In a fresh run, about 3 of the first" in found["top"].sentence
     assert found["ties"].level == "warning"
     lonely = Graph.from_arrays([[0], [1]], np.arange(5.0)[:, None])
     told = by_name(audit(lonely, np.ones(5)))["judged"]
@@ -103,7 +103,7 @@ def test_a_flow_column_that_follows_time_is_warned_about() -> None:
     table = {"from": source, "to": rng.integers(0, nodes, source.size), "amount": 1.0 + source, "when": when}
     people = pa.table({"id": np.arange(nodes), "x": rng.normal(size=nodes)})
     told = follow_time_or_id(read_network(pa.table(table), people).graph)
-    assert any("'amount out sum' is almost a function of its place among the ids" in one.sentence for one in told)
+    assert any("'amount out sum' almost follows the order of the ids" in one.sentence for one in told)
     table["amount"] = rng.permutation(table["amount"])
     calm = follow_time_or_id(read_network(pa.table(table), people).graph)
     assert not any("'amount out sum'" in one.sentence for one in calm)

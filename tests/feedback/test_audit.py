@@ -382,25 +382,25 @@ def test_sentences():
     audit = Audit.start("the first 100", nodes(100), {}, "k")
     half = [1, 0] * 50
     assert audit.result({}).sentence == (
-        "Of the first 100, 0 to 100 are worth your time (95 %), by 0 answers drawn at random."
-        " Only 0 of 30 planned answers: too few to rely on yet."
+        "0 to 100 of the first 100 are worth your time (95 % confidence), from 0 answers drawn at random."
+        " Only 0 of 30 planned answers are given: too few to rely on."
     )
     assert audit.result(drawn_as(audit, [1])).sentence == (
-        "Of the first 100, 1 to 100 are worth your time (95 %), by 1 answer drawn at random."
-        " Only 1 of 30 planned answers: too few to rely on yet."
+        "1 to 100 of the first 100 are worth your time (95 % confidence), from 1 answer drawn at random."
+        " Only 1 of 30 planned answers are given: too few to rely on."
     )
     assert audit.result(drawn_as(audit, [None, *half[1:30]])).sentence == (
-        "Of the first 100, 31 to 66 are worth your time (95 %), by 30 answers drawn at random."
-        " 1 unsure: counted as no for the lower figure, as yes for the higher."
+        "31 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random."
+        " Unsure answers: 1. They count as no for the lower figure and as yes for the upper."
     )
     assert audit.result({**drawn_as(audit, half[:30]), audit.order[40]: 1}).sentence == (
-        "Of the first 100, 34 to 66 are worth your time (95 %), by 30 answers drawn at random and 1 other."
+        "34 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random and 1 other."
     )
     few = Audit.start("the first 3", nodes(3), {"n0": 1}, "k")
-    assert few.result({"n1": 0, "n2": 0}).sentence == "Of the first 3, 1 is worth your time: all 3 were answered."
+    assert few.result({"n1": 0, "n2": 0}).sentence == "1 of the first 3 is worth your time: all 3 are answered."
     assert few.result({"n1": None, "n2": 0}).sentence == (
-        "Of the first 3, 1 to 2 are worth your time: all 3 were answered."
-        " 1 unsure: counted as no for the lower figure, as yes for the higher."
+        "1 to 2 of the first 3 are worth your time: all 3 are answered."
+        " Unsure answers: 1. They count as no for the lower figure and as yes for the upper."
     )
 
 
@@ -414,9 +414,9 @@ def test_a_list_that_was_known_is_counted():
     [
         ({"ids": []}, "different nodes, got none"),
         ({"ids": ["a", "a"]}, "1 twice"),
-        ({"ids": ["a", 3]}, "must be a text"),
-        ({"name": ""}, "name must be a text"),
-        ({"key": 7}, "key must be a text"),
+        ({"ids": ["a", 3]}, "must be text"),
+        ({"name": ""}, "name must be text"),
+        ({"key": 7}, "key must be text"),
         ({"size": 0}, "size must be"),
         ({"size": True}, "size must be"),
         ({"confidence": 1.0}, "confidence must be"),
@@ -443,15 +443,15 @@ def test_an_answer_of_another_kind_is_refused():
         ({"schema": "oddhop audit 2"}, "schema"),
         ({"more": 1}, "unknown: more"),
         ({"ids": "ab"}, "ids must be a list"),
-        ({"ids": ["a"]}, "on nodes of the list"),
+        ({"ids": ["a"]}, "about nodes of the list"),
         ({"known": [["b"]]}, "a node and its answer"),
-        ({"known": [["b", 1], ["b", 1]]}, "one each"),
+        ({"known": [["b", 1], ["b", 1]]}, "one for each node"),
         ({"known": [["b", 2]]}, "must be 1, 0 or None"),
         ({"known": [[["b"], 1]]}, "a node and its answer"),
-        ({"known": []}, "order of this audit"),
-        ({"order": ["b"]}, "order of this audit"),
+        ({"known": []}, "its order does not match its key"),
+        ({"order": ["b"]}, "its order does not match its key"),
         ({"order": None}, "order must be a list"),
-        ({"key": "another"}, "order of this audit"),
+        ({"key": "another"}, "its order does not match its key"),
         ({"size": 2.0}, "size must be"),
         ({"confidence": None}, "confidence must be"),
     ],
@@ -464,6 +464,6 @@ def test_json_that_was_changed_is_refused(change, problem):
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", None, "[" * 100_000])
 def test_what_is_no_audit_is_refused(text):
-    with pytest.raises(SettingsError, match="this is no audit") as refused:
+    with pytest.raises(SettingsError, match="this is not an audit") as refused:
         Audit.from_json(text)
     assert refused.value.remedy == "give the text that to_json wrote"

@@ -169,7 +169,7 @@ def test_loaded_it_says_that_it_has_no_network_yet(fitted, answers, tmp_path):
     learned(fitted, answers).save(tmp_path / "answers.oddhop")
     loaded = Feedback.load(tmp_path / "answers.oddhop")
     for ask in (loaded.next_questions, lambda: loaded.explain(105), loaded.rank):
-        with pytest.raises(NotFittedError, match="holds no network"):
+        with pytest.raises(NotFittedError, match="which has no network"):
             ask()
     with pytest.raises(NotFittedError, match="not fitted yet"):
         Feedback(fitted).next_questions()
@@ -199,15 +199,15 @@ def test_answers_about_nodes_that_are_gone_still_count(fitted, answers):
     other = Graph.from_arrays(rng.integers(0, 300, (2, 1200)), rng.normal(size=(300, 4)), node_ids=ids)
     assert feedback.fit(other, answers).learned_ is not None
     assert feedback.next_questions()[0].id >= 1000
-    with pytest.raises(AnswersError, match="there is not"):
+    with pytest.raises(AnswersError, match="about a node that does not exist"):
         feedback.fit(other, answers | {99: 1})
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({105: 2}, "1 .worth my time."),
-        ({105: "yes"}, "1 .worth my time."),
+        ({105: 2}, "1 .worth your time."),
+        ({105: "yes"}, "1 .worth your time."),
         ({5: 1}, "no node is called 5"),
         ([1, 2], "a mapping"),
         (pa.table({"id": [105, 105], "answer": [1, 0]}), "two answers about 105"),

@@ -20,7 +20,7 @@ def edge_lists(draw):
 
 
 def simple_matrix(edges, nodes):
-    """Give the simple undirected adjacency by SciPy."""
+    """Return the simple undirected adjacency by SciPy."""
     matrix = sp.coo_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(nodes, nodes)).toarray()
     matrix = (matrix + matrix.T > 0).astype(int)
     np.fill_diagonal(matrix, 0)

@@ -21,7 +21,7 @@ COLUMN = [[0.0], [1.0], [2.0]]
 
 @st.composite
 def networks(draw):
-    """Give edges, attributes, and ids in no order."""
+    """Return edges, attributes, and ids in no order."""
     nodes = draw(st.integers(2, 8))
     node = st.integers(0, nodes - 1)
     pairs = draw(st.lists(st.tuples(node, node).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=20))
@@ -196,32 +196,44 @@ REFUSED = {
     ),
     "edges of floats": (([[0.0], [1.0]], COLUMN), r"integers.*got float64.*np\.array\(pairs\)\.T"),
     "edges in one row": (([0, 1], COLUMN), r"got int64 of shape \(2,\)"),
-    "row too high": (([[0], [3]], COLUMN), r"rows 0 to 2, got 3; number the nodes by their row.*node_ids"),
-    "negative row": (([[-1], [0]], COLUMN), r"rows 0 to 2, got -1; number the nodes by their row"),
-    "attributes in one row": ((PATH, [0.0, 1.0, 2.0]), r"got shape \(3,\); a single column wants x\.reshape\(-1, 1\)"),
+    "row too high": (
+        ([[0], [3]], COLUMN),
+        r"row numbers from 0 to 2, got 3; number the nodes by their attribute rows.*node_ids",
+    ),
+    "negative row": (
+        ([[-1], [0]], COLUMN),
+        r"row numbers from 0 to 2, got -1; number the nodes by their attribute rows",
+    ),
+    "attributes in one row": (
+        (PATH, [0.0, 1.0, 2.0]),
+        r"got shape \(3,\); for a single column use x\.reshape\(-1, 1\)",
+    ),
     "attributes of text": ((PATH, [["a"], ["b"], ["c"]]), r"attributes must be real numbers.*got <U1"),
     "complex attributes": ((PATH, [[1j], [0], [0]]), r"attributes must be real numbers.*got complex128"),
     "ragged attributes": (
         (PATH, [[1.0], [1.0, 2.0], [3.0]]),
-        r"attributes must be real numbers, one vector of one length",
+        r"attributes must be real numbers, one vector of equal length",
     ),
     "no nodes": (([], np.empty((0, 2))), r"no nodes; give at least one attribute row"),
     "no attributes": ((PATH, np.empty((3, 0))), r"no attributes.*give at least one column, for example the degree"),
     "not a number": (
         (PATH, [[0.0, 1.0], [np.inf, 2.0], [3.0, np.nan]]),
-        r"2 value\(s\) that are NaN or infinite, first inf at row 1, column 0; fill them in or leave",
+        r"2 value\(s\) that are NaN or infinite, the first is inf at row 1, column 0; fill them in, or remove",
     ),
     "not a number in sparse": (
         (PATH, sp.csr_array([[0.0, 1.0], [0.0, np.nan], [3.0, 0.0]])),
-        r"1 value\(s\) that are NaN or infinite, first nan at row 1, column 1; fill them in or leave",
+        r"1 value\(s\) that are NaN or infinite, the first is nan at row 1, column 1; fill them in, or remove",
     ),
-    "ids of floats": ((PATH, COLUMN, [0.5, 1.5, 2.5]), r"all integers or all strings.*got float64.*pass their text"),
-    "mixed ids": ((PATH, COLUMN, [1, "a", 2]), r"all integers or all strings.*pass their text"),
+    "ids of floats": (
+        (PATH, COLUMN, [0.5, 1.5, 2.5]),
+        r"all integers or all strings.*got float64.*pass other ids as text",
+    ),
+    "mixed ids": ((PATH, COLUMN, [1, "a", 2]), r"all integers or all strings.*pass other ids as text"),
     "ids of pairs": ((PATH, COLUMN, [(0, 0), (0, 1), (1, 0)]), r"in one row, got int64 of shape \(3, 2\)"),
-    "too few ids": ((PATH, COLUMN, [1, 2]), r"3 attribute rows and 2 node ids; give one id a row"),
+    "too few ids": ((PATH, COLUMN, [1, 2]), r"3 attribute rows and 2 node ids; give one id for each row"),
     "repeated ids": (
         (PATH, COLUMN, ["a", "b", "a"]),
-        r"1 node id\(s\) are repeated, first .*'a'.*every node needs its own",
+        r"1 node id\(s\) are repeated, first .*'a'.*give every node a different id",
     ),
 }
 
@@ -233,7 +245,7 @@ def test_what_cannot_be_used_is_refused_with_what_was_got_and_what_to_do(argumen
 
 
 def test_names_must_be_as_many_as_columns():
-    with pytest.raises(GraphError, match=r"1 attribute columns and 2 names; give one name a column"):
+    with pytest.raises(GraphError, match=r"1 attribute columns and 2 names; give one name for each column"):
         Graph.from_arrays(PATH, COLUMN, attribute_names=["a", "b"])
 
 
@@ -298,16 +310,18 @@ def test_from_networkx_takes_the_named_data_in_order():
 def test_from_networkx_names_the_node_that_lacks_data():
     network = nx.path_graph(3)
     network.nodes[0]["age"] = 1.0
-    with pytest.raises(GraphError, match=r"'age' is missing on 2 of 3 nodes, first on 1; fill it in or leave"):
+    with pytest.raises(
+        GraphError, match=r"'age' is missing on 2 of 3 nodes, first on 1; fill it in, or remove the name"
+    ):
         Graph.from_networkx(network)
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, r"carry no data; set some with networkx\.set_node_attributes"),
+        ({}, r"have no data; set data with networkx\.set_node_attributes"),
         ({0: "a", 1: "b", 2: "c"}, r"node data 'age' must be real numbers.*got <U1"),
-        ({0: [1.0], 1: [1.0, 2.0], 2: [1.0]}, r"node data 'age' must be real numbers, one vector of one length"),
+        ({0: [1.0], 1: [1.0, 2.0], 2: [1.0]}, r"node data 'age' must be real numbers, one vector of equal length"),
     ],
     ids=["none", "text", "ragged"],
 )

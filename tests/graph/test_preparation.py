@@ -25,7 +25,7 @@ def prepared(x, *, scale="standard", pca_components=5, pca_above=100):
 
 
 def wide_matrix(seed=0, nodes=60, columns=120):
-    """Give many columns, most entries zero, the variances well apart."""
+    """Return many columns, most entries zero, the variances well apart."""
     rng = np.random.default_rng(seed)
     return rng.random((nodes, columns)) * (rng.random((nodes, columns)) < 0.3) * np.linspace(4, 1, columns) ** 2
 

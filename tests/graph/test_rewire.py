@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,3 +44,40 @@ def test_a_clique_is_gone_and_the_same_key_gives_the_same_network() -> None:
     assert (one.indices != other.indices).any()
     left, right = one.ends(0, one.edge_count)
     assert ((left < 12) & (right < 12)).sum() < 20  # of 66; about six are expected by their degrees
+
+
+def toward(ends: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Count the edges of every node to either of two groups."""
+    places = np.concatenate([2 * ends[0] + groups[ends[1]], 2 * ends[1] + groups[ends[0]]])
+    return np.bincount(places, minlength=2 * groups.size)
+
+
+@pytest.mark.parametrize(
+    ("edges", "of_groups"),
+    [
+        ([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)], [0, 0, 0, 0, 0, 0]),
+        ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (4, 5)], [0, 0, 0, 0, 0, 0]),  # hubs
+        ([(0, 3), (0, 4), (1, 3), (2, 5), (0, 1), (3, 4)], [0, 0, 0, 1, 1, 1]),  # two groups
+    ],
+)
+def test_every_network_with_these_degrees_is_as_likely(edges: list[tuple[int, int]], of_groups: list[int]) -> None:
+    graph, groups, draws = Graph.from_arrays(np.array(edges).T, np.zeros((6, 1))), np.array(of_groups), 1_500
+    known = toward(np.array(edges).T, groups)
+    every = combinations(combinations(range(6), 2), len(edges))
+    counts = {some: 0 for some in every if np.array_equal(toward(np.array(some).T, groups), known)}
+    for seed in range(draws):
+        left, right = rewired(graph, groups, seed, 0).ends(0, len(edges))
+        counts[tuple(sorted(zip(left.tolist(), right.tolist(), strict=True)))] += 1
+    assert len(counts) > 2
+    expected = draws / len(counts)
+    chi_squared = sum((one - expected) ** 2 for one in counts.values()) / expected
+    freedom = len(counts) - 1
+    assert chi_squared < freedom + 4 * np.sqrt(2 * freedom) + 4
+
+
+def test_a_network_that_has_no_other_wiring_stays_as_it_is() -> None:
+    complete = Graph.from_arrays(np.stack(np.triu_indices(9, 1)), np.zeros((9, 1)))
+    star = Graph.from_arrays([[0] * 8, list(range(1, 9))], np.zeros((9, 1)))
+    for graph in (complete, star):
+        other = rewired(graph, np.zeros(9, dtype=np.int64), 0, 0)
+        np.testing.assert_array_equal(other.indices, graph.indices)

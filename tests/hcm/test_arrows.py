@@ -64,7 +64,7 @@ def test_a_network_without_a_direction_is_refused(graph: Graph, fitted: HCM, arc
     fitted.save(tmp_path / "model.oddhop")
     loaded = HCM.load(tmp_path / "model.oddhop")
     assert sha256(-loaded.score_samples(graph)) == sha256(fitted.anomaly_scores_)
-    why = r"this network has none; make it with directed=True"
+    why = r"this network has none; make the network with directed=True"
     for refused in (
         lambda: HCM(**DIRECTED).fit(plain),
         lambda: loaded.score_samples(plain),
@@ -86,7 +86,7 @@ def test_partitions_and_readings_of_the_benchmark_are_refused(graph: Graph, tmp_
         pa.csv.write_csv(table, tmp_path / f"{name}.csv")
     ingest(tmp_path / "edges.csv", tmp_path / "nodes.csv", tmp_path / "graph")
     assert arrows(Graph.open(tmp_path / "graph")).tolist() == [3, 2]  # a folder may still be fitted in memory
-    with pytest.raises(SettingsError, match="directed=True: hops over partitions"):
+    with pytest.raises(SettingsError, match="directed=True is not supported over partitions"):
         HCM(**DIRECTED).fit_partitions(tmp_path / "graph", mapper=threads(1), run_folder=tmp_path / "run")
     with pytest.raises(SettingsError, match="directed=True: readings have no direction"):
         scores_of(Cell("some", "HCM readings", settings={"directed": True}), Problem(graph, None, None, None))

@@ -32,7 +32,7 @@ def test_a_loss_that_breaks_once_is_rolled_back_with_half_the_step(
 
 @pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")  # kernels without the JIT warn on the way
 def test_a_loss_that_stays_broken_ends_with_advice(small: Graph) -> None:
-    with pytest.raises(TrainingDivergedError, match=r"not finite .* 3 restarts .* try a tenth"):
+    with pytest.raises(TrainingDivergedError, match=r"not finite .* 3 restarts .* set a tenth"):
         HCM(**QUICK, step_size=1e30).fit(small)
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for 
 
 @st.composite
 def cases(draw):
-    """Give a graph, some of its rows in any order, repeats and all, and a generator."""
+    """Return a graph, some of its rows in any order, repeats and all, and a generator."""
     nodes = draw(st.integers(1, 10))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     graph = Graph.from_arrays(rng.integers(0, nodes, (2, draw(st.integers(0, 25)))), np.zeros((nodes, 1)))

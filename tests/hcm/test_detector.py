@@ -29,7 +29,7 @@ def test_clone_and_parameters_carry_over() -> None:
     assert copy.get_params() == detector.get_params()
     assert copy.set_params(hop_classes=5) is copy
     assert (copy.hop_classes, detector.hop_classes) == (5, 3)
-    with pytest.raises(ValueError, match="Invalid parameter"):
+    with pytest.raises(ValueError, match="no parameter 'hopes'"):
         copy.set_params(hopes=5)
 
 
@@ -202,7 +202,7 @@ def test_numpy_scalars_are_settings_too(small: Graph) -> None:
 
 
 def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
-    with pytest.raises(GraphError, match=r"got ndarray; make a Graph with Graph\.from_arrays"):
+    with pytest.raises(GraphError, match=r"got numpy\.ndarray; make a Graph with .* or from_arrays"):
         HCM().fit(np.zeros((3, 3)))
     with pytest.raises(NothingToLearnError, match="no edges"):
         HCM().fit(Graph.from_arrays([[], []], np.zeros((3, 1))))
@@ -211,7 +211,7 @@ def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
 def test_a_run_over_its_memory_is_refused_before_it_begins(small: Graph) -> None:
     with pytest.raises(
         MemoryBudgetError,
-        match=r"would take about .* GiB for training, and 0\.0 GiB may be used; try training='sampled', workers=1",
+        match=r"needs about .* GiB for training, and 0\.0 GiB are available; try training='sampled', workers=1",
     ):
         HCM(max_memory=1000).fit(small)
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for 
 
 @st.composite
 def graphs(draw, binary=None):
-    """Give a random graph with dense attributes, some rows zero."""
+    """Return a random graph with dense attributes, some rows zero."""
     nodes = draw(st.integers(2, 12))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     edges = rng.integers(0, nodes, (2, draw(st.integers(1, 40))))
@@ -44,7 +44,7 @@ def edge_set(indptr, indices):
 
 
 def ring(nodes=50):
-    """Give a cycle whose edges are all alike."""
+    """Return a cycle whose edges are all alike."""
     return Graph.from_arrays([np.arange(nodes), np.roll(np.arange(nodes), 1)], np.full((nodes, 1), 2.0))
 
 

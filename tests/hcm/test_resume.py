@@ -74,7 +74,7 @@ def test_a_finished_run_resumes_to_the_same_bits(run: Path, small: Graph) -> Non
 
 
 def test_a_folder_with_a_run_is_not_overwritten(run: Path, small: Graph) -> None:
-    with pytest.raises(RunFolderError, match="already holds a run; pass resume=True"):
+    with pytest.raises(RunFolderError, match="already has a run; pass resume=True"):
         HCM(**QUICK).fit(small, run_folder=run)
 
 
@@ -111,7 +111,7 @@ def test_a_damaged_checkpoint_or_manifest_is_refused(run: Path, small: Graph) ->
     with pytest.raises(ModelFileError, match=r"chain-0\.safetensors was changed"):
         HCM(**QUICK).fit(small, run_folder=run, resume=True)
     (run / "manifest.json").write_text("{")
-    with pytest.raises(RunFolderError, match="not readable"):
+    with pytest.raises(RunFolderError, match="cannot be read"):
         HCM(**QUICK).fit(small, run_folder=run, resume=True)
 
 
@@ -132,7 +132,7 @@ def test_a_checkpoint_that_does_not_fit_its_run_is_refused(run: Path, small: Gra
     else:
         document["info"].update(change)
     file.write_bytes(pack_arrays(arrays, document))
-    with pytest.raises(ModelFileError, match="the checkpoint of chain-0 does not fit its run"):
+    with pytest.raises(ModelFileError, match="the checkpoint of chain-0 does not match its run"):
         HCM(**QUICK).fit(small, run_folder=run, resume=True)
 
 
@@ -142,5 +142,5 @@ def test_a_seed_that_is_none_is_refused(tmp_path: Path, small: Graph, seed) -> N
     HCM(**settings).fit(small, run_folder=tmp_path / "run")
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_bytes())
     (tmp_path / "run" / "manifest.json").write_text(json.dumps({**manifest, "seed": seed}))
-    with pytest.raises(RunFolderError, match="has a manifest with the seed"):
+    with pytest.raises(RunFolderError, match="has a manifest with a seed that is not valid"):
         HCM(**settings).fit(small, run_folder=tmp_path / "run", resume=True)

@@ -68,7 +68,7 @@ def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
     folder.save("scoring", {"within": np.zeros((2, small.node_count))}, change)
-    with pytest.raises(ModelFileError, match="does not fit its run"):
+    with pytest.raises(ModelFileError, match="does not match its run"):
         score_nodes(model.learned.posterior, inputs, small, folder=folder)
 
 

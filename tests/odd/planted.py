@@ -12,7 +12,7 @@ CLIQUE = np.array([40, 91, 142, 193, 244, 295, 346, 397])
 
 
 def planted(order: np.ndarray | None = None) -> Graph:
-    """Give the network, its nodes renumbered where an order is given: node i becomes ``order[i]``."""
+    """Return the network, its nodes renumbered where an order is given: node i becomes ``order[i]``."""
     rng = np.random.default_rng(3)
     community = np.arange(NODES) % 8
     members = [np.flatnonzero(community == c) for c in range(8)]

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 
 from oddhop import Graph
 from oddhop.odd.clique import knots
 from oddhop.odd.communities import RESIDUALS, folded, leading, unfolded, write_residuals
 from oddhop.odd.kinship import COORDINATES, RATIOS, learn_kinship
+from oddhop.odd.pairs import Pairs
+from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.stranger import Kinship
 from oddhop.partitions.store import InFiles, InMemory
 from oddhop.partitions.task import on_threads
@@ -23,7 +26,7 @@ NO_LOOKS = 60.0  # f so large that looks explain nothing: the chance that they a
 
 
 def in_memory(graph: Graph, **arrays: Any) -> InMemory:
-    """Give the wiring of a network, and arrays over its nodes."""
+    """Return the wiring of a network, and arrays over its nodes."""
     return InMemory(graph.indptr, graph.indices, arrays)
 
 
@@ -50,8 +53,25 @@ def in_files(graph: Graph, home: Path, partitions: int, **arrays: Any) -> InFile
     return store
 
 
+def pairs_of(matrix: sp.csr_array, near: Any = None, far: Any = None) -> Pairs:
+    """Return edges between judged nodes, the rows of a matrix, and others; its values are what communities leave."""
+    sides = []
+    for one, coordinates in ((matrix, near), (matrix.T.tocsr(), far)):
+        one.sort_indices()
+        x = np.empty((one.shape[0], 0)) if coordinates is None else coordinates
+        indptr = one.indptr.astype(np.int64)
+        sides.append(InMemory(indptr, one.indices, {COORDINATES: x}, {RESIDUALS: one.data}))
+    return Pairs.of("device", *sides)
+
+
+def rate_of(f: np.ndarray, kinship: Kinship, **how: Any) -> Rate:
+    """Learn the rate of edges whose f is given."""
+    edges = np.arange(f.size)
+    return learn_rate(InMemory(np.array([0, f.size]), edges, {}, {RATIOS: f}), on_threads(1), kinship, **how)
+
+
 def knots_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int = 1) -> np.ndarray:
-    """Give the knots of a network whose looks leave so much of every edge, all of it where nothing is said."""
+    """Return the knots of a network whose looks leave so much of every edge, all of it where nothing is said."""
     store, runner = in_memory(graph), on_threads(workers)
     write_residuals(store, runner, leading(store, runner))
     f = np.full(graph.edge_count, NO_LOOKS)
@@ -63,7 +83,7 @@ def knots_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int 
 
 
 def residuals_of(graph: Graph) -> np.ndarray:
-    """Give what communities leave of every entry."""
+    """Return what communities leave of every entry."""
     store, runner = in_memory(graph), on_threads(1)
     write_residuals(store, runner, leading(store, runner))
     return store.of_entries[RESIDUALS]

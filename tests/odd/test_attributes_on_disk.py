@@ -100,7 +100,7 @@ def learned(blocks: Blocks) -> list[bytes | float]:
 
 
 def figures(x: AttributeRows, flow_count: int) -> tuple[list[bytes | float], list[np.ndarray]]:
-    """Give all that is learned, and all figures of every node, after comparing them with those of some nodes."""
+    """Return all that is learned, and all figures of every node, after comparing them with those of some nodes."""
     blocks, flows = learn_blocks(x, flow_count), flow_columns(x, flow_count)
     coordinates = blocks.coordinates(x, 0, NODES)
     model = learn_flows(flows, coordinates)

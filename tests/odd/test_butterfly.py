@@ -7,10 +7,23 @@ import pytest
 import scipy.sparse as sp
 
 from oddhop.odd import butterfly
-from oddhop.odd.butterfly import common_neighbours, hubs_of, largest_surprises, partners
+from oddhop.odd.butterfly import LARGEST_SHARED, WEIGHTS, Common, hubs_of, partners, write_largest_shared
+from oddhop.odd.butterfly import common_neighbours as prepared
 from oddhop.odd.triangles import LARGEST
+from oddhop.partitions import store as ranges
+from oddhop.partitions.task import on_threads
+from tests.odd.stores import pairs_of
 
 pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+
+
+def common_neighbours(matrix: sp.csr_array) -> Common:
+    return prepared(pairs_of(matrix), on_threads(1))
+
+
+def largest_surprises(common: Common, *, workers: int = 1) -> np.ndarray:
+    write_largest_shared(common, on_threads(workers))
+    return common.pairs.array(LARGEST_SHARED).copy()
 
 
 def _left(nodes: int = 60, others: int = 40, density: float = 0.12, seed: int = 0) -> dict[tuple[int, int], float]:
@@ -33,7 +46,7 @@ def _matrix(left: dict[tuple[int, int], float], nodes: int = 60, others: int = 4
 def _by_the_formula(
     left: dict[tuple[int, int], float], nodes: int = 60, others: int = 40, hubs: frozenset[int] = frozenset()
 ) -> dict[tuple[int, int], float]:
-    """Give the surprise of all ordered pairs that have a common neighbour."""
+    """Return the surprise of all ordered pairs that have a common neighbour."""
     weight = {b: -np.log(max(sum(c == b for _, c in left), 1) / nodes) for b in range(others)}
     kept = {key: r for key, r in left.items() if key[1] not in hubs}
     s = [sum(r for (i, _), r in kept.items() if i == one) for one in range(nodes)]
@@ -96,7 +109,7 @@ def test_the_order_of_either_kind_changes_nothing() -> None:
 def test_blocks_and_workers_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     common = common_neighbours(_matrix(_left()))
     whole = largest_surprises(common)
-    monkeypatch.setattr(butterfly, "NODES_AT_ONCE", 7)
+    monkeypatch.setattr(ranges, "BLOCK", 7)
     np.testing.assert_array_equal(largest_surprises(common, workers=3), whole)
 
 
@@ -111,7 +124,7 @@ def test_who_everybody_is_joined_to_tells_nothing() -> None:
     left = _left()
     everybody = {**left, **{(i, 39): 1.0 for i in range(60)}}
     common = common_neighbours(_matrix(everybody))
-    assert common.weights[39] == 0.0
+    assert common.pairs.near.read_peer(WEIGHTS, 0)[39] == 0.0
     np.testing.assert_allclose(largest_surprises(common), _twelve(_by_the_formula(everybody)), atol=1e-9)
 
 
@@ -122,8 +135,7 @@ def test_hubs_are_left_out_with_their_edges(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(butterfly, "WEDGES", int((degrees[1:] ** 2).sum()))
     monkeypatch.setattr(butterfly, "WEDGES_PER_NODE", 0)
     common = common_neighbours(_matrix(left))
-    assert common.hubs == 1
-    assert 0 not in common.near.indices
+    assert np.flatnonzero(common.hubs).tolist() == [0]
     expected = _by_the_formula(left, hubs=frozenset([0]))
     np.testing.assert_allclose(largest_surprises(common), _twelve(expected), atol=1e-9)
     who, found = partners(common, 1)
@@ -148,8 +160,7 @@ def test_the_largest_are_left_out_until_few_enough_pairs_remain(monkeypatch: pyt
 
 def test_nothing_is_fine() -> None:
     assert hubs_of(np.zeros(0, dtype=np.int64), 5).size == 0
-    assert largest_surprises(common_neighbours(sp.csr_array((4, 0)))).shape == (4, LARGEST)
-    assert largest_surprises(common_neighbours(sp.csr_array((0, 3)))).shape == (0, LARGEST)
+    assert largest_surprises(common_neighbours(sp.csr_array((4, 3)))).shape == (4, LARGEST)
     nothing = {(i, b): 0.0 for i in range(60) for b in range(3)}  # all edges are explained
     assert not largest_surprises(common_neighbours(_matrix(nothing))).any()
 

@@ -88,7 +88,7 @@ def test_a_changed_or_foreign_file_is_refused(fitted: Odd, small: Graph, tmp_pat
     (tmp_path / "changed").write_bytes(content)
     with pytest.raises(ModelFileError):
         Odd.load(tmp_path / "changed")
-    with pytest.raises(ModelFileError, match="holds 'odd'"):
+    with pytest.raises(ModelFileError, match="has 'odd' of schema"):
         HCM.load(tmp_path / "odd")
     with pytest.raises(ModelFileError, match="cannot be read"):
         Odd.load(tmp_path / "absent")
@@ -99,7 +99,7 @@ def test_bad_settings_and_inputs_are_refused_by_name(small: Graph) -> None:
         Odd(n_resamples=1).fit(small)
     with pytest.raises(SettingsError, match="contamination or top_k"):
         Odd(contamination=0.1, top_k=3).fit(small)
-    with pytest.raises(GraphError, match="takes a Graph, a Network"):
+    with pytest.raises(GraphError, match="needs a Graph, a Network"):
         Odd().fit(np.eye(3))
     with pytest.raises(NothingToLearnError, match="no edges"):
         Odd().fit(Graph.from_arrays(np.empty((2, 0), dtype=int), np.eye(3)))

@@ -39,7 +39,7 @@ def test_a_farm_is_explained_by_its_devices_and_its_members(fitted: Odd, member:
     # All of them are joined to all of the three.
     assert len(why.ties) == 3 * (len(FARM) - 1)
     assert why.counterfactual is None
-    assert why.notes == (HELD,)
+    assert why.caveats == (HELD,)
 
 
 def test_the_figures_are_those_of_the_ranking(fitted: Odd, network: Network) -> None:

@@ -11,12 +11,14 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import oddhop
-from oddhop import Network, Odd
+from oddhop import Graph, Network, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, ModelFileError, NothingToLearnError, TableError
 from oddhop.odd import butterfly
 from oddhop.odd.kinds import hub_counts, split_edges
 from oddhop.odd.views import learn_panel
+from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.task import on_threads
 from tests.odd.small_shop import ACCOUNTS, DEVICES, FARM, FARM_DEVICES, MERCHANTS, RING, shop
 
 
@@ -241,7 +243,7 @@ def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
     assert members <= set(RING)
     assert len(members) >= 5
     assert all(one.rarity is not None for one in why.neighbours if one.node_kind == "account")
-    assert "is tied to" in why.sentences[0]
+    assert "it is connected to" in why.sentences[0]
     assert set(first["kind"].to_pylist()) == {"clique"}
     np.testing.assert_array_equal(_odd(workers=3).fit(network).anomaly_scores_, detector.anomaly_scores_)
     detector.save(tmp_path / "odd")
@@ -269,27 +271,46 @@ def test_where_everybody_has_one_device_a_network_is_judged(tmp_path: Path) -> N
     np.testing.assert_array_equal(Odd.load(tmp_path / "odd").score_samples(network), -detector.anomaly_scores_)
 
 
+def _entries(store: Store, first: int) -> dict[tuple[int, int], float]:
+    """Return the entries of a store by their ends, those of the other kind counted from ``first``."""
+    rows = store.rows(0)
+    owners = np.repeat(np.arange(rows.stop), np.diff(rows.indptr))
+    ends = zip(owners.tolist(), (rows.indices + first).tolist(), strict=True)
+    return dict(zip(ends, store.read("residuals", 0).tolist(), strict=True))
+
+
+def graph_entry(graph: Graph, a: int, b: int) -> int:
+    """Return the place of an entry in the rows of a network."""
+    row = graph.indices[graph.indptr[a] : graph.indptr[a + 1]]
+    return int(graph.indptr[a] + np.searchsorted(row, b))
+
+
 def test_edges_are_split_by_the_kind_at_their_other_end() -> None:
     made = shop(friends=True)
     graph = _read(made.edges, made.tables).graph
     kinds = graph.kinds
     assert kinds is not None
     residuals = np.arange(graph.indices.size, dtype=float)
-    near = np.arange(float(ACCOUNTS))[:, None]
-    far = {"device": np.zeros((DEVICES, 0)), "merchant": np.zeros((MERCHANTS, 0))}
-    edges = split_edges(graph, residuals, near, far)
-    found: dict[tuple[int, int], float] = {}
+    sizes = {"account": ACCOUNTS, "device": DEVICES, "merchant": MERCHANTS}
+    known = {
+        name: InMemory(np.zeros(size + 1), np.zeros(0), {"coordinates": np.zeros((size, 0))})
+        for name, size in sizes.items()
+    }
+    store = InMemory(graph.indptr, graph.indices, {}, {"residuals": residuals})
+    edges = split_edges(store, kinds, known, on_threads(1))
     own = edges.own
-    found |= dict(zip(zip(own.entry_nodes.tolist(), own.indices.tolist(), strict=True), edges.residuals, strict=True))
+    found = _entries(own, 0)
     for one in edges.joined:
-        start = kinds.nodes(kinds.names.index(one.pairs.kind)).start
-        ends = zip(one.pairs.rows.tolist(), (one.pairs.matrix.indices + start).tolist(), strict=True)
-        found |= dict(zip(ends, one.residuals, strict=True))
+        start = kinds.nodes(kinds.names.index(one.kind)).start
+        found |= _entries(one.near, start)
+        back = {(b + start, a): r for (b, a), r in _entries(one.far, 0).items()}
+        assert back == {(a, b): float(graph_entry(graph, a, b)) for a, b in back}
     rows = [(a, e) for a in range(ACCOUNTS) for e in range(graph.indptr[a], graph.indptr[a + 1])]
     expected = {(a, int(graph.indices[e])): float(e) for a, e in rows}
     assert found == expected
-    assert (own.edge_count + sum(one.pairs.count for one in edges.joined)) == graph.edge_count
-    np.testing.assert_allclose(edges.shares * graph.edge_count, [one.pairs.count for one in edges.joined])
+    assert own.rows(0).indices.size // 2 + sum(one.count for one in edges.joined) == graph.edge_count
+    np.testing.assert_allclose(edges.shares * graph.edge_count, [one.count for one in edges.joined])
+    np.testing.assert_array_equal(edges.degrees, graph.degrees[graph.judged])
 
 
 def test_hubs_are_counted_and_said(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,9 +320,9 @@ def test_hubs_are_counted_and_said(network: Network, monkeypatch: pytest.MonkeyP
     edges = learn_panel(network.graph)[2].edges
     counts = hub_counts(edges)
     for one in edges.joined:
-        degrees = np.sort(one.pairs.degrees[1])
+        degrees = np.sort(np.diff(one.far.rows(0).indptr))
         allowed = np.flatnonzero(np.cumsum(degrees**2) <= 400)
-        assert counts[one.pairs.kind] >= degrees.size - allowed.size
+        assert counts[one.kind] >= degrees.size - allowed.size
     detector = _odd().fit(network)
     assert detector.model_.learned.hubs == counts
     assert sum("too many neighbours" in one.sentence for one in detector.audit()) == len(counts)
@@ -327,5 +348,5 @@ def test_a_judged_kind_without_edges_is_refused() -> None:
     made = shop()
     lone = pa.table({"id": ["t1", "t2", "t3"], "height": [1.0, 2.0, 3.0]})
     network = _read(made.edges, {**made.tables, "tower": lone}, judge="tower")
-    with pytest.raises(NothingToLearnError, match="no edge joins a node of kind 'tower'"):
+    with pytest.raises(NothingToLearnError, match="no edge connects a node of the kind 'tower'"):
         _odd().fit(network)

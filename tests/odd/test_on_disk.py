@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle  # noqa: TID251 - what a cluster does with tasks
 import signal
 import subprocess
 import sys
@@ -18,19 +19,23 @@ import pyarrow.parquet as pq
 import pytest
 
 from oddhop import Network, Odd
+from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
+from oddhop.errors import NothingToLearnError
 from oddhop.graph.disk import open_stored
-from oddhop.odd import detector
+from oddhop.odd import butterfly, detector, pairs
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import InFiles
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network
 from oddhop.tables.settings import ReadSettings
 from tests.conftest import sha256
+from tests.odd.small_shop import ACCOUNTS, shop
 
 BLOCK = 64  # rows, so that small networks have several ranges
 GROUPS = 6
 KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
+SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device")
 MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
 SLOW = pytest.mark.slow
 
@@ -43,6 +48,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def written(home: Path, kind: str, partitions: int) -> Path:
     """Write a network with communities, a clique and a node without edges, and ingest it in so many partitions."""
+    if kind in SHOPS:
+        return written_shop(home, kind, partitions)
     nodes = 620 if kind in MANY_NODES else 300  # from 512 on eigenvectors are searched by products
     rng = np.random.default_rng(5)
     group = rng.integers(0, GROUPS, nodes)
@@ -76,6 +83,30 @@ def written(home: Path, kind: str, partitions: int) -> Path:
         home / "graph",
         ReadSettings(flows="flows" in kind),
         partition_entries=-(-entries // partitions) + (0 if partitions > 1 else 1),
+    )
+    return home / "graph"
+
+
+def written_shop(home: Path, what: str, partitions: int) -> Path:
+    """Write a network with several kinds of nodes, and ingest it in so many partitions."""
+    made = shop(friends="friends" in what)
+    edges, accounts, devices = made.edges, made.accounts, made.devices
+    if "words" in what:
+        words = np.random.default_rng(1).integers(0, 40, (ACCOUNTS, 20)) + 30 * (np.arange(ACCOUNTS) % 5)[:, None]
+        note = pa.array([" ".join(f"word{k}" for k in row) for row in words])
+        accounts = accounts.append_column("note", note)
+    if "one device" in what:  # of most accounts, so that some edges have an end that nothing is known of
+        edges = edges.filter(pa.array([one == "device" for one in edges["to_kind"].to_pylist()]))
+        devices = devices.select(["id"])
+    home.mkdir(parents=True, exist_ok=True)
+    for name, table in (("edges", edges), ("accounts", accounts), ("devices", devices)):
+        pq.write_table(table, home / f"{name}.parquet")
+    ingest(
+        home / "edges.parquet",
+        {"account": home / "accounts.parquet", "device": home / "devices.parquet"},
+        home / "graph",
+        ReadSettings(judge="merchant" if "merchants" in what else "account"),
+        partition_entries=-(-2 * edges.num_rows // partitions) + (0 if partitions > 1 else 1),
     )
     return home / "graph"
 
@@ -140,6 +171,37 @@ def test_scores_have_the_bytes_of_those_in_memory(
             assert not list(run.glob("turn*.npy"))  # what networks with edges left out take is given back
 
 
+@pytest.mark.parametrize(
+    ("what", "workers"),
+    [
+        *((what, {1: (1,), 3: (2,), 7: (4,)}) for what in SHOPS),
+        *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW) for what in SHOPS),
+    ],
+)
+def test_several_kinds_have_the_bytes_of_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, workers: dict[int, tuple[int, ...]]
+) -> None:
+    monkeypatch.setattr(butterfly, "WEDGES_AT_ONCE", 50)
+    monkeypatch.setattr(butterfly, "WEDGES", 4_000)  # some nodes are left out as hubs
+    monkeypatch.setattr(butterfly, "WEDGES_PER_NODE", 0)
+    monkeypatch.setattr(pairs, "EDGES_AT_ONCE", 100)
+    folders = {count: written(tmp_path / str(count), what, count) for count in (1, 3, 7)}
+    fitted = in_memory(folders[1])
+    learned = fitted.model_.learned
+    assert any(not one.relation.silent for one in learned.panel.others)
+    assert (learned.panel.rate is not None) == ("friends" in what)
+    expected = *told(fitted), learned.hubs
+    for name in ("learn_panel", "thinned_score"):
+        monkeypatch.setattr(detector, name, None)
+    for count, folder in folders.items():
+        assert of_several_ranges(folder, tmp_path, min(count, 3))
+        for threads in workers[count]:
+            run = tmp_path / f"run-{count}-{threads}"
+            again = odd(workers=threads).fit(open_network(folder), run_folder=run)
+            assert (*told(again), again.model_.learned.hubs) == expected, (count, threads)
+            assert not list(run.glob("turn*.npy"))
+
+
 def test_a_model_that_was_fitted_on_disk_explains_and_judges_as_one_in_memory(tmp_path: Path) -> None:
     folder = written(tmp_path, "flows and times", 3)
     network = open_network(folder)
@@ -182,8 +244,26 @@ def counted(monkeypatch: pytest.MonkeyPatch, countdown: Countdown) -> None:
         save(self, *what)
         countdown()
 
+    def unlink(self: Path, missing_ok: bool = False) -> None:
+        if self.suffix == ".npy":
+            countdown()
+        removed(self, missing_ok=missing_ok)
+
+    removed = Path.unlink
+    monkeypatch.setattr(Path, "unlink", unlink)
     monkeypatch.setattr(InFiles, "_file", file)
     monkeypatch.setattr(RunFolder, "save", checkpoint)
+
+
+def killed_at(network: Network, home: Path, monkeypatch: pytest.MonkeyPatch, ends: list[int], expected: Any) -> None:
+    """End a fit at some uses of files, and go on."""
+    for end in ends:
+        run = home / f"run{end}"
+        with monkeypatch.context() as patched:
+            counted(patched, Countdown(end))
+            with pytest.raises(Killed):
+                odd().fit(network, run_folder=run)
+        assert told(odd().fit(network, run_folder=run, resume=True)) == expected, end
 
 
 def killed_and_resumed(network: Network, run: Path, ends: list[int], **how: Any) -> Odd:
@@ -218,13 +298,51 @@ def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     ends = np.random.default_rng(part).integers(0, every.calls, 4 if part else 1).tolist()
     if part == 0:  # where arrays of the last network are given back
         ends += [every.calls - 20, every.calls - 7]
-    for end in ends:
-        run = tmp_path / f"run{end}"
-        with monkeypatch.context() as patched:
-            counted(patched, Countdown(end))
-            with pytest.raises(Killed):
-                odd().fit(network, run_folder=run)
-        assert told(odd().fit(network, run_folder=run, resume=True)) == expected, end
+    killed_at(network, tmp_path, monkeypatch, ends, expected)
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=SLOW) for part in (1, 2, 3))])
+def test_a_fit_of_several_kinds_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    folder = written(tmp_path, "shop, friends" if part % 2 else "shop, one device", 3)
+    expected, network, every = told(in_memory(folder)), open_network(folder), Countdown(np.inf)
+    with monkeypatch.context() as patched:
+        counted(patched, every)
+        assert told(odd().fit(network, run_folder=tmp_path / "whole")) == expected
+    ends = np.random.default_rng(part).integers(0, every.calls, 8 if part else 2).tolist()
+    killed_at(network, tmp_path, monkeypatch, [*ends, every.calls - 5], expected)
+
+
+def elsewhere(function: Any, blocks: Any, report: Any) -> list[Any]:
+    """Run tasks as a cluster does: they are sent, and so is what they return."""
+    results = []
+    for block in blocks:
+        task, own = pickle.loads(pickle.dumps((function, block)))  # noqa: S301 - our own
+        results.append(pickle.loads(pickle.dumps(task(own))))  # noqa: S301 - our own
+        report(len(results))
+    return results
+
+
+@pytest.mark.parametrize("what", ["shop, friends", "shop, merchants"])
+def test_partitions_of_several_kinds_are_fitted_by_a_mapper(tmp_path: Path, what: str) -> None:
+    folder = written(tmp_path, what, 3)
+    fitted = odd().fit_partitions(folder, mapper=elsewhere, run_folder=tmp_path / "run")
+    memory = in_memory(folder)
+    assert fitted.result_.equals(memory.result_)
+    first, network = memory.result_["id"].to_pylist()[:3], open_network(folder)
+    assert fitted.explain(first, network) == memory.explain(first, network)
+
+
+def test_a_judged_kind_without_edges_is_refused_over_partitions(tmp_path: Path) -> None:
+    made = shop()
+    tables = {**made.tables, "tower": pa.table({"id": ["t1", "t2"], "height": [1.0, 2.0]}), "edges": made.edges}
+    for name, table in tables.items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    nodes = {name: tmp_path / f"{name}.parquet" for name in tables if name != "edges"}
+    ingest(tmp_path / "edges.parquet", nodes, tmp_path / "graph", ReadSettings(judge="tower"))
+    with pytest.raises(NothingToLearnError, match="no edge connects a node of the kind 'tower'"):
+        odd().fit_partitions(tmp_path / "graph", mapper=parallel.threads(1), run_folder=tmp_path / "run")
 
 
 SCRIPT = """

@@ -23,30 +23,34 @@ def test_where_no_view_speaks_nothing_is_said() -> None:
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
-    assert told[0].endswith("for no visible reason: n0 and n1, with 1 of 1 possible ties among themselves.")
-    assert told[1] == "Of ordinary nodes 1 in 10,000 would be tied as closely for no reason."
-    assert told[2] == "It also does not look like those it is tied to (1 in 100)."
+    assert told[0].endswith("and chance explain: n0 and n1; all 3 possible edges among it and them exist.")
+    assert told[1] == "1 in 10,000 typical nodes would be in a group this closely connected."
+    assert told[2] == "It is also unlike its neighbours (1 in 100 typical nodes)."
 
 
 @pytest.mark.parametrize(
-    ("rarities", "degree", "far", "said"),
+    ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, n0, looks farther than 19 in 20 of all edges."),
-        ((0.2,), 1, 0, "its only neighbour, n0, looks as far as 1 in 5 of all edges."),
-        ((0.01, 0.02), 2, 2, "all of its 2 neighbours look farther than 19 in 20 of all edges: n0 and n1."),
-        ((0.1, 0.2, 0.9), 3, 0, "2 of its 3 neighbours look as far as 1 in 5 of all edges, or farther."),
-        ((0.1, 0.2), 90, 0, "2 of its 90 neighbours look as far as 1 in 5 of all edges, or farther."),
-        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours look farther than 19 in 20 of all edges: n0, n1, n2 and 2 more."),
+        ((0.01,), 1, 1, "its only neighbour, n0, is", 95),
+        ((0.2,), 1, 0, "its only neighbour, n0, is", 80),
+        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (n0 and n1) are", 95),
+        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (n0) is", 95),
+        ((0.1, 0.2, 0.9), 3, 0, "2 of its 3 neighbours are", 80),
+        ((0.1, 0.2), 90, 0, "2 of its 90 neighbours are", 80),
+        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (n0, n1, n2 and 2 more) are", 95),
     ],
 )
-def test_how_far_the_neighbours_look(rarities: tuple[float, ...], degree: int, far: int, said: str) -> None:
+def test_how_different_the_neighbours_are(
+    rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
+) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    assert told[0] == f"It does not look like those it is tied to: {said}"
+    more = f"more different from it than {part} % of connected pairs are."
+    assert told[0] == f"It is unlike its neighbours: {said} {more}"
 
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
     told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
-    assert told[0].endswith(": n0, n1, n2 and 27 more, with 3 of 3 possible ties among the 3 listed.")
+    assert told[0].endswith(": n0, n1, n2 and 27 more; all 6 possible edges among it and 3 of them exist.")
 
 
 def test_shares_keep_two_digits() -> None:

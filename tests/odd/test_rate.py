@@ -5,8 +5,15 @@ import pytest
 from scipy.special import logsumexp, rel_entr
 from scipy.stats import binom
 
+from oddhop import Graph
+from oddhop.odd import rate as rates
+from oddhop.odd.communities import unfolded
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.stranger import Kinship
+from oddhop.partitions import store as ranges
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
+from tests.odd.stores import rate_of
 
 
 def _kinship(between: float = 0.0, within: float = 1.0) -> Kinship:
@@ -20,14 +27,14 @@ def _two_values(share: float, low: float = -1.0, high: float = 3.0, edges: int =
 
 
 def _log_tail(count: int, edges: int, share: float) -> float:
-    """Give log P(at least so many of these edges); scipy's own underflows."""
+    """Return log P(at least so many of these edges); scipy's own underflows."""
     return float(logsumexp(binom.logpmf(np.arange(count, edges + 1), edges, share)))
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("edges", [1, 3, 10, 40, 400])
 def test_of_two_values_it_bounds_the_binomial_tail(share: float, edges: int) -> None:
-    rate = learn_rate(_two_values(share), _kinship())
+    rate = rate_of(_two_values(share), _kinship())
     counts = np.arange(int(np.ceil(share * edges)), edges + 1)
     means = -1.0 + 4.0 * counts / edges
     nats = rate.nats(means, np.full(counts.size, edges))
@@ -37,7 +44,7 @@ def test_of_two_values_it_bounds_the_binomial_tail(share: float, edges: int) -> 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
 def test_of_two_values_the_rate_is_the_relative_entropy(share: float) -> None:
-    rate = learn_rate(_two_values(share), _kinship())
+    rate = rate_of(_two_values(share), _kinship())
     part = np.array([one for one in (0.05, 0.2, 0.4, 0.6, 0.8, 0.95) if one > 1.2 * share])
     expected = rel_entr(part, share) + rel_entr(1 - part, 1 - share)
     found = rate.nats(-1.0 + 4.0 * part, np.ones(part.size, dtype=np.int64))
@@ -50,7 +57,7 @@ def test_of_two_values_the_rate_is_the_relative_entropy(share: float) -> None:
 
 def test_it_is_the_largest_of_all_tilts() -> None:
     f = np.random.default_rng(0).exponential(size=5_000) - 2.0
-    rate, mean = learn_rate(f, _kinship()), 0.7
+    rate, mean = rate_of(f, _kinship()), 0.7
     tilts = np.linspace(0, 0.95, 2_000)
     more = np.append(f, f.max())  # one more edge at the largest f
     naive = max(tilt * mean - np.log(np.mean(np.exp(tilt * more))) for tilt in tilts.tolist())
@@ -60,7 +67,7 @@ def test_it_is_the_largest_of_all_tilts() -> None:
 def test_for_a_normal_f_it_is_half_the_square_of_z() -> None:
     f = 2.0 + 3.0 * np.random.default_rng(1).normal(size=400_000)
     z, degrees = np.array([0.5, 1.0, 2.0, 4.0]), np.array([9, 16, 25, 64])
-    nats = learn_rate(f, _kinship()).nats(2.0 + 3.0 * z / np.sqrt(degrees), degrees)
+    nats = rate_of(f, _kinship()).nats(2.0 + 3.0 * z / np.sqrt(degrees), degrees)
     np.testing.assert_allclose(nats, z**2 / 2, rtol=0.05)
     np.testing.assert_allclose(joint_strangeness(4, [nats]), z, rtol=0.03)
     np.testing.assert_allclose(joint_strangeness(4, [nats, nats]), np.sqrt(2) * z, rtol=0.03)
@@ -69,14 +76,14 @@ def test_for_a_normal_f_it_is_half_the_square_of_z() -> None:
 
 def test_ordinary_differences_between_nodes_take_from_the_edges() -> None:
     f = np.random.default_rng(1).normal(size=50_000)
-    plain, spread = (learn_rate(f, _kinship(between, 2.0)) for between in (0.0, 0.5))
+    plain, spread = (rate_of(f, _kinship(between, 2.0)) for between in (0.0, 0.5))
     means, degrees = np.array([1.0, 1.0, 1.0]), np.array([1, 8, 1_000])
     expected = plain.nats(means, degrees) * 1.25 / (1 + degrees * 0.25)
     np.testing.assert_allclose(spread.nats(means, degrees), expected)
 
 
 def test_what_lies_below_the_mean_or_has_no_edges_says_nothing() -> None:
-    rate = learn_rate(np.random.default_rng(0).normal(size=1_000), _kinship())
+    rate = rate_of(np.random.default_rng(0).normal(size=1_000), _kinship())
     found = rate.nats(np.array([-0.5, -30.0, 0.0, 2.0]), np.array([5, 5, 0, 0]))
     np.testing.assert_array_equal(found, 0.0)
     rising = rate.nats(np.linspace(-1, 6, 50), np.full(50, 3))
@@ -89,7 +96,7 @@ def test_what_lies_below_the_mean_or_has_no_edges_says_nothing() -> None:
     [np.zeros(10), np.full(3, 7.0), np.array([0.3, np.nextafter(0.3, 1.0)]), np.array([-1e6, 0.0]), np.array([2.0])],
 )
 def test_a_degenerate_f_gives_finite_figures(f: np.ndarray) -> None:
-    rate = learn_rate(f, _kinship())
+    rate = rate_of(f, _kinship())
     assert isinstance(rate, Rate)
     assert np.isfinite(rate.cumulants).all()
     assert np.isfinite(rate.nats(f, np.ones(f.size, dtype=np.int64))).all()
@@ -99,8 +106,31 @@ def test_f_of_single_precision_that_is_the_same_but_for_rounding_gives_a_rate() 
     f = np.float32(1.7) + np.float32(1.2e-7) * np.arange(3, dtype=np.float32)
     assert np.unique(f).size > 1
     nothing = np.zeros(0)
-    rate = learn_rate(f, Kinship(nothing, nothing, nothing, nothing))
+    rate = rate_of(f, Kinship(nothing, nothing, nothing, nothing))
     one, four = rate.nats(np.array([1.8, 1.8]), np.array([1, 4]))
     assert np.isfinite(four)
     assert four == pytest.approx(4 * one)
     assert rate.nats(np.array([1.6]), np.array([3]))[0] == 0.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 100, 1_001])
+def test_the_middle_is_found_by_counting(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "BLOCK", 16)
+    rng = np.random.default_rng(count)
+    f = np.concatenate([rng.normal(size=count), -np.exp(20 * rng.normal(size=count)), [0.0, -0.0, 1e-300, -1e-300]])
+    rows = np.sort(rng.integers(0, f.size + 1, 49))
+    store = InMemory(np.concatenate([[0], rows, [f.size]]), np.zeros(f.size, dtype=int), {}, {"f": f})
+    middle = [rates._ranked(store, on_threads(1), False, rank) for rank in ((f.size - 1) // 2, f.size // 2)]
+    assert np.mean(middle) == np.median(f)
+    for rank in (0, f.size - 1):
+        assert rates._ranked(store, on_threads(1), False, rank) == np.sort(f)[rank]
+
+
+def test_an_edge_with_two_entries_counts_once() -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_arrays(rng.integers(0, 80, (2, 500)), np.zeros((80, 1)))
+    f = rng.normal(size=graph.edge_count).astype(np.float32)
+    store = InMemory(graph.indptr, graph.indices, {}, {"f": unfolded(graph, f)})
+    found, expected = learn_rate(store, on_threads(1), _kinship(), once=True), rate_of(f, _kinship())
+    np.testing.assert_allclose(found.cumulants, expected.cumulants, rtol=1e-12)
+    np.testing.assert_array_equal(found.tilts, expected.tilts)

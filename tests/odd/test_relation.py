@@ -7,17 +7,64 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from oddhop.odd import ends
+from oddhop.odd import relation as relations
+from oddhop.odd.ends import ENDS, ends_of
+from oddhop.odd.kinship import RATIOS
+from oddhop.odd.pairs import Pairs, edge_chunks
 from oddhop.odd.rate import learn_rate
-from oddhop.odd.relation import Pairs, Relation, Told, learn_relation, mean_ratios_with, telling_columns, told_by
+from oddhop.odd.relation import Relation, mean_ratios, mean_ratios_with
 from oddhop.odd.stranger import Kinship
+from oddhop.odd.telling import telling_columns
+from oddhop.partitions import store as ranges
+from oddhop.partitions.task import on_threads
+from tests.odd.stores import pairs_of
 
 ACCOUNTS, DEVICES = 30, 14
+RUNNER = on_threads(1)
 
 
 def _pairs(edges: list[tuple[int, int]], near: np.ndarray, far: np.ndarray) -> Pairs:
     a, b = np.array(sorted(edges)).T
     matrix = sp.csr_array((np.ones(a.size), (a, b)), shape=(len(near), len(far)))
-    return Pairs("device", matrix, near, far)
+    return pairs_of(matrix, near, far)
+
+
+class Told:
+    """Edges of which both ends have coordinates, and f of every one."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs, self.f = pairs, pairs.array(RATIOS).copy()
+
+    def means(self) -> np.ndarray:
+        return mean_ratios(self.pairs)[0]
+
+
+def told_by(pairs: Pairs, relation: Relation, *, workers: int = 1) -> Told:
+    return Told(relations.told_by(pairs, relation, on_threads(workers)))
+
+
+def learn_relation(pairs: Pairs, *, workers: int = 1) -> tuple[Relation, Told]:
+    relation, told = relations.learn_relation(pairs, on_threads(workers))
+    return relation, Told(told)
+
+
+def _informed(pairs: Pairs) -> Pairs:
+    widths = [side.read("coordinates", 0).shape[1] for side in pairs.sides]
+    return ends.chosen_edges(pairs, (np.arange(widths[0]), np.arange(widths[1])), RUNNER)
+
+
+def _ends(pairs: Pairs, usual: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coordinates of both ends of all edges, in the order of the rows."""
+    chunks = [(one.entries, *ends_of(one.own, one.theirs, usual)) for one in edge_chunks(pairs.near, 0, ENDS)]
+    order = np.argsort(np.concatenate([entries for entries, _, _ in chunks]))
+    near, far = (np.concatenate([chunk[side] for chunk in chunks])[order] for side in (1, 2))
+    return near, far
+
+
+def _rows(pairs: Pairs) -> np.ndarray:
+    indptr = pairs.in_memory().indptr
+    return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
 
 
 def _some_edges(seed: int = 0, count: int = 90) -> list[tuple[int, int]]:
@@ -86,15 +133,14 @@ def drawn() -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
 
 
 def test_borrowed_coordinates_are_those_of_the_other_neighbours(drawn) -> None:
-    edges, pairs, naive = drawn[0], _pairs(*drawn), Naive(*drawn)
-    np.testing.assert_allclose(pairs.usual()[0], naive.usual()[0])
-    np.testing.assert_allclose(pairs.usual()[1], naive.usual()[1])
-    found = pairs.coordinates(0, pairs.count, pairs.usual())
+    edges, pairs, naive = drawn[0], _informed(_pairs(*drawn)), Naive(*drawn)
+    usual = ends.usual_ends(pairs, RUNNER)
+    np.testing.assert_allclose(usual[0], naive.usual()[0])
+    np.testing.assert_allclose(usual[1], naive.usual()[1])
+    found = _ends(pairs, usual)
     for k, (a, b) in enumerate(edges):
         for side, expected in zip(found, naive.ends(a, b, naive.usual()), strict=True):
             np.testing.assert_allclose(side[k], expected, atol=1e-12)
-    part = pairs.coordinates(5, 9, pairs.usual())
-    np.testing.assert_array_equal(part[1], found[1][5:9])
 
 
 @pytest.mark.parametrize("unrelated", [0.0, 0.07, 0.6])
@@ -126,14 +172,15 @@ def test_edges_whose_end_has_neither_own_nor_borrowed_coordinates_are_left_out()
     near, none = np.arange(4.0)[:, None], np.empty((3, 0))
     # Merchant 2 has one customer: nothing is known of it without a.
     pairs = _pairs([(0, 0), (1, 0), (2, 1), (3, 1), (3, 2)], near, none)
-    kept = pairs.informed()
-    assert list(zip(kept.rows.tolist(), kept.matrix.indices.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1), (3, 1)]
-    assert kept.degrees[0].tolist() == [1, 1, 1, 1]
+    kept = _informed(pairs)
+    ends = zip(_rows(kept).tolist(), kept.in_memory().indices.tolist(), strict=True)
+    assert list(ends) == [(0, 0), (1, 0), (2, 1), (3, 1)]
+    assert kept.array("degrees").tolist() == [1, 1, 1, 1]
     # With a column of its own it is known, and so are judged nodes without columns that have two neighbours.
-    assert _pairs([(3, 2), (0, 0)], near, np.zeros((3, 1))).informed().count == 2
-    bare = _pairs([(0, 0), (0, 1), (1, 1)], np.empty((2, 0)), np.arange(2.0)[:, None]).informed()
-    assert bare.rows.tolist() == [0, 0]
-    assert _pairs([(0, 0)], np.empty((1, 0)), np.empty((1, 0))).informed().count == 0
+    assert _informed(_pairs([(3, 2), (0, 0)], near, np.zeros((3, 1)))).count == 2
+    bare = _informed(_pairs([(0, 0), (0, 1), (1, 1)], np.empty((2, 0)), np.arange(2.0)[:, None]))
+    assert _rows(bare).tolist() == [0, 0]
+    assert _informed(_pairs([(0, 0)], np.empty((1, 0)), np.empty((1, 0)))).count == 0
 
 
 def test_the_judged_node_speaks_through_its_own_coordinates_alone(drawn) -> None:
@@ -166,7 +213,7 @@ def test_a_node_with_other_coordinates_is_judged_as_if_they_had_been_read(drawn,
     relation = _relation(2, 3, unrelated=0.05)
     told = told_by(_pairs(*drawn), relation)
     others = np.random.default_rng(1).normal(size=(4, 2)) * 2
-    found, counts = mean_ratios_with(told, relation, node, others)
+    found, counts = mean_ratios_with(told.pairs, relation, node, others)
     for k, row in enumerate(others):
         moved = near.copy()
         moved[node] = row
@@ -174,20 +221,20 @@ def test_a_node_with_other_coordinates_is_judged_as_if_they_had_been_read(drawn,
         assert found[k] == pytest.approx(np.mean([naive.f(a, b, relation) for a, b in edges if a == node]), abs=1e-9)
         assert found[k] == pytest.approx(told_by(_pairs(edges, moved, far), relation).means()[node], abs=1e-9)
     assert counts.tolist() == [sum(a == node for a, _ in edges)] * 4
-    np.testing.assert_allclose(mean_ratios_with(told, relation, node, near[[node]])[0], told.means()[node])
+    np.testing.assert_allclose(mean_ratios_with(told.pairs, relation, node, near[[node]])[0], told.means()[node])
 
 
 def test_a_node_without_such_edges_has_none_with_other_coordinates(drawn) -> None:
     edges, near, far = drawn
     told = told_by(_pairs([one for one in edges if one[0] != 4], near, far), _relation(2, 3))
-    means, counts = mean_ratios_with(told, _relation(2, 3), 4, near[:3])
+    means, counts = mean_ratios_with(told.pairs, _relation(2, 3), 4, near[:3])
     assert means.tolist() == [0.0] * 3
     assert counts.tolist() == [0] * 3
     assert told.means()[4] == 0.0
 
 
 def _matched(rho: list[float], count: int, seed: int = 0, noise: int = 1) -> Pairs:
-    """Give accounts with one device each, normal coordinates of known correlations, and some of no meaning."""
+    """Return accounts with one device each, normal coordinates of known correlations, and some of no meaning."""
     rng = np.random.default_rng(seed)
     near = rng.normal(size=(count, len(rho)))
     far = np.array(rho) * near + np.sqrt(1 - np.array(rho) ** 2) * rng.normal(size=near.shape)
@@ -215,8 +262,7 @@ def test_known_canonical_correlations_are_found() -> None:
 def test_the_learned_sides_are_white_and_uncorrelated_but_for_their_partner() -> None:
     pairs = _matched([0.8, 0.5], 12_000)
     relation, told = learn_relation(pairs)
-    chosen = told.pairs
-    ends = chosen.coordinates(0, chosen.count, (relation.near_usual, relation.far_usual))
+    ends = _ends(told.pairs, (relation.near_usual, relation.far_usual))
     faces = [
         np.clip((x - side.centre) @ side.whiten, -3, 3) @ side.turn
         for x, side in zip(ends, (relation.near, relation.far), strict=True)
@@ -232,10 +278,10 @@ def test_the_share_of_unrelated_edges_is_found_and_bounds_f() -> None:
     pairs = _matched([0.95, 0.9], 8_000)
     rng = np.random.default_rng(1)
     strange = rng.choice(8_000, 800, replace=False)
-    indices = pairs.matrix.indices.copy()
+    indices = pairs.in_memory().indices.copy()
     indices[strange] = indices[rng.permutation(strange)]
-    matrix = sp.csr_array((pairs.matrix.data, indices, pairs.matrix.indptr), shape=pairs.matrix.shape)
-    mixed = replace(pairs, matrix=matrix)
+    matrix = sp.csr_array((np.ones(8_000), indices, np.arange(8_001)), shape=(8_000, 8_000))
+    mixed = pairs_of(matrix, *(side.read("coordinates", 0) for side in pairs.sides))
     relation, told = learn_relation(mixed)
     likelier = np.exp(-told_by(mixed, replace(relation, unrelated=0.0)).f)
     shares = np.arange(0.001, 0.4, 0.001)
@@ -277,7 +323,7 @@ def test_columns_that_go_together_are_kept_and_others_are_not() -> None:
     taste = np.zeros(600)
     np.add.at(taste, [a for a, _ in edges], [far[b, 1] for _, b in edges])
     near[:, 2] += taste
-    kept = telling_columns(_pairs(edges, near, far))
+    kept = telling_columns(_pairs(edges, near, far), RUNNER)
     assert 2 in kept[0]
     assert 1 in kept[1]
     assert 0 not in kept[0]
@@ -301,17 +347,32 @@ def test_one_edge_a_node_leaves_variances_that_a_rate_can_be_made_of() -> None:
     relation, told = learn_relation(_matched([0.8], 600, noise=0))
     assert not relation.silent
     assert relation.near.within > 0
-    rate = learn_rate(told.f, relation.near)
+    rate = learn_rate(told.pairs.near, RUNNER, relation.near)
     assert rate.spread < 1e-6  # nothing tells nodes from edges
-    assert np.isfinite(rate.nats(told.means(), told.pairs.degrees[0])).all()
+    assert np.isfinite(rate.nats(*mean_ratios(told.pairs))).all()
 
 
 def test_nothing_to_learn_from_is_silent() -> None:
     none = sp.csr_array((5, 3))
-    relation, told = learn_relation(Pairs("device", none, np.ones((5, 2)), np.ones((3, 1))))
+    relation, told = learn_relation(pairs_of(none, np.ones((5, 2)), np.ones((3, 1))))
     assert relation.silent
     assert told.f.size == 0
     assert not told.means().any()
     same = _pairs(_some_edges(), np.ones((ACCOUNTS, 2)), np.zeros((DEVICES, 1)))
     assert learn_relation(same)[0].silent
-    assert isinstance(learn_relation(same)[1], Told)
+
+
+@pytest.mark.parametrize("width", [0, 3])
+def test_blocks_and_workers_change_nothing_but_the_last_digits(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    near, far = rng.normal(size=(600, 4)), rng.normal(size=(200, width))
+    edges = [(a, b) for a, b in _edges_drawn(rng, hubs=True)]
+    taste = np.zeros(200)
+    np.add.at(taste, [b for _, b in edges], [near[a, 1] for a, _ in edges])
+    far[:, :1] += taste[:, None]
+    whole, told = learn_relation(_pairs(edges, near, far))
+    monkeypatch.setattr(ranges, "BLOCK", 64)
+    found = [learn_relation(_pairs(edges, near, far), workers=workers) for workers in (1, 3)]
+    np.testing.assert_array_equal(found[0][1].f, found[1][1].f)
+    np.testing.assert_allclose(found[0][1].f, told.f, atol=1e-9)
+    assert found[0][0].unrelated == pytest.approx(whole.unrelated)

@@ -39,7 +39,7 @@ def test_without_a_change_it_is_judged_as_it_was(held: FixedNetwork) -> None:
 
 
 def figures_of(held: FixedNetwork, changed: Graph, node: int) -> np.ndarray:
-    """Give the four figures of a node by seeing the whole changed network."""
+    """Return the four figures of a node by seeing the whole changed network."""
     panel = held.panel
     return np.array([one[node] for one in figures_of_network(panel, changed)[0]])
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for 
 
 
 def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
-    """Give ``count`` joined pairs whose k-th coordinates have the k-th correlation."""
+    """Return ``count`` joined pairs whose k-th coordinates have the k-th correlation."""
     rng = np.random.default_rng(seed)
     left = rng.normal(size=(count, len(correlations)))
     rho = np.array(correlations)

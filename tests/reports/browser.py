@@ -55,6 +55,14 @@ class Page:
         self._session = self.windows[window]
         self.call("Page.bringToFront")
 
+    def turn_to_frame(self) -> None:
+        """Go on in the sandboxed frame of the page, which has a process of its own."""
+        self.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        found = [one["params"] for one in self.events if one.get("method") == "Target.attachedToTarget"]
+        self._session = next(one["sessionId"] for one in found if one["targetInfo"]["type"] == "iframe")
+        for part in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{part}.enable")
+
     def call(self, method: str, **params: Any) -> Any:
         """Send a command and give its answer."""
         self._number += 1
@@ -70,7 +78,7 @@ class Page:
             self.events.append(answer)
 
     def run(self, script: str) -> Any:
-        """Give the value of an expression in the page."""
+        """Return the value of an expression in the page."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -97,7 +105,7 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def faults(self) -> list[str]:
-        """Give console errors, exceptions, and requests for anything but the page itself."""
+        """Return console errors, exceptions, and requests for anything but the page itself."""
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from oddhop.reports import CaseReport
 from tests.reports.browser import CHROMIUM, Page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
@@ -25,7 +26,7 @@ def opened(page: Path, tmp_path: Path) -> Iterator[Page]:
 
 def test_the_policy_lets_the_page_s_own_script_run_and_nothing_else(opened: Page) -> None:
     assert opened.run("document.querySelector('.tools').hidden") is False
-    assert opened.run("document.title") == "Odd nodes of <i>title</i>"
+    assert opened.run("document.title") == "Anomalous nodes of <i>title</i>"
     assert opened.run("document.querySelectorAll('img, i, b, #table script').length") == 0
     # Whatever got in by another way would not run or load.
     opened.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"http://127.0.0.1:9/x.png\">')")
@@ -37,6 +38,22 @@ def test_the_policy_lets_the_page_s_own_script_run_and_nothing_else(opened: Page
     refused = [one for one in opened.faults() if "Content Security Policy" in one]
     assert len(refused) == 2
     opened.events.clear()
+
+
+def test_in_a_notebook_the_page_works_in_a_frame_of_its_own(report: CaseReport, tmp_path: Path) -> None:
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><meta charset='utf-8'><p>a cell</p>{report._repr_html_()}", encoding="utf-8")
+    browser = Page(notebook, tmp_path / "profile")
+    assert browser.run("document.querySelectorAll('body > *').length") == 2
+    browser.turn_to_frame()
+    browser.wait("document.querySelector('.tools')?.hidden === false")
+    assert browser.run("origin") == "null"
+    assert browser.run("document.title") == "Anomalous nodes of <i>title</i>"
+    browser.run("document.querySelectorAll('#table a')[30].click()")
+    assert browser.run(FOCUS) == browser.run("document.querySelectorAll('#table tbody tr')[30].dataset.case")
+    faults = browser.faults()
+    browser.close()
+    assert faults == []
 
 
 def test_columns_sort_by_mouse_and_keyboard(opened: Page) -> None:

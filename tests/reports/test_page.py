@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 from oddhop.explain.explanation import Baseline, Explanation, Neighbour, View
+from oddhop.explain.orbit import STEP, orbit, shade
 from oddhop.graph.adjacency import Repairs
 from oddhop.odd.phrases import GUIDE
 from oddhop.reports import CaseReport, orbit_figure, render, repair_facts
-from oddhop.reports.orbit import STEP, orbit, shade
+from oddhop.reports.page import card
 from oddhop.tables.read import read_tables
 from tests.reports.conftest import HARMFUL
 
@@ -53,6 +54,17 @@ def test_text_from_outside_makes_no_tag(parsed: Tags) -> None:
         assert one in parsed.texts
 
 
+def test_a_notebook_gets_the_whole_page_in_a_frame_and_nothing_beside_it(report: CaseReport) -> None:
+    tags = Tags()
+    tags.feed(report._repr_html_())
+    assert tags.names == ["iframe"]
+    found = dict(tags.attributes)
+    assert found["srcdoc"] == render(report)
+    assert found["sandbox"] == "allow-scripts"
+    assert tags.texts == []
+    assert len(repr(report)) < 100
+
+
 def test_nothing_in_it_names_another_place(parsed: Tags) -> None:
     places = [value for name, value in parsed.attributes if name in ("href", "src", "action", "srcset", "data")]
     assert places
@@ -84,9 +96,9 @@ def test_the_page_tells_what_was_mended() -> None:
     tables = read_tables(pa.table({"u": ["al", "al", "bo", "bo"], "v": ["bo", "bo", "bo", "zed"]}), people)
     told = {what: count for count, what in repair_facts(Repairs(weights=3), tables.counts)}
     assert told["edges with a weight, which is not used"] == 3
-    assert told["edge rows to a node that is not in the node table, left out"] == 1
-    assert told["edge rows between two nodes that another row joins"] == 1
-    assert told["nodes without an edge, kept but not judged"] == 2
+    assert told["edge rows with a node that is not in the node table, skipped"] == 1
+    assert told["edge rows between two nodes that another row connects"] == 1
+    assert told["nodes without an edge, kept but not scored"] == 2
 
 
 def explanation(hops: list[float], degree: int = 30) -> Explanation:
@@ -96,16 +108,26 @@ def explanation(hops: list[float], degree: int = 30) -> Explanation:
 
 def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: CaseReport) -> None:
     hops, odd = render(report), render(odd_report)
-    assert "steps away" in hops
-    assert "Each ring is one step" in hops
+    assert "a predicted distance of" in hops
+    assert "Each ring is one hop" in hops
     assert "What each view says" not in hops
-    for word in ("Each ring is one step", "steps away", "give or take", "fresh run", "<strong>Steps"):
+    for word in ("Each ring is one hop", "predicted distance", "±", "fresh run", "<strong>Predicted hops"):
         assert word not in odd
     assert odd.count("What each view says") == len({case.case for case in odd_report.cases})  # a group has one card
     kinds = {case.why.kind for case in odd_report.cases}
     assert all(f"<option>{kind}</option>" in odd for kind in kinds)
     assert {one.check for one in odd_report.findings} >= {"strangers", "top", "judged", "degree"}
     assert "<option>" not in hops
+
+
+def test_a_caveat_of_all_cases_is_said_once(report: CaseReport) -> None:
+    caveat, note = "Edges are <fixed>.", "It has many neighbours."
+    cases = tuple(replace(one, why=replace(one.why, caveats=(caveat,), notes=(note,))) for one in report.cases[:3])
+    page = render(replace(report, cases=cases))
+    assert page.count("Edges are &lt;fixed&gt;.") == 1
+    assert page.count(note) == 3
+    assert card(cases[0], cases[:1], GUIDE).count("Edges are &lt;fixed&gt;.") == 1
+    assert cases[0].why.sentences[-2:] == (note, caveat)
 
 
 def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> None:
@@ -118,7 +140,7 @@ def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> Non
     assert drawn.ties == (
         ((drawn.satellites[0].x, drawn.satellites[0].y), (drawn.satellites[1].x, drawn.satellites[1].y)),
     )
-    assert drawn.satellites[1].label == "1: as far as 1 in 250 of all edges, of the group"
+    assert drawn.satellites[1].label == "1: 1 in 250 edges are at least as different, in the group"
     assert drawn.ticks == ("1 in 2", "1 in 10", "1 in 100", "1 in 1,000")
     page = render(replace(report, guide=GUIDE, cases=(replace(report.cases[0], why=why),)))
     assert page.count(' member"') == 2

@@ -103,7 +103,7 @@ class Client:
             connection.close()
 
     def told(self, path: str) -> Any:
-        """Give what the server tells."""
+        """Return what the server tells."""
         status, _, content = self.ask("GET", path)
         assert status == 200, (status, content)
         return json.loads(content)

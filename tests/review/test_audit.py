@@ -27,7 +27,7 @@ Sit = Callable[..., Session]
 
 @pytest.fixture
 def own_run(run: Path, tmp_path: Path) -> Path:
-    """Give a copy of the run, for an audit is kept in its folder."""
+    """Return a copy of the run, for an audit is kept in its folder."""
     return Path(shutil.copytree(run, tmp_path / "run"))
 
 
@@ -42,7 +42,7 @@ def sit(opened: OpenedRun, own_run: Path, tmp_path: Path) -> Iterator[Sit]:
 
 
 def frozen(run: Path) -> Audit:
-    """Give the last audit that is on the disk."""
+    """Return the last audit that is on the disk."""
     kept = json.loads((run / "audits.json").read_text())["audits"][-1]["audit"]
     return Audit.from_json(json.dumps(kept))
 
@@ -59,7 +59,7 @@ def test_questions_follow_the_order_of_the_audit_and_nothing_else(sit: Sit, own_
         asked = session.question()
         assert asked.case == case
         assert asked.why == (
-            f"The audit of the first 40 cases of the label-free list drew it at random: number {k + 1} of its 40."
+            f"Drawn at random for the audit of the first 40 cases of the label-free list: case {k + 1} of 40."
         )
         assert session.look_alikes(case) == []
         session.answer(case, "confirmed" if k % 3 == 0 else "cleared")
@@ -112,7 +112,7 @@ def test_an_audit_is_paused_gone_on_with_and_ended_by_any_session_of_its_book(si
     told = ann.audit()
     assert told is not None
     assert "the verdicts of ann and bob" in told.about
-    with pytest.raises(SettingsError, match="is open, of 5 answers; end it first"):
+    with pytest.raises(SettingsError, match="with 5 answers is open; end it first"):
         ann.start_audit("learned", 20, 6)
     bob.put_audit("paused")
     assert "at random" not in ann.question().why
@@ -130,17 +130,17 @@ def test_what_is_no_audit_is_refused(sit: Sit, own_run: Path) -> None:
     for words in (("newest", 10, 5), ("label-free", 0, 5), ("label-free", True, 5), ("label-free", 10, 0)):
         with pytest.raises(SettingsError):
             session.start_audit(*words)  # type: ignore[arg-type]
-    with pytest.raises(SettingsError, match="nothing is learned yet"):
+    with pytest.raises(SettingsError, match="there is no learned list yet"):
         session.start_audit("learned", 10, 5)
     session.answer([session.cases.at(place).case_id for place in range(3)], "cleared")
-    with pytest.raises(SettingsError, match="every one of the first 3 cases"):
+    with pytest.raises(SettingsError, match="all of the first 3 cases"):
         session.start_audit("label-free", 3, 5)
     assert not (own_run / "audits.json").exists()
     session.start_audit("label-free", 10, 5)
     whole = (own_run / "audits.json").read_text()
     for damaged in (whole[:-40], whole.replace("asking", "thinking"), whole.replace("audits 1", "audits 9")):
         (own_run / "audits.json").write_text(damaged)
-        with pytest.raises(RunFolderError, match="is no file of audits"):
+        with pytest.raises(RunFolderError, match="is not a file of audits"):
             sit().question()
 
 
@@ -150,7 +150,7 @@ def test_a_case_system_drives_it_by_the_command(own_run: Path, tmp_path: Path) -
     done = CliRunner().invoke(app, [*begin, *size], catch_exceptions=False)
     ids = frozen(own_run).order[:4]
     assert done.stdout == "".join(f"{spelled(one)}\n" for one in ids)
-    assert "0 to 20 are worth your time" in done.stderr
+    assert "0 to 20 of the first 20 cases of the label-free list are worth your time" in done.stderr
     assert "Only 0 of 4 planned answers" in done.stderr
     for case in ids[1:]:
         CliRunner().invoke(app, ["cases", "set", book, case, "confirmed", "--who", "bob"], catch_exceptions=False)
@@ -161,7 +161,7 @@ def test_a_case_system_drives_it_by_the_command(own_run: Path, tmp_path: Path) -
     assert "the verdicts of bob" in told["about"]
     CliRunner().invoke(app, ["cases", "set", book, ids[0], "cleared", "--who", "bob"], catch_exceptions=False)
     done = CliRunner().invoke(app, [*begin, "--end"], catch_exceptions=False)
-    assert (done.stdout, "by 4 answers drawn at random" in done.stderr) == ("", True)
+    assert (done.stdout, "from 4 answers drawn at random" in done.stderr) == ("", True)
     done = CliRunner().invoke(app, [*begin, "--end"])
     assert (done.exit_code, "no open audit" in done.stderr) == (2, True)
 
@@ -219,18 +219,18 @@ def test_an_audit_on_the_page(own_run: Path, tmp_path: Path) -> None:
         order = frozen(own_run).order
         for case in order[:3]:
             page.wait(f"{idle} === {json.dumps(case)}")
-            assert "drew it at random" in page.run(text.format("why"))
+            assert "Drawn at random" in page.run(text.format("why"))
             assert page.run(text.format("planned")) == ""
             page.press("y")
         page.wait(f"{idle} === {json.dumps(order[3])}")
-        assert page.run(text.format("planned")).startswith("At the planned 3 answers: ")
-        assert "by 3 answers drawn at random" in page.run(text.format("audited"))
+        assert page.run(text.format("planned")).startswith("Result at the planned 3 answers: ")
+        assert "from 3 answers drawn at random" in page.run(text.format("audited"))
         assert "the verdicts of ann" in page.run(text.format("about"))
         page.press("z")
         page.wait(f"{idle} === {json.dumps(order[2])}")
         page.click("#pause")
-        page.wait(f"{text.format('pause')} === 'Go on'")
-        assert "drew it at random" not in page.run(text.format("why"))
+        page.wait(f"{text.format('pause')} === 'Continue'")
+        assert "Drawn at random" not in page.run(text.format("why"))
         page.click("#pause")
         page.wait(f"{idle} === {json.dumps(order[2])}")
         page.click("#end")

@@ -35,7 +35,7 @@ def answer(page: Page, key: str) -> str:
 
 
 def strange(page: Page, origin: str) -> list[str]:
-    """Give exceptions, breaches of the policy, and requests to anybody else."""
+    """Return exceptions, breaches of the policy, and requests to anybody else."""
     found = []
     for event in page.events:
         method, told = event.get("method"), json.dumps(event.get("params", {}))
@@ -66,7 +66,7 @@ def test_answers_by_keys_in_two_windows_with_a_kill(run: Path, tmp_path: Path, c
                 server.kill()
                 before = page.run(SHOWN)
                 page.press("y")
-                page.wait(f"{TROUBLE}.textContent.startsWith('NOT taken')")
+                page.wait(f"{TROUBLE}.textContent.startsWith('NOT saved')")
                 with open_book(tmp_path / "cases.db") as book:
                     assert len(book) == len(said)
                 server = Server(run, tmp_path / "cases.db", port=server.port)
@@ -112,7 +112,7 @@ def test_undo_arrows_reason_and_note(run: Path, tmp_path: Path) -> None:
         for letter in "yes <i>":
             page.press(letter)
         page.press("Enter")  # no verdict was chosen
-        page.wait(f"{TROUBLE}.textContent.includes('nothing was sent')")
+        page.wait(f"{TROUBLE}.textContent.includes('Nothing was sent')")
         assert page.run(SHOWN) == first
         page.press("Escape")
         assert answer(page, "n") == first

@@ -65,8 +65,8 @@ def test_an_answer_that_was_answered_again_is_not_undone(sit: Sit) -> None:
     ann, bob = sit("ann"), sit("bob")
     case = ann.question().case
     taken = ann.answer(case, "confirmed")
-    assert bob.answer(case, "cleared").before == (f"{case} was confirmed before, by ann",)
-    with pytest.raises(SettingsError, match="answered again since"):
+    assert bob.answer(case, "cleared").before == (f"{case} had the verdict confirmed by ann",)
+    with pytest.raises(SettingsError, match="has a later answer"):
         ann.undo(taken.entry)
     assert ann.last_answer() is None
     assert ann.curve().found == (0, 0)
@@ -113,7 +113,7 @@ def test_a_verdict_from_elsewhere_counts(sit: Sit, tmp_path: Path) -> None:
     session.answer(case, "confirmed")
     with open_book(tmp_path / "cases.db") as book:
         book.judge([NewVerdict(case, "cleared", who="bob")])
-    assert session.question(case).why == "bob said: cleared."
+    assert session.question(case).why == "Verdict of bob: cleared."
     assert session.curve().found == (0, 0)
 
 

@@ -69,13 +69,16 @@ def test_the_command_says_whom_to_look_at_next(run: Path, tmp_path: Path) -> Non
     (tmp_path / "answers.csv").write_text(f"id,answer\n{CLIQUE[0]},no\nnobody,yes\n")
     words = ["learn", run, "--answers", tmp_path / "answers.csv", "--out", tmp_path / "out", "--questions", "4"]
     told = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False).output
-    assert "1 answers are about nodes that are not judged here: left out" in told
+    assert "1 answers are about nodes that this run does not score: skipped" in told
     assert "label-free" in told
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("id,answer\na,maybe\n", "the answer about 'a' is 'maybe'"), ("id,said\na,1\n", "columns id and answer")],
+    [
+        ("id,answer\na,maybe\n", "the answer about 'a' is not valid, got 'maybe'"),
+        ("id,said\na,1\n", "columns id and answer"),
+    ],
 )
 def test_other_tables_are_refused(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text(text)

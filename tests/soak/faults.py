@@ -58,7 +58,7 @@ def judged(label: str, folder: Path, code: int, expected: dict[str, str]) -> str
 
 
 def failed_call(home: Path) -> str:
-    """Give the line of the call that was made to fail."""
+    """Return the line of the call that was made to fail."""
     lines = [line for line in log_of(home).splitlines() if "INJECTED" in line]
     return lines[-1][:150] if lines else last_call(home)
 

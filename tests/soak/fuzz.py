@@ -70,7 +70,7 @@ def fuzz(name: str, *, count: int | None = None, minutes: float | None = None, s
 
 
 def _computed() -> float:
-    """Give the processor's seconds of the children so far: on a busy machine fewer than the clock's."""
+    """Return the processor's seconds of the children so far: on a busy machine fewer than the clock's."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

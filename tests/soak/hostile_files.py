@@ -168,7 +168,7 @@ def renamed(text: str) -> str:
 
 
 def bomb() -> bytes:
-    """Give 30 million rows that take a few kB; not before they are needed."""
+    """Return 30 million rows that take a few kB; not before they are needed."""
     zeros = pa.array(np.zeros(30_000_000, np.int64))
     return parquet(pa.table({"from": zeros, "to": zeros}))
 

@@ -70,7 +70,7 @@ def straight_run(home: Path, label: str) -> tuple[dict[str, str], float]:
 
 
 def calls_of(home: Path, label: str, calls: str) -> list[tuple[str, int]]:
-    """Give the calls of a command, each with its number among those of its name, which is what strace goes by."""
+    """Return the calls of a command, each with its number among those of its name, which is what strace goes by."""
     folder = home / "counted"
     folder.mkdir()
     assert traced(COMMANDS[label], folder, ["-e", f"trace={calls}"]) == 0
@@ -94,11 +94,11 @@ def gone_on(label: str, folder: Path, expected: dict[str, str]) -> str:
 
 
 def last_call(home: Path) -> str:
-    """Give the line of the call that strace meddled with last."""
+    """Return the line of the call that strace meddled with last."""
     lines = [line for line in log_of(home).splitlines() if "(" in line]
     return lines[-1][:150] if lines else ""
 
 
 def log_of(home: Path) -> str:
-    """Give what strace wrote."""
+    """Return what strace wrote."""
     return (home / "strace.txt").read_text(errors="replace")

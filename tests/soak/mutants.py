@@ -64,7 +64,7 @@ SWAPPED: dict[type[Any], type[Any]] = {
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
-    """Give every mutant of a module, with the line that it changes."""
+    """Return every mutant of a module, with the line that it changes."""
     count = sum(1 for _ in _changes(ast.parse(source)))
     for number in range(count):
         tree = ast.parse(source)
@@ -74,7 +74,7 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[int, Any]]:
-    """Give the changes that can be made to a tree; texts, types and what is merely said are left alone."""
+    """Return the changes that can be made to a tree; texts, types and what is merely said are left alone."""
     for node in ast.walk(tree):
         match node:
             case ast.BinOp() | ast.AugAssign() | ast.BoolOp() if type(node.op) in SWAPPED and not _is_type(node):
@@ -92,7 +92,7 @@ def _changes(tree: ast.Module) -> Iterator[tuple[int, Any]]:
 
 
 def _is_type(node: Any) -> bool:
-    """Tell whether it is ``a | b`` between types, as in ``str | None``."""
+    """Return whether it is ``a | b`` between types, as in ``str | None``."""
     return isinstance(getattr(node, "op", None), ast.BitOr)
 
 
@@ -187,7 +187,7 @@ def _run_tests(tree: Path, tests: list[str]) -> NoReturn:
 
 
 def _interval(killed: int, tried: int) -> tuple[float, float]:
-    """Give Wilson's interval."""
+    """Return Wilson's interval."""
     share, z = killed / tried, 1.96
     middle, spread = share + z * z / (2 * tried), z * np.sqrt(share * (1 - share) / tried + (z / (2 * tried)) ** 2)
     return float((middle - spread) / (1 + z * z / tried)), float((middle + spread) / (1 + z * z / tried))

@@ -59,7 +59,7 @@ class Target:
 
 
 def tables() -> tuple[pa.Table, pa.Table]:
-    """Give a small network with columns of every kind."""
+    """Return a small network with columns of every kind."""
     rng = np.random.default_rng(0)
     names = [f"n{k}" for k in range(12)]
     nodes = {

@@ -58,13 +58,13 @@ class Tally:
             self.errors.append(f"{where}: {outcome}")
 
     def told(self, test: str, **figures: Any) -> dict[str, Any]:
-        """Give the line of it."""
+        """Return the line of it."""
         return {"test": test, **figures, **self.counts, "errors": self.errors}
 
 
 @contextmanager
 def warm_home() -> Iterator[Path]:
-    """Give a folder of its own, with the tables, once all is imported and compiled."""
+    """Return a folder of its own, with the tables, once all is imported and compiled."""
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         warm_up(Path(name))
         yield Path(name)
@@ -79,7 +79,8 @@ def warm_up(home: Path) -> None:
     for command in COMMANDS.values():
         code = ended(begun(command, home / "warm"), 300)
         assert code == 0, (command, code, (home / OUTPUT).read_text())
-    import sklearn.decomposition  # noqa: F401 - looked up when threads are held: no file of ours to fail on
+    import scipy.cluster.vq
+    import scipy.linalg  # noqa: F401 - these two are looked up in a fit: no file of ours to fail on
 
     import oddhop.cli.settings
     import oddhop.cli.summary
@@ -169,6 +170,6 @@ def traced(command: Sequence[str], folder: Path, strace: Sequence[str], *, secon
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """Give the sha256 of every file in a folder, by name; a lock is nothing but a name."""
+    """Return the sha256 of every file in a folder, by name; a lock is nothing but a name."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

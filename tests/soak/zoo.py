@@ -55,12 +55,12 @@ def _with(x: np.ndarray, value: float) -> np.ndarray:
 
 
 def cells() -> list[tuple[str, str, str]]:
-    """Give the 400 cells."""
+    """Return the 400 cells."""
     return [(shape, kind, ids) for shape in SHAPES for kind in ATTRIBUTES for ids in IDS]
 
 
 def visit(name: str, every: int = 1) -> dict[str, Any]:
-    """Give every n-th cell to a detector; count what came of it."""
+    """Hand every n-th cell to a detector; count the outcomes."""
     counts: Counter[str] = Counter()
     wrong = []
     detect = DETECTORS[name]

@@ -51,7 +51,7 @@ def network_of(graph: nx.Graph) -> Purified:
 
 
 def true_classes(graph: nx.Graph, classes: int) -> np.ndarray:
-    """Give the class of every ordered pair, -1 on the diagonal."""
+    """Return the class of every ordered pair, -1 on the diagonal."""
     labels = np.full((len(graph), len(graph)), classes - 1)
     for source, reached in nx.all_pairs_shortest_path_length(graph, cutoff=classes - 1):
         for node, distance in reached.items():
@@ -67,7 +67,7 @@ def draw(network: Purified, classes: int, rates: np.ndarray, *, expand: bool, ke
 
 
 def pair_counts(graph: nx.Graph, classes: int, rates: np.ndarray, *, expand: bool, first_key: int = 0) -> np.ndarray:
-    """Give how often each ordered pair was drawn, one row a draw."""
+    """Return how often each ordered pair was drawn, one row a draw."""
     network, nodes, counts = network_of(graph), len(graph), []
     for key in range(first_key, first_key + DRAWS):
         left, right, _ = draw(network, classes, rates, expand=expand, key=key)
@@ -270,7 +270,7 @@ def test_a_network_without_edges_has_nothing_to_learn():
 
 
 def numbered_pairs(*sizes: int) -> HopPairs:
-    """Give pairs whose left node is their own number."""
+    """Return pairs whose left node is their own number."""
     starts = np.concatenate([[0], np.cumsum(sizes)])
     numbers = np.arange(starts[-1])
     return HopPairs(numbers, numbers + 1, starts, np.array(sizes, dtype=float), exact=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -101,7 +103,7 @@ def test_a_flow_column_can_be_ignored_and_nothing_else() -> None:
     network = read_network(edges(), PEOPLE, kinds={"events in": "ignore"})
     assert "events in" not in network.graph.attribute_names
     assert network.graph.flow_count == network.encoding.flow_count
-    with pytest.raises(EncodingError, match="made of events"):
+    with pytest.raises(EncodingError, match="made from events"):
         read_network(edges(), PEOPLE, kinds={"events in": "number"})
 
 
@@ -124,3 +126,11 @@ def test_a_model_with_flows_refuses_a_graph_without() -> None:
     plain = network.graph.with_attributes(np.asarray(network.graph.attributes))
     with pytest.raises(GraphError, match="flow columns"):
         views.judge(panel, plain)
+
+
+def test_the_index_that_pandas_writes_is_no_amount(tmp_path: Path) -> None:
+    frame = edges(euros=[1.0, 2, 3, 4, 5]).to_pandas()
+    pd.concat([frame, frame]).to_parquet(tmp_path / "e.parquet")  # the index repeats, so it is written as a column
+    roles = read_network(tmp_path / "e.parquet", PEOPLE).roles
+    assert roles.amount == ("euros",)
+    assert ("__index_level_0__", "like an id by its name") in roles.unread

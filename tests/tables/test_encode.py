@@ -26,21 +26,35 @@ CASES = [
     ("numbers", [1, 2, 3, 5], None, "number", ["x"], "distance from the median"),
     ("numbers with gaps", [1.5, None, 3.0, float("inf")], None, "number", ["x", "x is missing"], "distance from the"),
     ("a heavy tail", [0.0, 1.0, 2.0, 3.0, 4.0, 5e11], None, "number", ["x"], "signed logarithm"),
-    ("zeros and ones", [0, 1, 1, 0], None, "number", ["x"], "kept as they are"),
+    ("zeros and ones", [0, 1, 1, 0], None, "number", ["x"], "used unchanged"),
     ("decimals", [Decimal("1.50"), Decimal("2.25"), Decimal("7.00")], None, "number", ["x"], "distance"),
     ("durations", [dt.timedelta(hours=i) for i in (1, 2, 7)], None, "number", ["x"], "distance"),
-    ("one number and gaps", [7, None], None, "number", ["x is missing"], "one value only; 12 missing, marked"),
-    ("truth values", [True, False, None], None, "boolean", ["x", "x is missing"], "kept as they are"),
-    ("few strings", ["a", "b", "a", "b"], None, "category", ["x=a", "x=b", "x=other"], "0 or 1 for each of 2 level(s)"),
+    ("one number and gaps", [7, None], None, "number", ["x is missing"], "only one value; 12 missing, marked"),
+    ("truth values", [True, False, None], None, "boolean", ["x", "x is missing"], "used unchanged"),
+    (
+        "few strings",
+        ["a", "b", "a", "b"],
+        None,
+        "category",
+        ["x=a", "x=b", "x=other"],
+        "one 0/1 attribute for each of 2 level(s)",
+    ),
     (
         "few strings with gaps",
         ["a", None],
         None,
         "category",
         ["x=a", "x=other", "x is missing"],
-        "0 or 1 for each of 1 level(s)",
+        "one 0/1 attribute for each of 1 level(s)",
     ),
-    ("a dictionary", [3, 5], "dictionary", "category", ["x=3", "x=5", "x=other"], "0 or 1 for each of 2 level(s)"),
+    (
+        "a dictionary",
+        [3, 5],
+        "dictionary",
+        "category",
+        ["x=3", "x=5", "x=other"],
+        "one 0/1 attribute for each of 2 level(s)",
+    ),
     ("dates", [dt.date(2024, 1, 1), dt.date(2024, 1, 3)], None, "date", ["x", *COS], "days since 1970, day of week"),
     ("timestamps", [NOON, NOON + dt.timedelta(hours=3)], None, "date", ["x", *SIN], "days since 1970, hour of day;"),
     ("times of day", [dt.time(1), dt.time(5), dt.time(6)], None, "time", ["x"], "distance"),
@@ -153,7 +167,7 @@ def test_values_far_beyond_what_was_seen_stay_finite():
     assert out[0] == -out[1] > 10
     assert [(one.what.split(":")[0], one.count) for one in encoding.differences(new)] == [
         ("far beyond what was seen before", 2),
-        ("missing, where none was", 1),
+        ("missing, where none was missing before", 1),
     ]
 
 
@@ -205,7 +219,7 @@ def test_names_like_those_of_ids_matter_only_for_distinct_whole_numbers():
     assert learn_encoding(table).names == ("userId", "paid", "key")
     forced = learn_encoding(table, kinds={"user_id": "number", "userId": "ignore"})
     assert forced.names == ("user_id", "paid", "key")
-    assert forced.report[1].done == "ignored, as told"
+    assert forced.report[1].done == "ignored, as set"
 
 
 def test_a_code_and_its_label_are_one_column():
@@ -231,8 +245,8 @@ def test_numbers_beside_others_reach_a_graph():
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        ({"agee": "number"}, "column 'agee', which there is not; did you mean 'age'"),
-        ({"age": "nummer"}, "kind 'nummer', which there is not; did you mean 'number'"),
+        ({"agee": "number"}, "column 'agee', which does not exist; did you mean 'age'"),
+        ({"age": "nummer"}, "kind 'nummer', which does not exist; did you mean 'number'"),
         ({"age": "text"}, "'age' is int64 and cannot be read as text, only as number or category"),
         ({"list": "number"}, "cannot be read as number, nor as anything else"),
     ],
@@ -269,7 +283,7 @@ def test_a_table_without_a_usable_column_is_refused(table, message):
 
 def test_columns_that_lack_or_changed_their_type_are_named():
     encoding = learn_encoding(pa.table({"age": [1, 2, 4], "pays": ["a", "a", "b"]}))
-    with pytest.raises(EncodingError, match="lacks 'pays', which the encoding needs, and has 'age', 'z'"):
+    with pytest.raises(EncodingError, match="needs the columns 'pays', got a table with 'age', 'z'"):
         encoding.apply(pa.table({"age": [1], "z": [1]}))
     with pytest.raises(EncodingError, match="'age' was learned as number and is now string; cast"):
         encoding.apply(pa.table({"age": ["one"], "pays": ["a"]}))
@@ -356,7 +370,7 @@ def changed(change):
         (lambda d: d.pop("columns"), "columns: Field required"),
         (lambda d: d.update(columns=[]), "at least one column"),
         (lambda d: d.update(more=1), "more: "),
-        (lambda d: d["columns"].append(d["columns"][0]), "each once"),
+        (lambda d: d["columns"].append(d["columns"][0]), "each column once"),
         (lambda d: d["columns"][0].update(kind="eval"), "columns.0"),
         (lambda d: d["columns"][0].update(values=False), "at least one attribute"),
         (lambda d: d["columns"][0].update(more=1), "columns.0.number.more"),
@@ -401,7 +415,7 @@ def test_strings_that_are_dates_numbers_or_truth_values_are_those() -> None:
     )
     encoding = learn_encoding(texts)
     assert [one.kind for one in encoding.report] == ["date", "number", "boolean"]
-    assert all(one.done.startswith("text that is ") for one in encoding.report)
+    assert all(one.done.startswith("text with values of type ") for one in encoding.report)
     expected = learn_encoding(typed).apply(typed)[0]
     for table in (texts, typed):  # learned from the one, the other may follow
         np.testing.assert_array_equal(encoding.apply(table)[0], expected)

@@ -158,7 +158,7 @@ def passed_on_in_a_day(sent: list[Event], received: list[Event]) -> float:
 
 
 def expected_columns(case: Case, node: Any) -> dict[str, float]:
-    """Give the flow columns of a node, in their order."""
+    """Return the flow columns of a node, in their order."""
     events = [e for e in case.events if e.source != e.target and e.source in case.ids and e.target in case.ids]
     sent = [event for event in events if event.source == node]
     received = [event for event in events if event.target == node]
@@ -210,7 +210,7 @@ def random_amount(rng: np.random.Generator) -> float | None:
 
 
 def random_time(rng: np.random.Generator, days: int, step: dt.timedelta) -> dt.datetime | None:
-    """Give a time that is often a multiple of a step, so that whole hours and days lie between many events."""
+    """Return a time that is often a multiple of a step, so that whole hours and days lie between many events."""
     missing, exact = rng.random(2)
     if missing < 0.1:
         return None
@@ -218,7 +218,7 @@ def random_time(rng: np.random.Generator, days: int, step: dt.timedelta) -> dt.d
 
 
 def random_case(seed: int, *, most: int = 60, whole: bool = False) -> Case:
-    """Give a small table with faults; a whole one has every column."""
+    """Return a small table with faults; a whole one has every column."""
     rng = np.random.default_rng(seed)
     ids = [f"n{k:02d}" for k in range(rng.integers(3, 13))]
     liked = rng.dirichlet(np.full(len(ids), 0.5))
@@ -339,7 +339,7 @@ def shuffled(table: pa.Table, seed: int) -> pa.Table:
 
 
 def known(value: Any) -> Any:
-    """Give what JSON can say: times as text, and nothing for what is no number."""
+    """Return what JSON can say: times as text, and nothing for what is no number."""
     if isinstance(value, dt.datetime):
         return value.isoformat()
     return None if isinstance(value, float) and math.isnan(value) else value

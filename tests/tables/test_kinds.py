@@ -150,7 +150,7 @@ def test_kinds_that_edges_alone_name() -> None:
     kinds = network.graph.kinds
     assert kinds is not None
     assert kinds.names == ("account", "device")
-    assert "device (named by edges alone)" in network.roles.kinds
+    assert "device (only in the edge table)" in network.roles.kinds
     assert all(name.split(".")[1] for name in network.graph.attribute_names)
     network = read(edges.select(["from", "to"]), {"account": accounts}, target_kind="shop")
     assert network.graph.kinds is not None
@@ -376,5 +376,5 @@ def test_an_end_may_be_called_like_its_kind() -> None:
 
 def test_a_kind_has_no_dot_in_its_name() -> None:
     edges, accounts, devices = made()
-    with pytest.raises(TableError, match="without a dot"):
+    with pytest.raises(TableError, match="must not have a dot"):
         read(edges, {"account.x": accounts, "device": devices}, judge="account.x", source_kind="account.x")

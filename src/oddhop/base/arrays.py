@@ -14,14 +14,14 @@ Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
 def frozen(array: Array) -> Array:
-    """Give the same data through a view that refuses to be written to."""
+    """Return the same data through a view that refuses to be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def lies_on_disk(array: Any) -> bool:
-    """Tell whether an array is mapped from a file, or a view of one that is.
+    """Return whether an array is mapped from a file, or a view of one that is.
 
     Examples
     --------

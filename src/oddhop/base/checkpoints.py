@@ -38,17 +38,17 @@ class RunFolder:
         write_atomically(self.path / f"{name}.safetensors", pack_arrays(arrays, {"run": self.run, "info": info}))
 
     def load(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
-        """Give the last checkpoint of that name, or None."""
+        """Return the last checkpoint of that name, or None."""
         file = self.path / f"{name}.safetensors"
         if not file.exists():
             return None
         arrays, kept = unpack_arrays(file.read_bytes(), str(file))
         if kept.get("run") != self.run or not isinstance(kept.get("info"), dict):
-            raise RunFolderError(f"{file} is a checkpoint of another run", "start anew in another folder")
+            raise RunFolderError(f"{file} is a checkpoint of another run", "start again in another folder")
         return arrays, kept["info"]
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> npt.NDArray[Any]:
-        """Give an array that lives in a file of the folder: zeros where it is fresh, else as it was left."""
+        """Return an array that lives in a file of the folder: zeros where it is fresh, else as it was left."""
         file = self.path / f"{name}.bin"
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if size == 0:
@@ -58,7 +58,7 @@ class RunFolder:
             with file.open("xb") as content:
                 _take_room(content, size)
         if not file.is_file() or file.is_symlink() or file.stat().st_size != size:
-            raise RunFolderError(f"{file} is missing or has another size", "start anew in another folder")
+            raise RunFolderError(f"{file} is missing or has the wrong size", "start again in another folder")
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
@@ -101,7 +101,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
         lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666), "a")
     except OSError as error:
         raise RunFolderError(
-            f"the folder {folder} cannot be written to: {error.strerror}", "choose one that can"
+            f"cannot write to the folder {folder}: {error.strerror}", "choose another folder"
         ) from None
     with lock:
         try:
@@ -113,7 +113,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
         except OSError as error:
             raise RunFolderError(
                 f"{folder} is on a file system without locks ({error.strerror}), so two runs could write to it at once",
-                "choose a folder on one that has them, or have it mounted with them",
+                "choose a folder on a file system with locks, or mount it with locks",
             ) from None
         for left_over in folder.glob(".*.tmp"):  # of writers that were killed: nobody else writes here now
             left_over.unlink(missing_ok=True)  # one that outlived its run may have given it its name by now
@@ -128,7 +128,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def recorded(path: str | os.PathLike[str], key: str) -> Any:
-    """Give what the manifest of a run folder says of its run, or None."""
+    """Return what the manifest of a run folder says of its run, or None."""
     try:
         return json.loads((Path(path) / MANIFEST).read_bytes()).get(key)
     except (OSError, ValueError, AttributeError, RecursionError):
@@ -141,18 +141,18 @@ def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> N
         return
     if not resume:
         raise RunFolderError(
-            f"{manifest.parent} already holds a run",
+            f"{manifest.parent} already has a run",
             "pass resume=True or choose another folder",
             command="pass --resume or choose another folder",
         )
     try:
         found = dict(json.loads(manifest.read_bytes()))
     except (ValueError, TypeError, RecursionError):
-        raise RunFolderError(f"{manifest} is not readable", "choose another folder") from None
+        raise RunFolderError(f"{manifest} cannot be read", "choose another folder") from None
     differing = sorted(key for key in identity.keys() | found.keys() if identity.get(key) != found.get(key))
     if differing:
         changes = ", ".join(f"{key} was {found.get(key)!r} and is {identity.get(key)!r}" for key in differing)
         raise RunFolderError(
-            f"{manifest.parent} holds another run: {changes}",
-            "start anew in another folder, or put back what was changed",
+            f"{manifest.parent} has another run: {changes}",
+            "start again in another folder, or undo these changes",
         )

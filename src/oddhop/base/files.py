@@ -66,7 +66,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def temporary_name(path: Path) -> Path:
-    """Give the hidden name beside a file under which it is written."""
+    """Return the hidden name beside a file under which it is written."""
     # On a cluster two machines may be at the same file, in processes of the same number.
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
 
@@ -123,12 +123,12 @@ def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{what} is not an oddhop file or was damaged: {error}") from None
     if not right:
-        raise ModelFileError(f"{what} was changed after it was written", "take the original or make it anew")
+        raise ModelFileError(f"{what} was changed after it was written", "restore the original or make the file again")
     return arrays, document["info"]
 
 
 def digest(array: npt.NDArray[Any]) -> str:
-    """Give the sha256 of an array, its type and its shape."""
+    """Return the sha256 of an array, its type and its shape."""
     whole = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
     whole.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return whole.hexdigest()

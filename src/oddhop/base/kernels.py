@@ -60,7 +60,7 @@ class SharedCache(FunctionCache):
     """numba's cache, one process at a time; what is read is what was asked for."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Give the kernel for these types; or None, and it is compiled next."""
+        """Return the kernel for these types; or None, and it is compiled next."""
         with self._alone(fcntl.LOCK_SH):
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is not None and tuple(found.signature.args) == tuple(sig):

@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Mapper(Protocol):
-    """Runs a function over blocks, wherever that may be.
+    """Runs a function over blocks, on this machine or on a cluster.
 
     What it runs may run in any order, in any process, and more than once: a block reads files, writes files of its own
     whole or not at all, and returns little.
@@ -33,7 +33,7 @@ class Mapper(Protocol):
     def __call__(
         self, function: Callable[[Block], Result], blocks: Sequence[Block], report: Callable[[int], None]
     ) -> list[Result]:
-        """Give the results in the order of the blocks, telling on the way how many are done."""
+        """Return the results in the order of the blocks, telling on the way how many are done."""
         ...
 
 
@@ -47,7 +47,7 @@ def available_workers() -> int:
 
 
 def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, workers: int = 1) -> Iterator[Result]:
-    """Give the function's results in the order of the blocks, at most two a worker waiting.
+    """Return the function's results in the order of the blocks, at most two a worker waiting.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def single_threaded() -> Iterator[None]:
 
 
 def _hold_torch(threads: int) -> int:
-    """Give torch so many threads, where it is used at all, and tell how many it had."""
+    """Return torch so many threads, where it is used at all, and tell how many it had."""
     torch = sys.modules.get("torch")
     if torch is None:
         return threads
@@ -121,6 +121,6 @@ def _hold_torch(threads: int) -> int:
 @cache
 def _libraries(with_torch: bool) -> ThreadpoolController:  # noqa: ARG001 - torch brings libraries of its own
     # Looking for the loaded libraries takes milliseconds: once is enough. These bring all that we use.
-    import sklearn.decomposition  # noqa: F401
+    import scipy.linalg  # noqa: F401
 
     return ThreadpoolController()

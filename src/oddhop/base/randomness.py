@@ -19,7 +19,7 @@ START_VECTOR, LEFT_OUT_EDGES, HALVES, SIMULATED, PERMUTED_TIMES = 0x51E6, 0x7419
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """Give the generator of a key, for example (STEP, chain, step).
+    """Return the generator of a key, for example (STEP, chain, step).
 
     Examples
     --------
@@ -31,14 +31,14 @@ def generator(seed: int, *key: int) -> np.random.Generator:
 
 
 def torch_generator(seed: int, *key: int) -> torch.Generator:
-    """Give torch's generator of a key."""
+    """Return torch's generator of a key."""
     import torch
 
     return torch.Generator().manual_seed(int(word(seed, *key) >> np.uint64(1)))
 
 
 def word(seed: int, *key: int) -> np.uint64:
-    """Give the 64 bits of a key."""
+    """Return the 64 bits of a key."""
     return np.random.SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
 
 
@@ -76,5 +76,5 @@ def mixed_pairs(left: Ints, right: Ints, out: Ints) -> None:
 
 @compiled
 def drawn(left: int, right: int, key: np.uint64, share: float) -> bool:
-    """Tell whether an edge is drawn, by the keys of its ends: alike in any network that has it."""
+    """Return whether an edge is drawn, by the keys of its ends: alike in any network that has it."""
     return unit(mix(mix(mix(key, 0), min(left, right)), max(left, right))) < share

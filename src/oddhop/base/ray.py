@@ -94,19 +94,21 @@ def _checked(address: str | None, without_token: bool) -> str:
     """Refuse an address that cannot be right, does not answer, or would have us go without a token."""
     if not address:
         raise ClusterError(
-            "no cluster was named", "give its address, as `ray start --head` tells it, or set RAY_ADDRESS"
+            "no cluster was given", "give the address that `ray start --head` prints, or set RAY_ADDRESS"
         )
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(f"a cluster's address is HOST:PORT, got {address!r}", "run on a machine of the cluster")
+        raise ClusterError(
+            f"the address of a cluster must be HOST:PORT, got {address!r}", "run on a machine of the cluster"
+        )
     if not (without_token or _is_loopback(host) or _has_token()):
         raise ClusterError(
-            f"{address} is another machine and there is no token for it",
+            f"{address} is on another machine, and there is no token for it",
             "start the cluster with RAY_AUTH_MODE=token "
-            "and set RAY_AUTH_TOKEN_PATH here and there, or say that it may go without",
+            "and set RAY_AUTH_TOKEN_PATH on both machines, or allow connections without a token",
         )
     if not _answers(address):
-        raise ClusterError(f"no cluster answers at {address}", "see that it runs and can be reached")
+        raise ClusterError(f"no cluster answers at {address}", "check that it runs and can be reached")
     return address
 
 
@@ -127,20 +129,20 @@ def _is_loopback(host: str) -> bool:
 
 
 def _has_token() -> bool:
-    """Tell whether Ray will find a token, where it looks for one."""
+    """Return whether Ray will find a token, where it looks for one."""
     mode, path = os.environ.get("RAY_AUTH_MODE", "token"), os.environ.get("RAY_AUTH_TOKEN_PATH", "~/.ray/auth_token")
     return mode.lower() == "token" and bool(os.environ.get("RAY_AUTH_TOKEN") or Path(path).expanduser().is_file())
 
 
 def _connect(ray: Any, address: str) -> None:
     if ray.is_initialized():
-        raise ClusterError("this process uses a cluster already", "end that first: ray.shutdown()")
+        raise ClusterError("this process already uses a cluster", "disconnect first: ray.shutdown()")
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         if "InvalidAuthToken" in f"{error} {error.__cause__}":
             raise ClusterError(
-                f"the cluster at {address} refuses the token, or wants one",
+                f"the cluster at {address} needs a token, or rejects this one",
                 "set RAY_AUTH_TOKEN_PATH to a file with the token of the cluster, and RAY_AUTH_MODE=token",
             ) from None
         raise ClusterError(
@@ -173,7 +175,8 @@ def _run_block(order: tuple[str, Callable[[Block], Result], Block, float]) -> Re
     version, function, block, pause = order
     if version != __version__:
         raise ClusterError(
-            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}", "install the same everywhere"
+            f"{socket.gethostname()} has oddhop {__version__} and the run has {version}",
+            "install the same version on all machines",
         )
     time.sleep(pause)
     with single_threaded():
@@ -225,9 +228,9 @@ class _Work(Generic[Block, Result]):
                 self._again(index, error.cause, pause=True)
             except self.ray.exceptions.LocalRayletDiedError:
                 raise ClusterError(
-                    "the Ray of this machine has ended",
-                    "start it again and go on with resume=True",
-                    command="start it again and go on with --resume",
+                    "Ray on this machine has stopped",
+                    "start it again and continue with resume=True",
+                    command="start it again and continue with --resume",
                 ) from None
             except self.ray.exceptions.RayError as error:
                 self._again(index, error, pause=False)
@@ -244,11 +247,11 @@ class _Work(Generic[Block, Result]):
         if pause:
             raise ClusterError(
                 f"{error}, on each of {ATTEMPTS} attempts",
-                "see that all machines have the folder under the same path and that it has room",
+                "check that all machines have the folder under the same path, and that its disk is not full",
             ) from error
         raise ClusterError(
-            f"a block was begun {ATTEMPTS} times and its process or machine was lost each time ({error})",
-            "see that a machine has memory enough for a block",
+            f"a block was started {ATTEMPTS} times, and its process or machine was lost each time ({error})",
+            "check that a machine has enough memory for a block",
         ) from error
 
     def _forget(self, index: int) -> None:
@@ -268,13 +271,13 @@ class _Work(Generic[Block, Result]):
             self._probe(now)
 
     def _probe(self, now: float) -> None:
-        """Give up when there is nothing left to wait for."""
+        """Return up when there is nothing left to wait for."""
         if not _answers(self.head):
             if now - self.heard > HEAD_LOST_AFTER:
                 raise ClusterError(
                     f"the head of the cluster, {self.head}, is lost",
-                    "start it again and go on with resume=True",
-                    command="start it again and go on with --resume",
+                    "start it again and continue with resume=True",
+                    command="start it again and continue with --resume",
                 )
             return
         self.heard = now
@@ -283,8 +286,8 @@ class _Work(Generic[Block, Result]):
         elif now - self.manned > MACHINES_LOST_AFTER:
             raise ClusterError(
                 f"the cluster has had no machine to run on for {MACHINES_LOST_AFTER:.0f} seconds",
-                "add some and go on with resume=True",
-                command="add some and go on with --resume",
+                "add machines and continue with resume=True",
+                command="add machines and continue with --resume",
             )
 
 

@@ -30,7 +30,7 @@ def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
     >>> from oddhop.odd.settings import OddSettings
     >>> checked(OddSettings, {"topk": 4})
     Traceback (most recent call last):
-    oddhop.errors.SettingsError: there is no setting topk; did you mean top_k?
+    oddhop.errors.SettingsError: unknown setting topk; did you mean top_k?
     """
     if not isinstance(values, Mapping):
         raise SettingsError(f"settings must be names and values, got {type(values).__name__}", "give a dictionary")
@@ -42,13 +42,13 @@ def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
         place = [str(part) for part in first["loc"]]
         name = ".".join(place)
         if first["type"] == "extra_forbidden":
-            raise SettingsError(f"there is no setting {name}", _nearest(model, place)) from None
+            raise SettingsError(f"unknown setting {name}", _nearest(model, place)) from None
         got = f"{name}={first['input']!r}: " if place and not isinstance(first["input"], dict) else ""
         raise SettingsError(f"{got}{first['msg'].removeprefix('Value error, ')}") from None
 
 
 def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:
-    """Give the known name that is nearest to a wrong one, in whatever section it is."""
+    """Return the known name that is nearest to a wrong one, in whatever section it is."""
     known = {
         ".".join((section, name) if name else (section,)): None
         for section, field in model.model_fields.items()
@@ -60,4 +60,4 @@ def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:
     near = get_close_matches(".".join(place), known, 1) or [
         by_name[name] for name in get_close_matches(place[-1], by_name, 1)
     ]
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    return f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"

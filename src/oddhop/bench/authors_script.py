@@ -56,7 +56,7 @@ def authors_script(
     layers: int = 2,
     hidden: int = 128,
 ) -> dict[str, Floats]:
-    """Give "ahp", "iv" and "hav" by the script's reading.
+    """Return "ahp", "iv" and "hav" by the script's reading.
 
     With ``directed_edges`` edges have one direction. ``deviations`` says where the standard deviations of edges go,
     ``row_sums`` whether attributes are divided by the sum of their row, ``components`` to how many more than 100
@@ -161,7 +161,7 @@ def _purified(x: Any, rows: Ints, columns: Ints, drop_ratio: float) -> Bools:
 
 
 def _labelled(nodes: int, rows: Ints, columns: Ints, hop_classes: int) -> list[Ints]:
-    """Give pairs u < v as u * nodes + v by class, nearest first; the script's numbering has no empty class."""
+    """Return pairs u < v as u * nodes + v by class, nearest first; the script's numbering has no empty class."""
     entries = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
     wiring = sp.csr_array((np.ones(2 * rows.size, dtype=bool), entries), shape=(nodes, nodes))
     walks = [wiring]

@@ -55,7 +55,7 @@ def run(cell: Cell, folder: str | None) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of all that a figure may depend on."""
+    """Return the versions of all that a figure may depend on."""
     found = {"python": sys.version.split()[0]}
     for package in PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""What the paper claims beside what the lines say: its data sets, its scores, and the readings of its script."""
+"""Tables of the paper's data sets, its scores and the readings of its script, with our figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCORES = ("ahp", "iv", "hav")
 
 
 def data_sets(lines: Lines) -> str:
-    """Write the table of the data sets, the paper's statistics / ours.
+    """Return the table of the data sets, the paper's statistics / ours.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def _span(numbers: set[int]) -> str:
 
 
 def best_of(lines: Lines) -> str:
-    """Write the table of HCM's figures beside the paper's: the mean over the runs, and the best of them."""
+    """Return the table of HCM's figures and the paper's: the mean over the runs, and the best run."""
     rows = []
     for network, title in PAPER_NETWORKS.items():
         for score in ("ahp", "hav"):
@@ -56,11 +56,11 @@ def best_of(lines: Lines) -> str:
             rows.append(
                 [title, score.upper(), digits(theirs), summarise(lines, cells, score), f"{len(cells)} {kind}", *chosen]
             )
-    return table(["network", "score", "paper", "ours, mean", "over", "ours, the best of them", "best - paper"], rows)
+    return table(["network", "score", "paper", "ours, mean", "over", "ours, best", "best - paper"], rows)
 
 
 def mean_scores(lines: Lines) -> str:
-    """Write the table of the mean scores of anomalous and normal nodes, and in how many runs the former are higher."""
+    """Return the table of the mean scores of anomalous and normal nodes, and how often the former are higher."""
     rows = []
     for network, title in PAPER_NETWORKS.items():
         cells = suites.group(network, HCM_NAME)
@@ -77,7 +77,7 @@ def mean_scores(lines: Lines) -> str:
 
 
 def variance(lines: Lines) -> str:
-    """Write the table of what the inferred variance finds, alone and added to AHP."""
+    """Return the table of the ROC-AUC of the inferred variance, alone and added to AHP."""
     rows = []
     for network, title in PAPER_NETWORKS.items():
         ahp, iv, hav = (summarise(lines, suites.group(network, HCM_NAME), score) for score in SCORES)
@@ -87,7 +87,7 @@ def variance(lines: Lines) -> str:
 
 
 def directions(lines: Lines) -> str:
-    """Write the table of the directions that edges have, and of the places that deviations go to."""
+    """Return the table of the readings of edge directions and of the order of deviations."""
     rows: list[list[object]] = []
     for network in suites.LABELLED:
         title = PAPER_NETWORKS[network]
@@ -97,7 +97,7 @@ def directions(lines: Lines) -> str:
         for reading, cells in {
             **readings,
             "HCM, undirected": suites.group(network, HCM_NAME),
-            "HCM, along the arrows": suites.directed(network),
+            "HCM, directed": suites.directed(network),
         }.items():
             ahp, hav = (summarise(lines, cells, score) for score in ("ahp", "hav"))
             rows.append([title, reading, ahp, hav, _gain(ahp, hav)])
@@ -107,7 +107,7 @@ def directions(lines: Lines) -> str:
 def _side(summary: Summary) -> str:
     if summary.low is None or summary.high is None:
         return "-"
-    return "higher" if summary.low > 0.5 else "lower" if summary.high < 0.5 else "not to be told"
+    return "higher" if summary.low > 0.5 else "lower" if summary.high < 0.5 else "undecided"
 
 
 def _gain(ahp: Summary, hav: Summary) -> str:

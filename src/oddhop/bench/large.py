@@ -61,7 +61,7 @@ class Large:
         return self.cliques * self.clique_size + self.swapped
 
     def ids(self, places: Ints) -> Ints:
-        """Give the ids of places: every number below ``nodes`` once, mixed."""
+        """Return the ids of places: every number below ``nodes`` once, mixed."""
         step = int(self.nodes * 0.6180339887) | 1
         while gcd(step, self.nodes) != 1:
             step += 2
@@ -107,7 +107,7 @@ def write_large(what: Large, folder: Path, progress: Progress = silent) -> None:
 
 
 def _anomalies(what: Large) -> tuple[Ints, Ints]:
-    """Give the places in cliques, a row each, and those with foreign attributes; no two in one community."""
+    """Return the places in cliques, a row each, and those with foreign attributes; no two in one community."""
     rng = np.random.default_rng([what.seed, 1])
     homes = rng.choice(what.nodes // what.community, what.anomalies, replace=False)
     # In the outer half of its community, where nobody is popular.

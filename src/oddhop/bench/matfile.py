@@ -23,7 +23,7 @@ SPARSE = ("data", "row", "col", "shape")
 
 
 def mat_parts(file: Path) -> dict[str, Any]:
-    """Give the arrays of a file by name, dense as they are and sparse as SciPy's; what is no number is left out."""
+    """Return the arrays of a file by name, dense as they are and sparse as SciPy's; what is no number is left out."""
     child = subprocess.run([sys.executable, "-m", __name__, file], capture_output=True, check=False)  # noqa: S603
     if child.returncode:
         said = child.stderr.decode(errors="replace").strip().splitlines()

@@ -97,7 +97,7 @@ def load_network(name: str, folder: str | os.PathLike[str] | None = None) -> Ben
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Give the data folder that was named, here or by the environment."""
+    """Return the data folder that was named, here or by the environment."""
     named = folder or os.environ.get(VARIABLE)
     if not named:
         raise DataFolderError("no data folder is named", f"set {VARIABLE}, or pass --data (folder= in Python)")

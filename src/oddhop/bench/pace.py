@@ -12,7 +12,7 @@ CORES = 2  # of the machine that the page speaks of
 
 
 def core_seconds(line: Line) -> float:
-    """Give the seconds of a core that a cell took, its start and its network included.
+    """Return the seconds of a core that a cell took, its start and its network included.
 
     What a detector waited for what ran beside it is taken off; what its start waited is not known.
 
@@ -28,7 +28,7 @@ def core_seconds(line: Line) -> float:
 
 
 def hours_of(cells: Sequence[Cell], lines: Lines) -> tuple[float, float]:
-    """Give the hours of a core that the cells with a line took, and those that the others would.
+    """Return the hours of a core that the cells with a line took, and those that the others would.
 
     A cell is taken to need the mean of the cells with its detector, network and settings; where there is none, of those
     with its detector and network; then the longest of its detector, which may be too much; then all its budget.

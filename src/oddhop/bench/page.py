@@ -1,4 +1,4 @@
-"""The page: everything the benchmark shows, written from its lines alone. The prose stands in ``page.md``."""
+"""Write the benchmark page from the lines of the runs. The prose is in ``page.md``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "Odd (ours)": (ODD_NAME, "score"),
     **{name: (name, "score") for name in BASELINES},
 }
-"""What a table has a row of: the detector, and which of its scores."""
+"""The rows of a table: the detector, and which of its scores."""
 PICTURES = {
     "summary": "ROC-AUC on the paper's networks: the paper's HCM, ours, the best trivial score, Odd",
     "sweeps": "ROC-AUC of AHP and HAV over R, C and S on three networks",
@@ -39,15 +39,15 @@ PICTURES = {
 }
 BOTH = ("ahp", "hav")
 AIMS: dict[str, tuple[float, float]] = {"DOMINANT": (4.0, 10.0), "CoLA": (3.0, 10.0)}
-"""How many times the seconds and the memory of HCM each of its peers should take."""
+"""How many times the seconds and the memory of HCM each of these detectors should take."""
 RESAMPLES = 10_000
 
 
 def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
-    """Write the page, and its pictures into the folder ``pictures`` beside it; give all paths."""
+    """Write the page, and its pictures into the folder ``pictures`` beside it, and return all paths."""
     found = {line["key"]: line for line in read_lines(lines)}
     if not found:
-        raise TableError(f"{lines} has no lines", "oddhop bench run --suite ci is a quick way to some")
+        raise TableError(f"{lines} has no lines", "run some cells first, for example with oddhop bench run --suite ci")
     pictures = page.parent / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     drawn = plots.draw(found, pictures)
@@ -83,7 +83,7 @@ def _opening(lines: Lines) -> dict[str, str]:
         hours = [f"{number:.1f}" for number in (wall, taken, expected, (taken + expected) / CORES)]
         rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
     header = ["suite", "cells", "done", "over budget", "failed", "not run yet"]
-    header += ["wall hours, cells added up", "core hours", "of the rest, expected", f"all, on {CORES} cores"]
+    header += ["elapsed hours, sum", "core hours", "core hours expected for the rest", f"hours of all on {CORES} cores"]
     told: dict[str, set[str]] = {}
     for line in lines.values():
         for name, number in line.get("versions", {}).items():
@@ -166,7 +166,7 @@ def _held_out(lines: Lines) -> dict[str, str]:
         row: [summarise(lines, cells(detector), score) for cells in columns.values()]
         for row, (detector, score) in ROWS.items()
     }
-    # A detector over its budget has found nothing: it comes last. One that was not run cannot be ranked.
+    # A detector over its budget has found nothing, so it is ranked last. One that was not run cannot be ranked.
     whole = {
         row: np.array([area.mean or 0.0 for area in found])
         for row, found in areas.items()
@@ -180,7 +180,7 @@ def _held_out(lines: Lines) -> dict[str, str]:
 
 
 def _mean_rank(row: str, areas: Mapping[str, np.ndarray]) -> str:
-    """Write the mean rank of a row over the networks, ties shared, with a 95 % interval by bootstrap over them."""
+    """Return the mean rank of a row over the networks, with shared ties and a 95 % bootstrap interval over them."""
     ranks = rankdata(-np.stack(list(areas.values())), axis=0)[list(areas).index(row)]
     drawn = np.random.default_rng(0).choice(ranks, (RESAMPLES, ranks.size)).mean(axis=1)
     low, high = np.quantile(drawn, (0.025, 0.975))
@@ -204,12 +204,12 @@ def _speed(lines: Lines) -> dict[str, str]:
         rows.append([*entries, f"{done[-1]['edges']:,}" if done else "-", stopped[0] if stopped else ""])
     header = [
         "detector",
-        "order, the paper's",
-        "seconds at the largest",
+        "complexity in the paper",
+        "seconds at the largest size",
         "slope",
-        "MiB at the largest",
+        "MiB at the largest size",
         "slope",
-        "largest, edges",
+        "edges of the largest size",
         "over budget",
     ]
     return {"growth": table(header, rows), **_side_by_side(lines)}
@@ -227,7 +227,13 @@ def _side_by_side(lines: Lines) -> dict[str, str]:
         if found[0]["status"] == "done" and name != HCM_NAME:
             shown = [f"{line[what] / found[0][what]:.2f}" if found[0][what] else "-" for what in ("seconds", "memory")]
         rows.append([name, f"{line['seconds']:.1f}", f"{(line['memory'] or 0) / 2**20:.0f}", *shown])
-    header = ["detector", "seconds of one core", "MiB above imports", "seconds / HCM's", "memory / HCM's"]
+    header = [
+        "detector",
+        "seconds of one core",
+        "MiB above imports",
+        "seconds relative to HCM",
+        "memory relative to HCM",
+    ]
     aims = []
     for name, line in zip(names, found, strict=True):
         if name in AIMS and line["status"] == found[0]["status"] == "done" and found[0]["memory"]:
@@ -236,8 +242,8 @@ def _side_by_side(lines: Lines) -> dict[str, str]:
                 "reached" if ratio >= aim else "**not reached**" for ratio, aim in zip(ratios, AIMS[name], strict=True)
             ]
             aims.append(
-                f"{name}: {ratios[0]:.1f} times the seconds (asked {AIMS[name][0]:.0f}: {said[0]}), "
-                f"{ratios[1]:.1f} times the memory (asked {AIMS[name][1]:.0f}: {said[1]})."
+                f"{name}: {ratios[0]:.1f} times the seconds (target {AIMS[name][0]:.0f}: {said[0]}), "
+                f"{ratios[1]:.1f} times the memory (target {AIMS[name][1]:.0f}: {said[1]})."
             )
     return {"side_by_side": table(header, rows), "aims": " ".join(aims)}
 
@@ -259,7 +265,7 @@ def _differences(lines: Lines) -> dict[str, str]:
         own = group(network, HCM_NAME)[: suites.SEEDS]
         scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
     for setting in suites.TRIED:
-        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared one"
+        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared setting"
         figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.SCRIPTED]
         tried.append([name, *(summary for pair in figures for summary in pair)])
     titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.SCRIPTED for score in BOTH]

@@ -23,10 +23,10 @@ PAPER_SIZES = {
 """Nodes, edges, attributes and anomalies in the paper's table of data sets."""
 
 SIZES_DIFFER = {
-    "flickr_raw": "the file has 12,047 columns; our edges hold the cliques, the paper's do not",
-    "blogcatalog_raw": "our edges hold the cliques, the paper's do not",
-    "acmv9": "another network: smaller, and less dense; our edges hold the cliques",
-    "coauthor_cs": "another network, of co-authors: as dense; our edges hold the cliques",
+    "flickr_raw": "the file has 12,047 columns; our edges include the cliques, the paper's do not",
+    "blogcatalog_raw": "our edges include the cliques, the paper's do not",
+    "acmv9": "another network: smaller, and less dense; our edges include the cliques",
+    "coauthor_cs": "another network, of co-authors: as dense; our edges include the cliques",
     "hcm_amazon": "the file has 21 columns",
     "hcm_enron": "the file has 18 columns",
 }
@@ -48,7 +48,7 @@ PAPER: dict[str, tuple[float | None, ...]] = {
 
 
 def paper_figure(network: str, row: str) -> float | None:
-    """Give the paper's ROC-AUC of a row of its table, or None where it has none.
+    """Return the paper's ROC-AUC of a row of its table, or None where it has none.
 
     Examples
     --------
@@ -83,14 +83,14 @@ BLOGCATALOG: dict[str, tuple[float, ...]] = {
 """Published ROC-AUC on the injected BlogCatalog of DOMINANT's authors."""
 
 WHAT_DIFFERS = {
-    "LOF": "which neighbours and which distance the paper took is not told; ours are scikit-learn's defaults",
-    "AMEN": "the attributes are not zeros and ones; we bring each column to [0, 1], what others did is not told",
-    "Radar": "PyGOD's version on 20 components in place of 8,189 columns, and without the norms that make rows sparse",
-    "ANOMALOUS": "PyGOD's version on 20 components in place of 8,189 columns, and without the choice of columns",
+    "LOF": "the paper does not state its neighbours and distance; ours are scikit-learn's defaults",
+    "AMEN": "the attributes are not zeros and ones; we scale each column to [0, 1], others do not state what they did",
+    "Radar": "PyGOD's version on 20 components instead of 8,189 columns, and without the norms that make rows sparse",
+    "ANOMALOUS": "PyGOD's version on 20 components instead of 8,189 columns, and without the selection of columns",
     "DOMINANT": "PyOD's version: one linear layer rebuilds the attributes, 100 epochs, equal weights of both errors",
     "ResGCN": "written from the formulas; sizes, weights and epochs of the paper's runs are not published",
     "CoLA": "PyOD's version contrasts a node with the mean of all its neighbours, not with sampled walks, in one pass",
 }
-"""Said where our figure is more than .03 from every published one."""
+"""Shown where our figure differs by more than .03 from every published one."""
 
 CLOSE = 0.03

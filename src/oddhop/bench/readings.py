@@ -55,7 +55,7 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
 def read_posterior(
     graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False
 ) -> dict[str, Floats]:
-    """Give AHP and HAV of one posterior, by the expected and by the most likely hop count.
+    """Return AHP and HAV of one posterior, by the expected and by the most likely hop count.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def read_posterior(
 def training_curve(
     graph: Graph, anomalous: Bools, settings: HCMSettings, seed: int, *, every: int = 25
 ) -> dict[str, list[float]]:
-    """Give the ROC-AUC of AHP, by the weights of the moment, every few steps of one chain."""
+    """Return the ROC-AUC of AHP, by the weights of the moment, every few steps of one chain."""
     ready = prepare(graph, settings, seed)
     plan = ready.plan
     state = start(ready.shape.start(torch_generator(seed, START, 0), ready.inputs.convolved.dtype))

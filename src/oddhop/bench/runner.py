@@ -69,7 +69,7 @@ def run_cells(
 
 
 def read_lines(file: str | os.PathLike[str]) -> list[Line]:
-    """Give the lines of a file, the last of every cell; a torn line at the end is left out.
+    """Return the lines of a file, the last of every cell; a torn line at the end is left out.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _source() -> str:
 
 
 def _commit() -> str | None:
-    """Give the commit of the checkout, with a + where files differ from it."""
+    """Return the commit of the checkout, with a + where files differ from it."""
     try:
         where = Path(__file__).parents[1]
         named = ["git", "-C", str(where)]

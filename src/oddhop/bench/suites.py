@@ -98,7 +98,7 @@ LONG, HELD_OUT_SECONDS = 3_600.0, 300.0
 
 
 def paper() -> list[Cell]:
-    """Give the cells of the paper's table and figures, and of the section on where we differ."""
+    """Return the cells of the paper's table and figures, and of the section on where we differ."""
     networks = (*INJECTED, *LABELLED)
     table = [
         cell for detector in DETECTORS if detector not in HEAVY for name in networks for cell in group(name, detector)
@@ -125,7 +125,7 @@ def paper() -> list[Cell]:
 
 
 def group(network: str, detector: str) -> list[Cell]:
-    """Give the cells that a figure of the paper's table is the mean of."""
+    """Return the cells that a figure of the paper's table is the mean of."""
     own = detector == HCM_NAME
     if network in LABELLED:
         seeds = range(LABELLED[network] if own else 1)
@@ -139,30 +139,30 @@ def group(network: str, detector: str) -> list[Cell]:
 def ablation(
     network: str, detector: str = HCM_NAME, settings: Settings | None = None, *, reading: Scheme = "dominant"
 ) -> list[Cell]:
-    """Give the cells of a setting or a reading: three injections, one chain each."""
+    """Return the cells of a setting or a reading: three injections, one chain each."""
     chosen = {**ONE_CHAIN, **(settings or {})}
     return [injected(network, k, detector, settings=chosen, reading=reading) for k in range(SEEDS)]
 
 
 def sweep(network: str, settings: Settings) -> list[Cell]:
-    """Give the cells of one value of a sweep."""
+    """Return the cells of one value of a sweep."""
     return [replace(cell, seconds=LONG) for cell in ablation(network, settings=settings)]
 
 
 def most_likely(network: str) -> list[Cell]:
-    """Give the cells of one posterior read by the expected and by the most likely hop count."""
+    """Return the cells of one posterior read by the expected and by the most likely hop count."""
     if network in LABELLED:
         return [Cell(network, READINGS, settings={**DEEP, **ONE_CHAIN}, seconds=LONG)]
     return ablation(network, READINGS)
 
 
 def directed(network: str) -> list[Cell]:
-    """Give the cells of HCM along the arrows."""
+    """Return the cells of HCM along the arrows."""
     return [Cell(network, HCM_NAME, seed, settings={**DEEP, "directed": True}, seconds=LONG) for seed in range(SEEDS)]
 
 
 def script(network: str, reading: str = "undirected") -> list[Cell]:
-    """Give the cells of a reading of the authors' script, one a seed or an injection."""
+    """Return the cells of a reading of the authors' script, one a seed or an injection."""
     if network not in LABELLED:
         return [injected(network, k, SCRIPT, seconds=LONG) for k in range(SEEDS)]
     settings = {**DEEP, **AUTHORS_OWN[network], **SCRIPT_READINGS[reading]}
@@ -170,25 +170,25 @@ def script(network: str, reading: str = "undirected") -> list[Cell]:
 
 
 def training(sampler: str) -> list[Cell]:
-    """Give the cells of the curve of a sampler."""
+    """Return the cells of the curve of a sampler."""
     put_in = Injection(INJECTED["blogcatalog_raw"])
     return [Cell("blogcatalog_raw", TRAINING, run, put_in, {**CURVE, "sampler": sampler}) for run in range(CURVE_RUNS)]
 
 
 def more() -> list[Cell]:
-    """Give the cells of the other networks."""
+    """Return the cells of the other networks."""
     return [Cell(name, detector) for detector in DETECTORS for name in MORE]
 
 
 def held_out() -> list[Cell]:
-    """Give the cells of the held-out networks: ours and the trivial scores first, then the others."""
+    """Return the cells of the held-out networks: ours and the trivial scores first, then the others."""
     first = [ODD_NAME, *TRIVIAL]
     order = [*first, HCM_NAME, *(name for name in BASELINES if name not in first)]
     return [cell for name in order for _, cells in held_out_groups() for cell in cells(name)]
 
 
 def held_out_groups() -> list[tuple[str, Callable[[str], list[Cell]]]]:
-    """Give the columns of the held-out table, each with the cells that a detector's figure is the mean of."""
+    """Return the columns of the held-out table, each with the cells that a detector's figure is the mean of."""
 
     def as_it_is(name: str) -> Callable[[str], list[Cell]]:
         return lambda detector: [Cell(name, detector, seconds=HELD_OUT_SECONDS)]
@@ -208,7 +208,7 @@ def held_out_groups() -> list[tuple[str, Callable[[str], list[Cell]]]]:
 
 
 def growth() -> list[Cell]:
-    """Give the cells of speed and memory: HCM beside DOMINANT and CoLA on Flickr, and all on growing networks."""
+    """Return the cells of speed and memory: HCM beside DOMINANT and CoLA on Flickr, and all on growing networks."""
     side_by_side = [injected("flickr_raw", 0, detector) for detector in (HCM_NAME, "DOMINANT", "CoLA", ODD_NAME)]
     growing = [
         Cell(f"{SYNTHETIC}{edges}", detector, seconds=LONG if detector == HCM_NAME else SECONDS)
@@ -219,7 +219,7 @@ def growth() -> list[Cell]:
 
 
 def ci() -> list[Cell]:
-    """Give a small suite: two networks, all detectors, one seed, HCM with few steps."""
+    """Return a small suite: two networks, all detectors, one seed, HCM with few steps."""
     quick = {"burn_in": 60, "samples": 4, "thin": 5, "chains": 2}
     return [
         Cell(name, detector, settings=quick if detector == HCM_NAME else {})
@@ -239,7 +239,7 @@ SUITES: dict[str, Callable[[], list[Cell]]] = {
 
 
 def suite(name: str) -> list[Cell]:
-    """Give the cells of a suite, each once.
+    """Return the cells of a suite, each once.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def injected(
     settings: Settings | None = None,
     seconds: float = SECONDS,
 ) -> Cell:
-    """Give the cell of an injected network; settings that are the default already make no other cell."""
+    """Return the cell of an injected network; settings that are the default already make no other cell."""
     put_in = Injection(INJECTED[name], injection, reading)
     changed = {key: value for key, value in (settings or {}).items() if DEFAULTS.get(key) != value}
     return Cell(name, detector, seed, put_in, changed, seconds)

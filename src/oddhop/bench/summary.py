@@ -55,7 +55,7 @@ def done_lines(lines: Lines, cells: Sequence[Cell]) -> list[Line]:
 
 
 def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "roc_auc", kind: str = "") -> Summary:
-    """Give the mean of a figure over a group of cells.
+    """Return the mean of a figure over a group of cells.
 
     Nodes: the standard error of each run. Runs: their spread. Where runs share their anomalies, the error over the
     nodes does not shrink with more runs, and both add up. Where every injection draws new anomalies, their spread
@@ -132,7 +132,7 @@ def signed(value: float) -> str:
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """Give the exponent of growth: the slope of a straight line through the logarithms of the larger half.
+    """Return the exponent of growth: the slope of a straight line through the logarithms of the larger half.
 
     Examples
     --------

@@ -85,16 +85,16 @@ class Book:
 
     @property
     def label(self) -> str:
-        """What errors call the book; it holds no password."""
+        """The name of the book in errors, without a password."""
         return self._store.label
 
     def close(self) -> None:
-        """Let go of the file or the connection."""
+        """Close the file or the connection."""
         self._store.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Make what is done within one transaction with no other writer meanwhile: to read, decide and append."""
+        """Return a context that is one transaction without other writers: to read, decide and append."""
         if self._inside:
             yield
             return
@@ -106,14 +106,14 @@ class Book:
                 self._inside = False
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Add entries, all or none. An entry whose id the book has is left out, so that a retry doubles nothing."""
+        """Add entries, all or none. Entries with a known id are skipped, so a retry adds nothing twice."""
         if any(entry.tombstone for entry in entries):
             raise SettingsError("only Book.erase writes a tombstone")
         with self.writing():
             self._insert(entries)
 
     def judge(self, verdicts: Sequence[NewVerdict]) -> list[Entry]:
-        """Add what a person says of cases that the book knows, all or none; return the entries that were added.
+        """Add verdicts on known cases, all or none; return the entries that were added.
 
         Members, fingerprint, run, rank and score are those of the last entry of the case. A verdict that is said
         again in the same words is left out, so that a retry doubles nothing.
@@ -125,8 +125,8 @@ class Book:
                 if last is None:
                     raise CaseBookError(
                         f"{self.label} has no case {said.case_id!r}",
-                        "Book.current has the cases",
-                        command="oddhop cases list shows the cases",
+                        "list the cases with Book.current",
+                        command="list the cases with oddhop cases list",
                     )
                 words = ("verdict", "reason", "note", "who")
                 if all(getattr(said, name) == getattr(last, name) for name in words):
@@ -183,7 +183,7 @@ class Book:
         return str(found[0][0]) if found else None
 
     def moment(self) -> str:
-        """Return a moment after that of every entry: now, or a microsecond after the last where a clock was wrong.
+        """Return a time after every entry: now, or a microsecond after the last entry if a clock was wrong.
 
         Ask for it within ``writing``: what is written with it is then the last word.
         """
@@ -202,7 +202,7 @@ class Book:
         return found
 
     def entries(self) -> Iterator[Entry]:
-        """Return everything in the book in the order of time, tombstones as well."""
+        """Return all entries of the book in the order of time, including tombstones."""
         after = ("", "")
         while True:
             page = self._entries(f"(e.at, e.entry) > ($1, $2) ORDER BY e.at, e.entry LIMIT {AT_ONCE}", after)
@@ -212,7 +212,7 @@ class Book:
             after = (page[-1].at, page[-1].entry)
 
     def erase(self, node: str, who: str, reason: str) -> Erased:
-        """Remove all that the book has of a node, and leave an entry that says when, who and why.
+        """Remove everything about a node from the book, and add an entry with the time, the name and the reason.
 
         Its id goes out of members, fingerprints, notes, reasons and ids of cases. Notes on the cases that it is in
         are removed whole, and these cases get new ids, for the old ones may have been made of its id. Copies of the
@@ -262,10 +262,10 @@ def _entry(row: Row, label: str) -> Entry:
         found["fingerprint"] = None if judged is None else Fingerprint.from_json(judged)
         found["tombstone"] = bool(found["tombstone"])
         if not isinstance(found["rank"], int | None) or not isinstance(found["score"], float | None):
-            raise TypeError("a rank or a score is no number")
+            raise TypeError("a rank or a score is not a number")
         return Entry(members=tuple(members), **found)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise CaseBookError(f"{label} is damaged: {error}", "take it from a copy") from None
+        raise CaseBookError(f"{label} is damaged: {error}", "restore it from a copy") from None
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:

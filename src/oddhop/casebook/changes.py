@@ -18,7 +18,7 @@ MORE_EVENTS = 0.5
 
 @dataclass(frozen=True)
 class Changed:
-    """What changed of a case. Neighbours, columns and events are those of the members that it has kept.
+    """The changes of a case. Neighbours, columns and events are those of the members that are in both.
 
     Attributes
     ----------
@@ -87,14 +87,14 @@ class Changed:
             out.append(_of(self.neighbours_gone, self.neighbours_then, "gone"))
         kept = self.members_now - self.members_came
         for name, count in self.columns:
-            out.append(f"{name} changed" if kept == 1 else f"{name} changed, of {count:,} of {kept:,}")
+            out.append(f"{name} changed" if kept == 1 else f"{name} changed for {count:,} of {kept:,} nodes")
         if self.events_came:
             out.append(f"{self.events_came:,} {'event is' if self.events_came == 1 else 'events are'} new")
         return out
 
 
 def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN) -> Changed:
-    """Compare what was judged with what there is now.
+    """Compare the fingerprint of a verdict with the present one.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN)
     (True, ['1 of 3 neighbours is new'])
     """
     if not 0 <= more_than <= 1:
-        raise SettingsError(f"more_than must be a share from 0 to 1, got {more_than!r}", "0.2 is the default")
+        raise SettingsError(f"more_than must be a share from 0 to 1, got {more_than!r}", "leave it out for 0.2")
     kept = sorted(old.members.keys() & new.members.keys())
     pairs = [(old.members[name], new.members[name]) for name in kept]
     moved = [_neighbours(then, now) for then, now in pairs]
@@ -162,8 +162,8 @@ def _differ(then: tuple[float, ...], now: tuple[float, ...]) -> bool:
 
 def _belong(count: int, kind: str, *, more: str = "", how: str = "") -> str:
     if count == 1:
-        return f"1 {more}{kind} {how}belongs to it"
-    return f"{count:,} {more}{kind if kind.endswith('s') else f'{kind}s'} {how}belong to it"
+        return f"1 {more}{kind} {how}belongs to the case"
+    return f"{count:,} {more}{kind if kind.endswith('s') else f'{kind}s'} {how}belong to the case"
 
 
 def _of(count: int, whole: int, what: str) -> str:

@@ -15,7 +15,7 @@ from oddhop.casebook.fingerprint import Fingerprint
 
 @dataclass(frozen=True)
 class Decision:
-    """What the book says of a case of a run.
+    """The decision of the book about one case of a run.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Decision:
 
     @property
     def status(self) -> str:
-        """In one word: new, changed, back (it was cleared), or the last verdict."""
+        """The status: new, changed, back (it was cleared), or the last verdict."""
         if self.matched is None or self.matched.case_id != self.case_id:
             return "new"
         if not self.opens:
@@ -49,7 +49,7 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """Whether nobody has to look at it: it was cleared or confirmed, and has not changed enough since."""
+        """Whether it needs no new verdict: it was cleared or confirmed, and has not changed enough since."""
         return self.status in ("cleared", "confirmed") and not (self.changed is not None and self.changed.enough)
 
     @property
@@ -59,13 +59,13 @@ class Decision:
             return []
         before = f"{self.matched.verdict} by {self.matched.who or 'someone'} on {self.matched.at[:10]}"
         if self.changed is None:
-            return [before, "what was judged then is not known"]
+            return [before, "the book does not have what was judged then"]
         return [before, *self.changed.sentences]
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What the book says of every case of a run.
+    """The decisions of the book about every case of a run.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Decisions:
 
     @property
     def hidden(self) -> int:
-        """How many cases are hidden. Whoever hides them has to say so."""
+        """The number of hidden cases. A program that hides them must say so."""
         return sum(one.hidden for one in self.by_case.values())
 
     @property
@@ -91,8 +91,8 @@ class Decisions:
         hidden = self.hidden
         if not hidden:
             return ""
-        were = "case is hidden: it was" if hidden == 1 else "cases are hidden: they were"
-        return f"{hidden:,} {were} cleared, and little has changed since"
+        were = "cleared case is" if hidden == 1 else "cleared cases are"
+        return f"{hidden:,} {were} hidden because little has changed since the verdict"
 
 
 def suppressed(
@@ -101,7 +101,7 @@ def suppressed(
     more_than: float = MORE_THAN,
     run: str | None = None,
 ) -> Decisions:
-    """Decide which cases stay away because they were cleared.
+    """Decide which cases are hidden because they were cleared.
 
     A case is the one before if they share at least half of the members of the smaller one, whatever their ids. Of
     several the last entry counts.
@@ -124,7 +124,7 @@ def suppressed(
     >>> decided.hidden, decided.by_case["n1"].hidden, decided.by_case["n2"].hidden
     (1, True, False)
     >>> decided.sentence
-    '1 case is hidden: it was cleared, and little has changed since'
+    '1 cleared case is hidden because little has changed since the verdict'
     """
     known = book.of_nodes(sorted({node for members, _ in cases.values() for node in members}))
     own = {name for name, entry in known.items() if run is not None and entry.entry == entry_of_run(run, name)}
@@ -155,7 +155,7 @@ def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | 
 def _case_ids(
     book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]], own: Collection[str]
 ) -> dict[str, str]:
-    """Give every case its id: of several that were one case before, the one that shares most goes on as that case."""
+    """Return every case its id: of several that were one case before, the one that shares most goes on as that case."""
     shared = {name: 0 if one is None else len(members[name] & set(one.members)) for name, one in before.items()}
     out: dict[str, str] = {}
     taken: set[str] = set()

@@ -22,7 +22,7 @@ LONGEST_ID = 2_000  # bytes; a PostgreSQL index takes little more
 
 
 def now() -> str:
-    """Return this moment as the book writes it: UTC, to the microsecond, so that texts sort as moments do.
+    """Return the present time as the book writes it: UTC with microseconds, so that text sorts by time.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def later(at: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A verdict on a case. Entries are added and never changed: the last one of a case holds.
+    """A verdict on a case. Entries are added and never changed: the last entry of a case is valid.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Entry:
         score: float | None = None,
         at: str | None = None,
     ) -> Entry:
-        """Return the entry "open" that a run writes of a case.
+        """Return the entry "open" that a run writes for a case.
 
         Its id follows from the run and the case, so that a run that was killed and resumed writes it once. Give the
         time at which the run began as ``at``: a verdict that a person gave meanwhile then comes after it, and holds.
@@ -154,7 +154,7 @@ def entry_of_run(run: str, case_id: str) -> str:
 
 @dataclass(frozen=True)
 class NewVerdict:
-    """What a person says of a case that the book knows.
+    """A verdict of a person on a case of the book.
 
     Attributes
     ----------
@@ -179,5 +179,5 @@ def checked_text(name: str, text: object) -> str:
     if not isinstance(text, str):
         raise SettingsError(f"{name} must be text, got {type(text).__name__}")
     if UNSTORABLE.search(text):
-        raise SettingsError(f"{name} must be text without zero bytes and half characters, got {text!r}")
+        raise SettingsError(f"{name} must be text without zero bytes and lone surrogates, got {text!r}")
     return text

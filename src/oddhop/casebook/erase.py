@@ -45,7 +45,7 @@ def erase(store: Store, node: str, who: str, reason: str) -> tuple[Erased, Entry
     for name, text in (("who", who), ("reason", reason)):
         if not text or word.search(text):
             raise SettingsError(
-                f"{name} must be said, and may not hold the id that is erased", "name a request instead"
+                f"{name} must not be empty and must not contain the erased id", "give the number of a request"
             )
     own = {
         row[0]
@@ -80,7 +80,7 @@ def like(text: str) -> str:
 
 
 def _renew(store: Store, case: str, *, whole: bool) -> None:
-    """Give a case, and the entries whose ids were made of its id, new ids by chance; with its notes, if whole."""
+    """Return a case, and the entries whose ids were made of its id, new ids by chance; with its notes, if whole."""
     new = str(uuid4())
     store.run("UPDATE entries SET case_id = $2 WHERE case_id = $1", [(case, new)])
     made = [row[0] for row in store.rows("SELECT entry FROM entries WHERE case_id = $1", (new,))]

@@ -30,7 +30,7 @@ Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
 @dataclass(frozen=True)
 class Member:
-    """What was judged of one member.
+    """The data of one member that a verdict is about.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What was judged of the members of a case.
+    """The data of the members of a case that a verdict is about.
 
     Attributes
     ----------
@@ -79,27 +79,27 @@ class Fingerprint:
     encoded: bool = True
 
     def to_json(self) -> str:
-        """Return all of it as a JSON text."""
+        """Return the fingerprint as JSON."""
         # dataclasses.asdict would copy every hash.
         members = {name: vars(one) for name, one in self.members.items()}
         return json.dumps({**vars(self), "members": members}, separators=(",", ":"), sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Fingerprint:
-        """Read what :meth:`to_json` gave; anything else is refused."""
+        """Read what :meth:`to_json` returned; other input is an error."""
         try:
             found = _ADAPTER.validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(step) for step in first["loc"]) or "the whole"
             raise CaseBookError(
-                f"a fingerprint in the book is damaged: {place}: {first['msg']}", "take the book from a copy"
+                f"a fingerprint in the book is damaged: {place}: {first['msg']}", "restore the book from a copy"
             ) from None
         for one in found.members.values():
             if list(one.neighbours) != sorted(set(one.neighbours)) or one.degree < len(one.neighbours):
                 raise CaseBookError(
-                    "a fingerprint in the book is damaged: its neighbours are not sorted, or more than its degree",
-                    "take the book from a copy",
+                    "a fingerprint in the book is damaged: its neighbours are not sorted, or exceed its degree",
+                    "restore the book from a copy",
                 )
         return found
 
@@ -135,7 +135,7 @@ def hash_of(node: str) -> str:
 
 
 def member_ids(network: Network, nodes: Ints) -> list[str]:
-    """Return the ids of some nodes as texts, as the book has them.
+    """Return the ids of some nodes as text, as in the book.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def member_ids(network: Network, nodes: Ints) -> list[str]:
 
 
 def fingerprint_of(network: Network, nodes: Ints) -> Fingerprint:
-    """Return what there is to judge of some nodes, the members of a case, by their numbers.
+    """Return the fingerprint of the members of a case, given by their numbers.
 
     Only their own rows are looked at, so the work does not grow with the network.
 
@@ -216,7 +216,7 @@ def _columns(network: Network, node: int) -> dict[str, tuple[float, ...]]:
 
 
 def _value(column: Encoder, values: Floats) -> tuple[float, ...]:
-    """Give a value that stays the same when the levels of the column are learned again."""
+    """Return a value that stays the same when the levels of the column are learned again."""
     if isinstance(column, CategoryColumn):
         place = int(np.argmax(values))
         if place < len(column.levels):

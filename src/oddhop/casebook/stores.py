@@ -61,7 +61,7 @@ def open_store(where: str | Path, *, create: bool) -> Store:
     if str(where).lower().startswith(("postgresql://", "postgres://")):
         return _Postgres(str(where), create=create)
     if "://" in str(where):
-        raise CaseBookError("a book is a file or an address that begins with postgresql://, got another address")
+        raise CaseBookError("a book must be a file or an address that starts with postgresql://, got another address")
     return _SQLite(Path(where), create=create)
 
 
@@ -73,7 +73,7 @@ class _SQLite:
     def __init__(self, path: Path, *, create: bool) -> None:
         self.label = f"the book {str(path)!r}"
         if "\0" in str(path) or path.is_dir() or not path.absolute().parent.is_dir():
-            raise CaseBookError(f"{self.label} is no file in a folder that exists", "name another file")
+            raise CaseBookError(f"{self.label} is not a file in an existing folder", "give another file")
         if not create and not path.exists():
             raise CaseBookError(f"{self.label} does not exist", "check the name")
         address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if create else 'rw'}"
@@ -105,12 +105,12 @@ class _SQLite:
             raise
 
     def scrub(self) -> None:
-        # Pages keep bytes of what was deleted, and the log keeps pages as they were: both are written anew.
+        # Pages keep bytes of what was deleted, and the log keeps pages as they were: both are written again.
         self.rows("VACUUM")
         if self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
             raise CaseBookError(
-                f"{self.label} was erased from, but its log is in use and may hold what was erased",
-                "close what reads the book, and erase again",
+                f"the node was erased from {self.label}, but its log is in use and may still have the erased data",
+                "close other programs that read the book, and erase again",
             )
 
     def close(self) -> None:
@@ -154,7 +154,9 @@ class _SQLite:
                     raise
                 time.sleep(0.05)
         if mode != "wal":
-            raise CaseBookError(f"{self.label} lies where SQLite cannot share it, got mode {mode}", "use a local disk")
+            raise CaseBookError(
+                f"{self.label} is on a disk where SQLite cannot share it, got journal mode {mode}", "use a local disk"
+            )
 
     @contextmanager
     def _ours(self) -> Iterator[None]:
@@ -162,8 +164,10 @@ class _SQLite:
             yield
         except sqlite3.Error as error:
             full = isinstance(error, sqlite3.OperationalError)
-            remedy = "check the disk, the rights and who else uses it" if full else "take it from a copy"
-            raise CaseBookError(f"{self.label} cannot be used: SQLite says: {error}", remedy) from None
+            remedy = (
+                "check the disk, the permissions and other programs that use it" if full else "restore it from a copy"
+            )
+            raise CaseBookError(f"{self.label} cannot be used. SQLite reports: {error}", remedy) from None
 
 
 class _Postgres:
@@ -183,7 +187,7 @@ class _Postgres:
         try:
             self.label = f"the book on {urlsplit(uri).hostname or 'this machine'}"
         except ValueError:
-            raise CaseBookError("the address of the book is not a valid one", "see postgresql.org on URIs") from None
+            raise CaseBookError("the address of the book is not valid", "see postgresql.org on URIs") from None
         with self._ours():
             self._connection = dbapi.connect(uri)
         try:
@@ -293,10 +297,10 @@ def check_version(versions: Sequence[Row], label: str) -> None:
     if versions[0][0] != VERSION:
         raise CaseBookError(
             f"{label} has schema {versions[0][0]!r}, and this oddhop reads schema {VERSION}",
-            "use the oddhop that wrote it: oddhop cases export takes its entries out",
+            "export its entries with the oddhop that wrote it: oddhop cases export",
         )
 
 
 def not_a_book(label: str) -> CaseBookError:
     """Return the error of a database that holds something else."""
-    return CaseBookError(f"{label} is a database, but not a book of cases", "name another, and leave this one alone")
+    return CaseBookError(f"{label} is a database, but not a book of cases", "give another file or database")

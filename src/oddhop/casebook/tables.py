@@ -63,7 +63,9 @@ def export_entries(book: Book, out: Path) -> int:
     """
     form = out.suffix.lower()
     if form not in (".csv", ".parquet", ".pq"):
-        raise SettingsError(f"a book is exported as .parquet or .csv, got {out.name!r}", "name the file so")
+        raise SettingsError(
+            f"the file of an export must be .parquet or .csv, got {out.name!r}", "change the name of the file"
+        )
     table = pa.Table.from_batches(_batches(book), WRITTEN)
     if form == ".csv":
         texts = pa.array([json.dumps(some, ensure_ascii=False) for some in table["members"].to_pylist()], pa.string())

@@ -25,7 +25,7 @@ from oddhop.version import __version__
 
 
 class PlainList(TyperGroup):
-    """The list of the commands, and errors of usage, as plain text: to import rich takes as long as all else of it."""
+    """The list of the commands, and errors of usage, as plain text: the import of rich takes as long as the rest."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**given, "rich_markup_mode": None})
@@ -53,8 +53,8 @@ app.add_typer(bench, name="bench")
 
 @app.callback(invoke_without_command=True)
 def main(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Find the nodes of an attributed network that do not belong where they are wired."""
+    """Find the anomalous nodes of an attributed network."""
     if version:
         typer.echo(f"oddhop {__version__}")

@@ -12,7 +12,7 @@ from oddhop.cli.console import Console, LogFormat, echo
 
 
 class Ranking(StrEnum):
-    """Which list is audited."""
+    """The list that is audited."""
 
     label_free = "label-free"
     learned = "learned"
@@ -22,21 +22,23 @@ class Ranking(StrEnum):
 def audit(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
-    first: Annotated[int, typer.Option("--first", min=1, help="How many cases of the list.")] = 100,
-    ranking: Annotated[Ranking, typer.Option("--list", help="Which list.")] = Ranking.label_free,
-    size: Annotated[int, typer.Option("--size", min=1, help="How many answers are planned.")] = 30,
-    end: Annotated[bool, typer.Option("--end", help="End the open audit and say what it found.")] = False,
-    who: Annotated[str | None, typer.Option("--who", help="Who asks.", show_default="the user's name")] = None,
+    first: Annotated[
+        int, typer.Option("--first", min=1, help="Audit this many cases from the start of the list.")
+    ] = 100,
+    ranking: Annotated[Ranking, typer.Option("--list", help="List to audit.")] = Ranking.label_free,
+    size: Annotated[int, typer.Option("--size", min=1, help="Planned number of answers.")] = 30,
+    end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
+    who: Annotated[str | None, typer.Option("--who", help="Your name.", show_default="the user's name")] = None,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Start an audit of a list, or go on with it: write the ids of the cases to be answered, and the result so far.
+    """Start or continue an audit of a list. Print the cases to answer and the result so far.
 
-    The list is frozen at the start. The cases are drawn at random and opened in the book. Answer them with `oddhop
-    cases set` or on the page of `oddhop review`, and give the same command again.
+    The list does not change after the start. The cases are drawn at random and opened in the book of cases. Answer
+    them with `oddhop cases set` or `oddhop review`, then run the same command again.
 
     Example:
 
@@ -58,7 +60,7 @@ def audit(
             session = Session(opened, book, folder=run, who=name)
             told = session.audit() if end else session.start_audit(ranking.value, first, size)
         if told is None:
-            raise SettingsError("there is no open audit of this run in this book", "leave --end out to start one")
+            raise SettingsError("this book has no open audit of this run", "leave out --end to start one")
         if end:
             session.put_audit("ended")
         else:

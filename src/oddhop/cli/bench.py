@@ -1,4 +1,4 @@
-"""``oddhop bench``: run the benchmark, and write its page."""
+"""``oddhop bench``: run the benchmark and write its page."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
-app = typer.Typer(no_args_is_help=True, help="Run the benchmark, and write its page.")
+app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write the page of results.")
 
 LINES = Path("benchmarks/cells.jsonl")
-Lines = Annotated[Path, typer.Option("--lines", help="The file with one JSON line a cell.")]
+Lines = Annotated[Path, typer.Option("--lines", help="File with one JSON line per cell.")]
 Data = Annotated[
     str | None,
-    typer.Option("--data", envvar="ODDHOP_DATA", help="The folder with the networks.", show_default=False),
+    typer.Option("--data", envvar="ODDHOP_DATA", help="Folder with the networks.", show_default=False),
 ]
 
 
 @app.command()
 @o.guarded
 def run(
-    suite: Annotated[str, typer.Option("--suite", help="paper, more, held-out, growth or ci.", show_default=False)],
+    suite: Annotated[
+        str, typer.Option("--suite", help="Suite: paper, more, held-out, growth or ci.", show_default=False)
+    ],
     lines: Lines = LINES,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Cells at a time, one core each.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Number of parallel cells, one core each.")] = 1,
     match: Annotated[
         list[str] | None,
-        typer.Option("--match", help="Only cells whose line holds this text. May be repeated.", show_default=False),
+        typer.Option("--match", help="Run only cells whose line contains this text. Repeatable.", show_default=False),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and over-budget cells again.")] = False,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Run the cells of a suite that the file of lines does not have; a killed run goes on when called again.
+    """Run the cells of a suite that are not in the file yet. An interrupted run continues when called again.
 
-    It ends with 1 where a cell failed; a cell over its budget is a result.
+    The exit code is 1 if a cell failed. A cell over its budget counts as a result.
 
     Example:
 
@@ -52,7 +54,7 @@ def run(
     console = Console(log_format)
     with console.working():
         ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, progress=console.progress)
-    console.say("ran", f"{ran} cells run, {len(cells) - ran} were there: {lines}", ran=ran, there=len(cells) - ran)
+    console.say("ran", f"{ran} cells run, {len(cells) - ran} already done: {lines}", ran=ran, there=len(cells) - ran)
     keys = {cell.key for cell in cells}
     failed = [line for line in read_lines(lines) if line["key"] in keys and line["status"] == "failed"]
     for line in failed:
@@ -65,7 +67,7 @@ def run(
 @o.guarded
 def report(
     lines: Lines = LINES,
-    page: Annotated[Path, typer.Option("--page", help="The page to write.")] = Path("docs/benchmark.md"),
+    page: Annotated[Path, typer.Option("--page", help="Page to write.")] = Path("docs/benchmark.md"),
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:

@@ -1,4 +1,4 @@
-"""``oddhop cases``: look into a book of cases, write verdicts into it, take it out as a table."""
+"""``oddhop cases``: list a book of cases, write verdicts, export it as a table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import LogFormat, echo
 
-app = typer.Typer(no_args_is_help=True, help="Look into a book of cases, and write verdicts into it.")
+app = typer.Typer(no_args_is_help=True, help="List, judge, export and erase the entries of a book of cases.")
 
-BookName = Annotated[
-    str, typer.Argument(metavar="BOOK", help="An SQLite file, or postgresql://...", show_default=False)
-]
-Who = Annotated[str | None, typer.Option("--who", help="Who says so.", show_default="the user's name")]
+BookName = Annotated[str, typer.Argument(metavar="BOOK", help="SQLite file, or postgresql://...", show_default=False)]
+Who = Annotated[str | None, typer.Option("--who", help="Your name.", show_default="the user's name")]
 
 
 @app.command("list")
@@ -25,9 +23,13 @@ def list_cases(
     book: BookName,
     verdict: Annotated[
         str | None,
-        typer.Option("--verdict", help="Only cases that are open, confirmed, cleared or watch.", show_default=False),
+        typer.Option(
+            "--verdict",
+            help="List only cases with this verdict: open, confirmed, cleared or watch.",
+            show_default=False,
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Give one JSON object a line, with all there is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with all fields.")] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -56,25 +58,25 @@ def list_cases(
 @o.guarded
 def set_verdict(
     book: BookName,
-    case: Annotated[str | None, typer.Argument(help="The id of the case.", show_default=False)] = None,
+    case: Annotated[str | None, typer.Argument(help="Case id.", show_default=False)] = None,
     verdict: Annotated[
-        str | None, typer.Argument(help="open, confirmed, cleared or watch.", show_default=False)
+        str | None, typer.Argument(help="Verdict: open, confirmed, cleared or watch.", show_default=False)
     ] = None,
     table: Annotated[
         str | None,
         typer.Option(
             "--from",
-            help="A table of verdicts in place of one: case, verdict, and reason, note and who where it has them.",
+            help="Table of verdicts with the columns case and verdict, and optionally reason, note and who.",
             show_default=False,
         ),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="A code, such as family.", show_default=False)] = "",
-    note: Annotated[str, typer.Option("--note", help="A text.", show_default=False)] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Reason code, such as family.", show_default=False)] = "",
+    note: Annotated[str, typer.Option("--note", help="Free text.", show_default=False)] = "",
     who: Who = None,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write a verdict on a case, or those of a table, all or none. Saying the same again adds nothing.
+    """Write a verdict on a case, or all verdicts of a table. Repeating a verdict adds no entry.
 
     Example:
 
@@ -86,10 +88,12 @@ def set_verdict(
 
     if table is not None:
         if case is not None or reason or note:
-            raise SettingsError("--from takes case, verdict, reason and note from the table", "leave these out")
+            raise SettingsError(
+                "--from reads case, verdict, reason and note from the table", "leave out CASE, --reason and --note"
+            )
         verdicts = read_verdicts(table, o.user_name(who))
     elif case is None or verdict is None:
-        raise SettingsError("a case and a verdict are needed, or a table of them", "say CASE VERDICT, or --from TABLE")
+        raise SettingsError("the case or the verdict is missing", "give CASE and VERDICT, or --from TABLE")
     else:
         verdicts = [NewVerdict(case, verdict, reason, note, o.user_name(who))]
     with open_book(book, create=False) as opened:
@@ -97,18 +101,18 @@ def set_verdict(
     for entry in written:
         echo(f"{entry.case_id}: {entry.verdict}")
     if len(written) < len(verdicts):
-        echo(f"{len(verdicts) - len(written):,} were in the book already")
+        echo(f"{len(verdicts) - len(written):,} verdicts were already in the book")
 
 
 @app.command()
 @o.guarded
 def export(
     book: BookName,
-    out: Annotated[Path, typer.Argument(help="A .parquet or .csv file.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="A .parquet or .csv file to write.", show_default=False)],
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write all entries of the book as a table.
+    """Write all entries of a book to a table.
 
     Example:
 
@@ -126,14 +130,16 @@ def export(
 @o.guarded
 def erase(
     book: BookName,
-    node: Annotated[str, typer.Argument(help="The id of the node.", show_default=False)],
-    reason: Annotated[str, typer.Option("--reason", help="Why, such as a request by number.", show_default=False)],
-    who: Annotated[str, typer.Option("--who", help="Who says so.", show_default=False)],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    node: Annotated[str, typer.Argument(help="Node id.", show_default=False)],
+    reason: Annotated[
+        str, typer.Option("--reason", help="Reason, such as the number of a request.", show_default=False)
+    ],
+    who: Annotated[str, typer.Option("--who", help="Your name.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Remove all that the book has of a node, and leave an entry that says when, who and why.
+    """Remove everything about a node from a book, and add an entry with the time, the name and the reason.
 
     Example:
 
@@ -149,11 +155,13 @@ def erase(
     if erased.cases or erased.mentions:
         echo(f"erased from {erased.cases:,} cases and {erased.mentions:,} other places")
     else:
-        echo("the book has nothing of it")
+        echo("the book has nothing about this node")
 
 
 def _agreed() -> bool:
     try:
-        return typer.confirm("This cannot be undone, and removes the notes on its cases. Erase it?", err=True)
+        return typer.confirm(
+            "This cannot be undone. It also removes the notes on the cases of this node. Erase it?", err=True
+        )
     except typer.Abort:
         return False

@@ -14,17 +14,21 @@ from oddhop.cli.console import LogFormat, echo
 
 @o.guarded
 def compare(
-    old: Annotated[Path, typer.Argument(help="The folder of the earlier run.", show_default=False)],
-    new: Annotated[Path, typer.Argument(help="The folder of the later run.", show_default=False)],
+    old: Annotated[Path, typer.Argument(help="Folder of the earlier run.", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="Folder of the later run.", show_default=False)],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Also write the nodes that changed: a .parquet or .csv file.", show_default=False),
+        typer.Option(
+            "--out", help="Also write the nodes that changed to this .parquet or .csv file.", show_default=False
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Give all of it as JSON.", rich_help_panel=o.TELLING)] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print everything as JSON.", rich_help_panel=o.TELLING)
+    ] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Say what changed between two runs: who is newly odd, who no longer is, who moved, and why.
+    """Compare two runs: list the nodes that are newly anomalous, no longer anomalous or moved in rank, and say why.
 
     Example:
 
@@ -38,7 +42,9 @@ def compare(
     from oddhop.tables.results import write_csv, write_parquet
 
     if out is not None and out.suffix not in (".parquet", ".csv"):
-        raise SettingsError(f"--out is a .parquet or a .csv file, got {out}", "name it changes.parquet or changes.csv")
+        raise SettingsError(
+            f"--out must be a .parquet or a .csv file, got {out}", "name it changes.parquet or changes.csv"
+        )
     found = runs.compare(old, new)
     if out is not None:
         (write_csv if out.suffix == ".csv" else write_parquet)(found.table, out)

@@ -1,4 +1,4 @@
-"""What a command says while it works: bars with time left on a terminal, plain lines or JSON elsewhere.
+"""The messages of a command while it works: bars with the time left on a terminal, plain lines or JSON elsewhere.
 
 Everything goes to the error stream, so that the output stream has the results alone.
 """
@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from oddhop.base.compiling import told_of_compiling
+from oddhop.base.durations import spoken_time
 
 WARNINGS = ("audit", "difference", "left_out", "unjudged")
 PLAIN_EVERY = 10.0  # seconds between plain lines
@@ -50,7 +51,7 @@ class Console:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Show bars meanwhile, where there is a terminal to show them on; tell where kernels are compiled."""
+        """Show progress bars on a terminal; write a message when kernels are compiled."""
         with told_of_compiling(self._compiling), self._shown():
             yield
 
@@ -88,7 +89,7 @@ class Console:
                 self._line(stage, done, total)
 
     def say(self, event: str, text: str, **figures: Any) -> None:
-        """Tell one thing: a sentence for people, figures for programs."""
+        """Write one message: a sentence for people, figures for programs."""
         if self.as_json:
             self._write_json(event, figures)
         elif self._bars is not None:
@@ -97,7 +98,7 @@ class Console:
             self._write(text)
 
     def _compiling(self) -> None:
-        self.say("compiling", "compiling kernels, which are kept: the first run on a machine takes 10 to 30 s longer")
+        self.say("compiling", "compiling kernels: only the first run on a machine takes these 10 to 30 s")
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
@@ -114,8 +115,8 @@ class Console:
             figures = {"stage": stage, "done": done, "total": total, "seconds": round(spent, 1), "left": round(left, 1)}
             self._write_json("progress", figures)
         else:
-            rest = f", about {spoken(left)} left" if not ended else ""
-            self._write(f"{stage}: {done:,} of {total:,} after {spoken(spent)}{rest}")
+            rest = f", about {spoken_time(left)} left" if not ended else ""
+            self._write(f"{stage}: {done:,} of {total:,} after {spoken_time(spent)}{rest}")
 
     def _write_json(self, event: str, figures: Mapping[str, Any]) -> None:
         """Write one line: when, how grave, of which run of the command, what, and its figures."""
@@ -129,7 +130,7 @@ class Console:
 
 
 def echo(text: str) -> None:
-    """Write a line to the output; what a file calls itself does nothing to the terminal."""
+    """Write a line to the output; names from files cannot control the terminal."""
     print(spelled(text))  # noqa: T201
 
 
@@ -145,25 +146,8 @@ def spelled(text: str) -> str:
     return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def spoken(seconds: float) -> str:
-    """Give a time as people say it.
-
-    Examples
-    --------
-    >>> from oddhop.cli.console import spoken
-    >>> spoken(4.2), spoken(75), spoken(7500)
-    ('4 s', '1 min 15 s', '2 h 5 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 def sized(count: float) -> str:
-    """Give a number of bytes as people say it.
+    """Return a number of bytes as people say it.
 
     Examples
     --------

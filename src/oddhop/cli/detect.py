@@ -16,7 +16,7 @@ from oddhop.cli.console import Console, LogFormat
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
@@ -41,7 +41,7 @@ def detect(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Find the odd nodes of a network: read, learn, score, and write a ranked table.
+    """Find the anomalous nodes of a network and write a ranked table and a report.
 
     Example:
 
@@ -54,7 +54,6 @@ def detect(
     learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
     learn["max_memory"] = in_bytes(max_memory)
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
-    o.check_database(write_to, database)
     console = Console(log_format)
     with console.working():
         run = runs.detect(
@@ -75,4 +74,4 @@ def detect(
             answers=answers,
             log=console,
         )
-    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags)
+    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags, listed=write_to != "-")

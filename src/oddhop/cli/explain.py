@@ -14,9 +14,9 @@ from oddhop.cli.console import Console, LogFormat, echo
 @o.guarded
 def explain(
     run: o.RunFolderPath,
-    node: Annotated[str, typer.Argument(help="The id of the node.", show_default=False)],
+    node: Annotated[str, typer.Argument(help="Node id.", show_default=False)],
     as_json: Annotated[
-        bool, typer.Option("--json", help="Give all figures as JSON.", rich_help_panel=o.TELLING)
+        bool, typer.Option("--json", help="Print all figures as JSON.", rich_help_panel=o.TELLING)
     ] = False,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
@@ -24,7 +24,7 @@ def explain(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Say why a node of a run has its score: its neighbours, its columns, and what would change it.
+    """Explain the score of one node: its neighbours, its columns, and what would change the score.
 
     Example:
 
@@ -43,7 +43,7 @@ def explain(
         echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
         return
     kind = f"{why.kind}, " if why.kind else ""
-    echo(f"{why.id}: {kind}score {why.score:.3f}, alert line {why.baseline.threshold:.3f}")
+    echo(f"{why.id}: {kind}score {why.score:.3f}, alert threshold {why.baseline.threshold:.3f}")
     for sentence in why.sentences:
         echo(f"  {sentence}")
     for one in why.columns:

@@ -1,4 +1,4 @@
-"""How a command fails: three lines a person can act on, and an exit code a script can."""
+"""Errors of commands: three lines for people and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
         line = {**told, "level": "error", "run": Console.last_run, "event": "error"}
         print(json.dumps(line), file=sys.stderr)  # noqa: T201
         return code
-    more = "" if debug else "; --debug shows where it was raised"
+    more = "" if debug else "; --debug shows the traceback"
     what = spelled(what)
     print(f"oddhop: {what}", f"  to do: {to_do}", f"  exit code {code}: {kind}{more}", sep="\n", file=sys.stderr)  # noqa: T201
     return code
@@ -70,12 +70,12 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
 def _halves(error: BaseException) -> tuple[str, str]:
     """Return what was wrong and what to do."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted", "run the same command with --resume to go on"
+        return "interrupted", "run the same command with --resume to continue"
     if isinstance(error, OSError) and not isinstance(error, OddhopError):
         named = f" {error.filename!r}" if error.filename else ""
-        return f"the file{named}: {error.strerror or error}", "correct that, and go on with --resume"
+        return f"the file{named}: {error.strerror or error}", "correct this, then run the same command with --resume"
     if isinstance(error, OddhopError):
         problem, remedy = (" ".join(part.split()) for part in (error.problem, error.command))
-        return problem or type(error).__name__, remedy or "see the documentation of the command: oddhop COMMAND --help"
+        return problem or type(error).__name__, remedy or "read oddhop COMMAND --help"
     text = " ".join(str(error).split()) or type(error).__name__
     return f"{type(error).__name__}: {text}", "run the same command with --debug"

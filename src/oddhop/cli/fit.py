@@ -16,7 +16,7 @@ from oddhop.cli.console import Console, LogFormat
 def fit(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    model: Annotated[Path, typer.Option("--model", help="The model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
+    model: Annotated[Path, typer.Option("--model", help="Model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
@@ -32,7 +32,7 @@ def fit(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Learn from a network and write a model file; checkpoints are kept beside it until it is done.
+    """Fit a detector and write a model file. Checkpoints are kept beside it until the fit ends.
 
     Example:
 
@@ -56,18 +56,16 @@ def fit(
             resume=resume,
             log=console,
         )
-    console.say(
-        "done", f"the model is in {model}; score with it: oddhop score {model} EDGES --nodes NODES --out FOLDER"
-    )
+    console.say("done", f"model: {model}\nto score with it: oddhop score {model} EDGES --nodes NODES --out FOLDER")
 
 
 @o.guarded
 @o.reads_tables
 def score(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     *,
@@ -85,7 +83,7 @@ def score(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Score a network by a model that was fitted before, without fitting; the folder is that of detect.
+    """Score a network with a fitted model. The results have the form of those of detect.
 
     Example:
 
@@ -96,7 +94,6 @@ def score(
     from oddhop.cli.summary import tell
 
     chosen = gathered(None, [], read=read)
-    o.check_database(write_to, database)
     console = Console(log_format)
     with console.working():
         run = runs.score(
@@ -118,4 +115,4 @@ def score(
             answers=answers,
             log=console,
         )
-    tell(console, run, top, budgeted=top is not None or max_chance is not None)
+    tell(console, run, top, budgeted=top is not None or max_chance is not None, listed=write_to != "-")

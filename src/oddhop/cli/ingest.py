@@ -20,34 +20,34 @@ def ingest(
     edges: Annotated[
         str,
         typer.Argument(
-            help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON.", show_default=False
+            help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON.", show_default=False
         ),
     ],
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder of the network.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Folder for the network.", show_default=False)] = ...,  # type: ignore[assignment]
     *,
     read: o.Reading,
     like: Annotated[
         Path | None,
         typer.Option(
             "--like",
-            help="Encode the columns as this model, or this network on disk, has them.",
-            show_default="learn it",
+            help="Encode the columns as in this model or this network on disk.",
+            show_default="learn the encoding",
             rich_help_panel=o.INPUT,
         ),
     ] = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     max_memory: Annotated[
-        str, typer.Option("--max-memory", help="About what the work may take.", rich_help_panel=o.INPUT)
+        str, typer.Option("--max-memory", help="Approximate limit of memory.", rich_help_panel=o.INPUT)
     ] = "4GiB",
-    resume: o.Resume = False,  # noqa: ARG001 - it goes on in any case, and every command takes the word
+    resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Make a network on disk of two tables, which detect, fit and score take in place of tables.
+    """Convert two tables to a network on disk, which detect, fit and score read in place of tables.
 
-    Say the same again after a kill: it goes on where it was.
+    If it is interrupted, run the same command again: it continues where it stopped.
 
     Example:
 
@@ -63,7 +63,7 @@ def ingest(
 
     tables = named_nodes(nodes)
     if tables is None:
-        raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
+        raise TableError("there is no node table", NO_ATTRIBUTES)
     chosen = gathered(settings, assignments or [], read=read)
     console = Console(log_format)
     with console.working():
@@ -81,8 +81,8 @@ def ingest(
     size = sum(entry.bytes for entry in stored.manifest.files.values())
     console.say(
         "done",
-        f"the network is in {out}, {sized(size)} in {stored.partitions:,} partitions; "
-        f"find its odd nodes: oddhop detect {out} --out run",
+        f"network: {out}, {sized(size)} in {stored.partitions:,} partitions\n"
+        f"to find its anomalous nodes: oddhop detect {out} --out run",
         folder=str(out),
         bytes=size,
         partitions=stored.partitions,
@@ -98,6 +98,6 @@ def _encoding_of(path: Path) -> Encoding:
     encoding = open_network(path).encoding if is_stored(path) else load(path).model_.encoding
     if encoding is None:
         raise ModelFileError(
-            f"{path} was fitted on arrays and does not say how columns become attributes", "fit by oddhop fit"
+            f"{path} was fitted on arrays and has no encoding of columns", "fit a model with oddhop fit"
         )
     return encoding

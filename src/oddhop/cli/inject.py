@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Scheme(StrEnum):
-    """The ways to put anomalies in; ``oddhop.evaluate.inject`` tells them apart."""
+    """The schemes of injection, see ``oddhop.evaluate.inject``."""
 
     dominant = "dominant"
     paper_text = "paper-text"
@@ -29,24 +29,29 @@ class Scheme(StrEnum):
 def inject(
     network: Annotated[
         str,
-        typer.Argument(help="A network by name, a .mat file, or with --nodes an edge table.", show_default=False),
+        typer.Argument(
+            help="Name of a benchmark network, a .mat file, or an edge table with --nodes.", show_default=False
+        ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="A .mat file, or with --nodes a folder for tables.", show_default=False)
+        Path, typer.Option("--out", help="A .mat file, or a folder for tables with --nodes.", show_default=False)
     ],
     nodes: Annotated[
-        str | None, typer.Option("--nodes", help="The node table.", show_default=False, rich_help_panel=o.INPUT)
+        str | None, typer.Option("--nodes", help="Node table.", show_default=False, rich_help_panel=o.INPUT)
     ] = None,
-    scheme: Annotated[Scheme, typer.Option("--scheme", help="Which way to put them in.")] = Scheme.dominant,
-    cliques: Annotated[int, typer.Option("--cliques", help="How many groups are wired together.")] = 10,
-    clique_size: Annotated[int, typer.Option("--clique-size", help="Nodes in each.")] = 15,
-    candidates: Annotated[int, typer.Option("--candidates", help="The farthest of so many lends attributes.")] = 50,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same anomalies.")] = 0,
+    scheme: Annotated[Scheme, typer.Option("--scheme", help="Scheme of injection.")] = Scheme.dominant,
+    cliques: Annotated[int, typer.Option("--cliques", help="Number of injected cliques.")] = 10,
+    clique_size: Annotated[int, typer.Option("--clique-size", help="Nodes in each clique.")] = 15,
+    candidates: Annotated[
+        int,
+        typer.Option("--candidates", help="Draw this many nodes, and copy the attributes of the most different one."),
+    ] = 50,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed.")] = 0,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Wire groups together and give as many nodes foreign attributes; write the network with labels, kinds apart.
+    """Inject cliques and nodes with copied attributes into a network, and write it with labels.
 
     Example:
 

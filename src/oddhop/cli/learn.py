@@ -15,15 +15,17 @@ from oddhop.cli.console import Console, LogFormat, echo
 def learn(
     run: o.RunFolderPath,
     answers: o.Answers = ...,  # type: ignore[assignment]
-    out: Annotated[Path, typer.Option("--out", help="The folder to write.", show_default=False)] = ...,  # type: ignore[assignment]
-    questions: Annotated[int, typer.Option("--questions", min=1, help="How many nodes to ask about next.")] = 20,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next answers.")
+    ] = 20,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Rank the nodes of a run again by what you answered, and say whom to look at next.
+    """Re-rank the nodes of a run by your answers, and suggest the nodes to answer next.
 
     Example:
 
@@ -39,5 +41,5 @@ def learn(
             run, answers, out=out, questions=questions, edges=edges, nodes=where, database=database, log=console
         )
     for one in found.questions[:10]:
-        echo(f"{one.id}: number {one.rank:,}, label-free {one.rank_label_free:,}. {one.why}")
-    console.say("done", f"the learned ranking and the next questions are in {found.folder}", folder=str(found.folder))
+        echo(f"{one.id}: rank {one.rank:,}, label-free rank {one.rank_label_free:,}. {one.why}")
+    console.say("done", f"learned ranking and next questions: {found.folder}", folder=str(found.folder))

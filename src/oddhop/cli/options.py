@@ -1,4 +1,4 @@
-"""The options that commands share, each said once."""
+"""The options that commands share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from oddhop.cli.console import LogFormat
 from oddhop.detector.registry import DETECTORS
 
-INPUT, LEARNING, TELLING = "What is read", "What is learned", "What is told"
+INPUT, LEARNING, TELLING = "Input", "Detection", "Output"
 
 
 class Engine(StrEnum):
@@ -25,7 +25,7 @@ class Engine(StrEnum):
 
 
 class WriteMode(Enum):
-    """What becomes of a database table of the same name."""
+    """What happens to a database table of the same name."""
 
     create = "create"
     replace = "replace"
@@ -35,8 +35,8 @@ class WriteMode(Enum):
 Edges = Annotated[
     str,
     typer.Argument(
-        help="The edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON; with --database, a query. "
-        "Or a folder made by oddhop ingest.",
+        help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON, local or s3://...; - for "
+        "standard input; a query with --database; or a folder made by oddhop ingest.",
         show_default=False,
     ),
 ]
@@ -44,8 +44,8 @@ Nodes = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="The node table, named like the edge table. Where there are several kinds of nodes, KIND=TABLE, once a "
-        "kind.",
+        help="Node table, in the same forms as the edge table. For several kinds of nodes, give KIND=TABLE once for "
+        "each kind.",
         show_default=False,
         rich_help_panel=INPUT,
     ),
@@ -55,7 +55,8 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="ODDHOP_DATABASE",
-        help="postgresql://... to send queries to. Better kept in the variable: a command line is seen by others.",
+        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. Prefer the variable: other "
+        "users can see a command line.",
         show_default=False,
         show_envvar=True,
         rich_help_panel=INPUT,
@@ -65,7 +66,7 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"Which detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        help=f"Detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
         rich_help_panel=LEARNING,
@@ -76,7 +77,7 @@ Top = Annotated[
     typer.Option(
         "--top",
         min=1,
-        help="The alert budget: flag this many cases at most; nodes of one clique or cycle are one case.",
+        help="Alert budget: flag at most this many cases. The nodes of one clique or cycle are one case.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -87,25 +88,25 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag the head of the ranking of which at most this share is expected by chance, such as 0.1. Odd only.",
+        help="Flag the first nodes, of which at most this share is expected by chance, such as 0.1. Odd only.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Random seed.", show_default="a fresh one, recorded", rich_help_panel=LEARNING),
+    typer.Option("--seed", min=0, help="Random seed.", show_default="drawn and recorded", rich_help_panel=LEARNING),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Threads.", show_default="all cores", rich_help_panel=LEARNING),
+    typer.Option("--workers", min=1, help="Number of threads.", show_default="all cores", rich_help_panel=LEARNING),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
         "--max-memory",
-        help="Refuse a run that would take more, such as 4GiB.",
-        show_default="what is free",
+        help="Fail if the run would need more memory, such as 4GiB.",
+        show_default="available memory",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -113,7 +114,7 @@ SettingsFile = Annotated[
     Path | None,
     typer.Option(
         "--settings",
-        help="A TOML file with [read], [encode], [odd] and [hcm].",
+        help="TOML file with the sections [read], [encode], [odd] and [hcm].",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -122,7 +123,7 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="One setting, such as hcm.burn_in=200 or encode.kinds.zip=category. May be repeated.",
+        help="One setting, such as hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -132,14 +133,14 @@ WithReport = Annotated[
     bool, typer.Option("--report/--no-report", help="Write the case report, report.html.", rich_help_panel=TELLING)
 ]
 Explain = Annotated[
-    int, typer.Option("--explain", min=1, help="How many nodes the report explains.", rich_help_panel=TELLING)
+    int, typer.Option("--explain", min=1, help="Number of nodes that the report explains.", rich_help_panel=TELLING)
 ]
 AnswerBook = Annotated[
     str,
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="The book of cases that answers go into, an SQLite file or postgresql://...; made if there is none.",
+        help="Book of cases for the answers: an SQLite file or postgresql://... Created if it does not exist.",
         show_default=False,
     ),
 ]
@@ -148,8 +149,8 @@ Book = Annotated[
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="A book of cases, an SQLite file or postgresql://...: open the flagged cases in it, and hide those that "
-        "were cleared and have not changed.",
+        help="Book of cases: an SQLite file or postgresql://... Open the flagged cases in it, and hide cleared cases "
+        "that have not changed.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -158,23 +159,27 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="What was answered so far: a table with the columns id and answer (1, 0 or empty), a query, or a book of "
-        "cases; a learned ranking is written.",
+        help="Answers so far: a table with the columns id and answer (1, 0 or empty), a query, or a book of cases. "
+        "A ranking learned from them is written.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
 ]
-RunFolderPath = Annotated[Path, typer.Argument(help="The folder of a run of oddhop detect.", show_default=False)]
-EdgesNow = Annotated[str | None, typer.Option("--edges", help="Where the edge table is now.", show_default="as then")]
+RunFolderPath = Annotated[Path, typer.Argument(help="Output folder of oddhop detect.", show_default=False)]
+EdgesNow = Annotated[
+    str | None, typer.Option("--edges", help="Edge table, if it was moved.", show_default="as in the run")
+]
 NodesNow = Annotated[
     list[str] | None,
-    typer.Option("--nodes", help="Where the node table is now, or KIND=TABLE once a kind.", show_default="as then"),
+    typer.Option(
+        "--nodes", help="Node table, if it was moved, or KIND=TABLE for each kind.", show_default="as in the run"
+    ),
 ]
 EngineName = Annotated[
     Engine,
     typer.Option(
         "--engine",
-        help="Where the work is done: here, or on a Ray cluster (hcm, and a folder made by oddhop ingest).",
+        help="Where to run: on this machine, or on a Ray cluster (needs a folder made by oddhop ingest).",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -182,23 +187,31 @@ Address = Annotated[
     str | None,
     typer.Option(
         "--address",
-        help="The head of the Ray cluster, host:port.",
+        help="Head node of the Ray cluster, HOST:PORT.",
         envvar="RAY_ADDRESS",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.", rich_help_panel=LEARNING)]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.", rich_help_panel=LEARNING)]
 WriteTo = Annotated[
     str | None,
-    typer.Option("--write-to", help="Also write the results to this table of the database.", show_default=False),
+    typer.Option(
+        "--write-to",
+        help="Also write the results to this table of the database, to s3://bucket/key.parquet or .csv, or to - "
+        "(standard output, as CSV).",
+        show_default=False,
+    ),
 ]
-Mode = Annotated[WriteMode, typer.Option("--write-mode", help="If that table exists: refuse, replace it, or append.")]
+Mode = Annotated[
+    WriteMode,
+    typer.Option("--write-mode", help="If that table or object exists: refuse, replace it, or append (tables alone)."),
+]
 Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="The folder of an earlier run: tell what changed, and write it as changes.parquet.",
+        help="Folder of an earlier run: print what changed since then, and write changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -206,60 +219,65 @@ Since = Annotated[
 Log = Annotated[
     LogFormat,
     typer.Option(
-        "--log-format", help="Bars on a terminal and lines elsewhere (auto), lines, or JSON.", rich_help_panel=TELLING
+        "--log-format",
+        help="Progress as bars on a terminal and lines elsewhere (auto), as lines (plain), or as JSON.",
+        rich_help_panel=TELLING,
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error was raised.", rich_help_panel=TELLING)]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=TELLING)]
 
 Reading = dict[str, Any]
 """The settings of the section read, from the options that :func:`reads_tables` adds."""
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def _option(flag: str, help_text: str, default: str | bool = "guessed") -> Any:
+def _option(flag: str, help_text: str, default: str | bool = "detected") -> Any:
     return typer.Option(flag, help=help_text, show_default=default, rich_help_panel=INPUT)
 
 
 def _reading(
-    source: Annotated[str | None, _option("--source", "The column that an edge comes from.")] = None,
-    target: Annotated[str | None, _option("--target", "The column that it goes to.")] = None,
-    id: Annotated[str | None, _option("--id", "The column of the node ids.")] = None,  # noqa: A002 - the option's name
+    source: Annotated[str | None, _option("--source", "Column of the source of an edge.")] = None,
+    target: Annotated[str | None, _option("--target", "Column of the target of an edge.")] = None,
+    id: Annotated[str | None, _option("--id", "Column of the node ids.")] = None,  # noqa: A002 - the option's name
     judge: Annotated[
-        str | None, _option("--judge", "The kind of node that the list is about, where there are several.", False)
+        str | None, _option("--judge", "Kind of node to score, if there are several kinds.", False)
     ] = None,
     node_kind: Annotated[
-        str | None, _option("--node-kind", "The column of the kinds, where one node table holds several.", False)
+        str | None, _option("--node-kind", "Column of the node kind, if one node table has several kinds.", False)
     ] = None,
     source_kind: Annotated[
         str | None,
-        _option("--source-kind", "The column with the kind of node that an edge comes from, or the kind of all."),
+        _option("--source-kind", "Column of the kind of the source, or the kind of all sources."),
     ] = None,
-    target_kind: Annotated[str | None, _option("--target-kind", "The same of the node that it goes to.")] = None,
+    target_kind: Annotated[
+        str | None, _option("--target-kind", "Column of the kind of the target, or the kind of all targets.")
+    ] = None,
     amount: Annotated[
-        list[str] | None, _option("--amount", "A column of the edge table with amounts; may be said several times.")
+        list[str] | None, _option("--amount", "Column of the edge table with amounts. Repeatable.")
     ] = None,
-    time: Annotated[str | None, _option("--time", "The column of the edge table with dates or times.")] = None,
+    time: Annotated[str | None, _option("--time", "Column of the edge table with dates or times.")] = None,
     edge_kind: Annotated[
-        list[str] | None, _option("--edge-kind", "A column of the edge table with kinds; may be said several times.")
+        list[str] | None, _option("--edge-kind", "Column of the edge table with categories of events. Repeatable.")
     ] = None,
     directed: Annotated[
-        bool | None, _option("--directed/--undirected", "Whether an edge goes from its source to its target.")
+        bool | None, _option("--directed/--undirected", "Whether edges have a direction, from source to target.")
     ] = None,
-    since: Annotated[str | None, _option("--from", "Read the events from this date or time on.", False)] = None,
-    until: Annotated[str | None, _option("--until", "Read the events before this date or time.", False)] = None,
+    since: Annotated[str | None, _option("--from", "Read only events at or after this date or time.", False)] = None,
+    until: Annotated[str | None, _option("--until", "Read only events before this date or time.", False)] = None,
     keep_unknown: Annotated[
-        bool, _option("--keep-unknown", "Keep ends that the node table lacks as nodes of unknown profile.", False)
+        bool, _option("--keep-unknown", "Keep nodes that are only in the edge table, with unknown columns.", False)
     ] = False,
     no_flows: Annotated[
-        bool, _option("--no-flows", "Make no attributes of direction, amounts, times and kinds.", False)
+        bool,
+        _option("--no-flows", "Make no attributes from direction, amounts, times and categories of events.", False),
     ] = False,
     keep_columns: Annotated[
         list[str] | None,
-        _option("--keep-columns", "A column of the node table to take along into the results; several times.", False),
+        _option("--keep-columns", "Column of the node table to copy to the results. Repeatable.", False),
     ] = None,
     strict: Annotated[bool, _option("--strict", "Fail if any row would be skipped.", False)] = False,
 ) -> dict[str, Any]:
-    """Give the settings of the section read, None for what was not said."""
+    """Return the settings of the section read, None for what was not given."""
     return {
         "source": source,
         "target": target,
@@ -282,7 +300,7 @@ def _reading(
 
 
 def reads_tables(command: Command) -> Command:
-    """Give a command the options of reading tables; they reach it as ``read``, the settings of that section."""
+    """Return the command with the options of reading tables; it gets them as ``read``, the settings of that section."""
     options = inspect.signature(_reading, eval_str=True).parameters
     own = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
@@ -319,16 +337,8 @@ def guarded(command: Command) -> Command:
     return run  # type: ignore[return-value]
 
 
-def check_database(write_to: str | None, database: str | None) -> None:
-    """Refuse a table to write to without a database, before anything is done."""
-    if write_to is not None and database is None:
-        from oddhop.errors import SettingsError
-
-        raise SettingsError("--write-to names a table, and no database was named", "say --database postgresql://...")
-
-
 def user_name(who: str | None) -> str:
-    """Return who says so: the name that was given, or that of the user."""
+    """Return the name that was given, or that of the user of this machine."""
     import getpass
 
     from oddhop.errors import SettingsError
@@ -336,4 +346,4 @@ def user_name(who: str | None) -> str:
     try:
         return who or getpass.getuser()
     except (KeyError, OSError, ImportError):
-        raise SettingsError("who says so is not known: the user has no name here", "say --who NAME") from None
+        raise SettingsError("the user of this machine has no name", "give --who NAME") from None

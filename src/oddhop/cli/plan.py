@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from oddhop.base.durations import spoken_time
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, sized, spoken
+from oddhop.cli.console import Console, LogFormat, sized
 
 
 @o.guarded
@@ -24,7 +25,7 @@ def plan(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Read the tables and tell what a run would take, in memory and time; nothing is learned.
+    """Read the tables and estimate the memory and time of a run. Nothing is fitted.
 
     Example:
 
@@ -43,12 +44,12 @@ def plan(
         network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
     mine = chosen.of(detector)
     cost = detector_named(detector)(**mine.model_dump()).cost(Size.of(network.graph, from_tables=True))
-    typer.echo("A run would take about")
+    typer.echo("Estimated memory and time of a run:")
     for stage, need in cost.memory.items():
-        time = f", {spoken(cost.seconds[stage])}" if stage in cost.seconds else ""
+        time = f", {spoken_time(cost.seconds[stage])}" if stage in cost.seconds else ""
         typer.echo(f"  {stage:<10} {sized(need):>9}{time}")
     free = mine.max_memory or available_memory()
-    room = "" if free is None else f" of {sized(free)} that may be used"
-    whole = f"in all {spoken(sum(cost.seconds.values()))} on {mine.workers or available_workers()} threads"
-    typer.echo(f"{whole}, and {sized(max(cost.memory.values()))} at most{room}")
+    room = "" if free is None else f" of {sized(free)} available"
+    whole = f"total: {spoken_time(sum(cost.seconds.values()))} on {mine.workers or available_workers()} threads"
+    typer.echo(f"{whole}, at most {sized(max(cost.memory.values()))}{room}")
     check_memory(cost, mine.max_memory, f"{detector} on {network.graph!r}")

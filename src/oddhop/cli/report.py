@@ -16,7 +16,7 @@ def report(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write the case report of a run: one HTML file with the oddest nodes and why they are odd.
+    """Write the case report of a run: one HTML file that explains the nodes with the highest scores.
 
     Example:
 
@@ -29,4 +29,4 @@ def report(
     with console.working():
         where = named_nodes(nodes)
         path = report_again(run, explain=explain, edges=edges, nodes=where, database=database, log=console)
-    console.say("done", f"the report is in {path}", file=str(path))
+    console.say("done", f"report: {path}", file=str(path))

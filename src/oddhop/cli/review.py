@@ -9,26 +9,26 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
-SERVING = "Where it is served"
+SERVING = "Server"
 
 
 @o.guarded
 def review(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
-    who: Annotated[str | None, typer.Option("--who", help="Who answers.", show_default="the user's name")] = None,
+    who: Annotated[
+        str | None, typer.Option("--who", help="Name of the reviewer.", show_default="the user's name")
+    ] = None,
     port: Annotated[
         int,
-        typer.Option("--port", min=0, max=65535, help="0 takes a free one.", rich_help_panel=SERVING),
+        typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free port.", rich_help_panel=SERVING),
     ] = 0,
-    host: Annotated[
-        str, typer.Option("--host", help="The address to listen on.", rich_help_panel=SERVING)
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.", rich_help_panel=SERVING)] = "127.0.0.1",
     allow_remote: Annotated[
         bool,
         typer.Option(
             "--allow-remote",
-            help="Listen on an address that other machines reach. What is sent is not encrypted.",
+            help="Allow an address that other machines can reach. The connection is not encrypted.",
             rich_help_panel=SERVING,
         ),
     ] = False,
@@ -38,7 +38,7 @@ def review(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Serve the cases of a run to the browser of this machine, and take answers into a book, until Ctrl-C.
+    """Review the cases of a run in the browser and save the answers in a book of cases. Ctrl-C stops the server.
 
     Example:
 
@@ -64,5 +64,5 @@ def review(
         host=host,
         port=port,
         allow_remote=allow_remote,
-        ready=lambda address: console.say("ready", f"open {address}\nCtrl-C ends it", address=address),
+        ready=lambda address: console.say("ready", f"open {address}\npress Ctrl-C to stop", address=address),
     )

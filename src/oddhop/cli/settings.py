@@ -25,9 +25,9 @@ def gathered(
     detector: str = "odd",
     learn: Mapping[str, Any] | None = None,
 ) -> RunSettings:
-    """Join the three, the later ones on top; ``read`` and ``learn`` are the options, None for what was not said.
+    """Join the three, the later ones on top; ``read`` and ``learn`` are the options, None for what was not given.
 
-    What is learned with goes into the section of the detector.
+    Settings of learning go into the section of the detector.
 
     Examples
     --------
@@ -40,7 +40,9 @@ def gathered(
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name.strip():
-            raise SettingsError(f"--set takes name=value, got {assignment!r}", "say for example --set hcm.burn_in=200")
+            raise SettingsError(
+                f"--set takes name=value, got {assignment!r}", "write for example --set hcm.burn_in=200"
+            )
         _put(values, name.strip(), _value(text.strip()))
     for section, options in (("read", read), (detector, learn)):
         for name, value in (options or {}).items():
@@ -50,7 +52,7 @@ def gathered(
 
 
 def named_nodes(given: Sequence[str] | None) -> str | dict[str, str] | None:
-    """Give the node table, or those that --nodes names by kind as KIND=TABLE.
+    """Return the node table, or those that --nodes names by kind as KIND=TABLE.
 
     Examples
     --------
@@ -69,13 +71,13 @@ def named_nodes(given: Sequence[str] | None) -> str | dict[str, str] | None:
             if len(given) == 1:
                 return one
             raise SettingsError(
-                f"--nodes is given {len(given)} times, and {one!r} does not say of which kind its nodes are",
-                "say --nodes KIND=TABLE for each, such as --nodes account=accounts.csv",
+                f"--nodes is given {len(given)} times, and {one!r} does not name the kind of its nodes",
+                "write --nodes KIND=TABLE for each, such as --nodes account=accounts.csv",
             )
         if kind.strip() in tables:
             raise SettingsError(
                 f"--nodes names two tables of the kind {kind.strip()!r}",
-                f"name both by a pattern, such as --nodes '{kind.strip()}=parts-*.csv'",
+                f"name both with one pattern, such as --nodes '{kind.strip()}=parts-*.csv'",
             )
         tables[kind.strip()] = table
     return tables
@@ -98,7 +100,7 @@ def in_bytes(size: str | None) -> int | None:
         return int(float(number.removesuffix(unit)) * UNITS[unit])
     except (ValueError, OverflowError):
         raise SettingsError(
-            f"a size must be a number with K, M, G or T, got {size!r}", "say for example 4GiB"
+            f"a size must be a number with K, M, G or T, got {size!r}", "write for example 4GiB"
         ) from None
 
 
@@ -107,10 +109,10 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(
-            f"the settings file {str(file)!r} cannot be read: {error.strerror}", "name another"
+            f"the settings file {str(file)!r} cannot be read: {error.strerror}", "give another file"
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is none of tomllib's errors
-        raise SettingsError(f"the settings file {str(file)!r} is not TOML: {error}", "mend that line") from None
+        raise SettingsError(f"the settings file {str(file)!r} is not TOML: {error}", "correct that line") from None
 
 
 def _value(text: str) -> Any:
@@ -127,6 +129,6 @@ def _put(values: dict[str, Any], name: str, value: Any) -> None:
     for section in sections:
         inner = values.setdefault(section, {})
         if not isinstance(inner, dict):
-            raise SettingsError(f"{name} cannot be set: {section} is {inner!r}", "it must be a section")
+            raise SettingsError(f"{name} cannot be set: {section} is {inner!r}, not a section", "remove that value")
         values = inner
     values[last] = value

@@ -1,9 +1,8 @@
-"""What a command says at its end: the first of the ranking, and where the results are."""
+"""The summary of a command: the first cases of the ranking, and where the results are."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -16,20 +15,25 @@ from oddhop.runs.folder import CSV, PARQUET, REPORT
 SHOWN, MOST_SHOWN = 10, 20
 
 
-def tell(console: Console, run: Run, top: int | None, *, budgeted: bool) -> None:
-    """Say what a run found, once it is made; ``budgeted`` whether anything was to be flagged."""
+def tell(console: Console, run: Run, top: int | None, *, budgeted: bool, listed: bool = True) -> None:
+    """Print what a run found.
+
+    ``budgeted`` says whether any nodes were to be flagged, and ``listed`` whether standard output may take lists.
+    """
     if not run.made_now:
         return
-    show_top(run.result, top)
+    if listed:
+        show_top(run.result, top)
     _say_cases(console, run)
     _say_where(console, run, budgeted=budgeted)
     if run.changes is not None:
-        show_changes(run.changes)
+        if listed:
+            show_changes(run.changes)
         _say_changes(console, run.changes)
 
 
 def show_top(result: pa.Table, top: int | None) -> None:
-    """Print the oddest nodes, a row a case: as many as the budget has and twenty at most; ten without one."""
+    """Print the first cases, one row each: as many as the budget, at most twenty; ten without a budget."""
     from rich.console import Console as Terminal
     from rich.table import Table
     from rich.text import Text
@@ -39,10 +43,10 @@ def show_top(result: pa.Table, top: int | None) -> None:
     # Confirmed cases do not count against a budget: more cases may be flagged than it has.
     shown = found[: min(max(top or SHOWN, sum(row["flagged"] for row, _ in found)), MOST_SHOWN)]
     what = "cases among" if cases else "of"
-    table = Table(title=f"The {len(shown)} oddest {what} {result.num_rows:,} nodes", title_justify="left")
+    table = Table(title=f"Top {len(shown)} {what} {result.num_rows:,} nodes", title_justify="left")
     if cases:
         table.add_column("case", justify="right")
-    for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % ranks", "right")):
+    for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % rank interval", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("edges", justify="right")
     kinds = "kind" in result.column_names
@@ -50,7 +54,7 @@ def show_top(result: pa.Table, top: int | None) -> None:
         table.add_column("kind")
     book = "status" in result.column_names
     if book:
-        table.add_column("in the book")
+        table.add_column("status")
     table.add_column("flagged")
     for row, others in shown:
         table.add_row(
@@ -69,11 +73,18 @@ def show_top(result: pa.Table, top: int | None) -> None:
 
 
 def _leaders(result: pa.Table) -> list[tuple[dict[str, Any], int]]:
-    """Give the first node of every case that is not hidden, and how many more there are in it."""
+    """Return the first node of every case that is not hidden, with the kinds of the case, and how many more it has."""
     rows = result.filter(pc.is_valid(result["case"])).to_pylist()
-    sizes = Counter(row["case"] for row in rows)
-    first = {row["case"]: row for row in reversed(rows) if row.get("status") != "cleared"}
-    return [(first[case], sizes[case] - 1) for case in sorted(first)]
+    members: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        members.setdefault(row["case"], []).append(row)
+    shown = []
+    for _, nodes in sorted(members.items()):
+        listed = [row for row in nodes if row.get("status") != "cleared"]
+        if listed:
+            kinds = ", ".join(dict.fromkeys(row["kind"] for row in nodes if row.get("kind")))
+            shown.append(({**listed[0], "kind": kinds}, len(nodes) - 1))
+    return shown
 
 
 def show_changes(changes: Comparison) -> None:
@@ -86,9 +97,9 @@ def show_changes(changes: Comparison) -> None:
     for what in dict.fromkeys(changes.table["what"].to_pylist()):
         rows = changes.table.filter(pc.equal(changes.table["what"], what))
         shown = rows.slice(0, MOST_SHOWN).to_pylist()
-        first = f", the first {len(shown)}" if len(shown) < rows.num_rows else ""
+        first = f", first {len(shown)} shown" if len(shown) < rows.num_rows else ""
         table = Table(title=f"{what}: {rows.num_rows:,}{first}", title_justify="left")
-        for name in ("rank then", "now", "score then", "now"):
+        for name in ("old rank", "new rank", "old score", "new score"):
             table.add_column(name, justify="right")
         for name in ("id", "kind", "why"):
             table.add_column(name, overflow="fold")
@@ -108,27 +119,29 @@ def _say_changes(console: Console, changes: Comparison) -> None:
 
 
 def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
-    """Say where the results are and how many were flagged; ``budgeted`` whether any were asked for."""
+    """Say where the results are and how many nodes were flagged; ``budgeted`` says whether any were to be flagged."""
     folder, figures = run.folder, run.figures
     unjudged = figures["rows"] - figures["judged"]
     if unjudged:
-        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not judged", count=unjudged)
+        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not scored", count=unjudged)
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
-        console.say("quoted", f"{count:,} ids that a spreadsheet would run are quoted in {CSV}", count=count)
+        console.say(
+            "quoted", f"{count:,} ids that a spreadsheet would run as a formula are quoted in {CSV}", count=count
+        )
     if figures.get("ending"):
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
-        flagged = f"{figures['flagged']:,} nodes flagged, with a score above {figures['threshold']:.4g}"
+        flagged = f"{figures['flagged']:,} nodes flagged (score above {figures['threshold']:.4g})"
         flagged += _cases_of(run.result)
     elif budgeted:
-        flagged = "nothing is flagged: no head of the ranking fits the budget, or the first nodes tie across it"
+        flagged = "no nodes flagged: the nodes at the cut-off have equal scores, or too many are expected by chance"
     else:
-        flagged = "nothing is flagged without a budget: say --top K, or --max-chance 0.1"
-    report = f"\nto read and hand on: {folder / REPORT}" if (folder / REPORT).exists() else ""
-    csv = f" and {folder / CSV}" if (folder / CSV).exists() else ", a folder of files in the order of the ranks"
+        flagged = "no nodes flagged: give --top K or --max-chance 0.1 to flag nodes"
+    report = f"\nreport: {folder / REPORT}" if (folder / REPORT).exists() else ""
+    csv = f" and {folder / CSV}" if (folder / CSV).exists() else " (a folder of files in the order of the ranks)"
     told = {name: value for name, value in figures.items() if name not in ("threshold", "ending")}
-    console.say("done", f"{flagged}\nresults in {folder / PARQUET}{csv}{report}", folder=str(folder), **told)
+    console.say("done", f"{flagged}\nresults: {folder / PARQUET}{csv}{report}", folder=str(folder), **told)
 
 
 def _say_cases(console: Console, run: Run) -> None:
@@ -139,7 +152,7 @@ def _say_cases(console: Console, run: Run) -> None:
     shown = [f"{count:,} {status}" for status, count in counts.items() if status != "cleared"]
     hidden = counts.get("cleared", 0)
     are = "case is" if hidden == 1 else "cases are"
-    away = f"; {hidden:,} cleared {are} not shown: little has changed since" if hidden else ""
+    away = f"; {hidden:,} cleared {are} hidden because little has changed since the verdict" if hidden else ""
     console.say("cases", f"cases: {', '.join(shown) or 'none'}{away}", **counts)
 
 

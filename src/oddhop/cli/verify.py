@@ -1,4 +1,4 @@
-"""``oddhop verify``: whether a file, a run or a network on disk is as it was written."""
+"""``oddhop verify``: check a file, a run or a network on disk against its checksums."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from oddhop.cli.console import LogFormat, echo, sized
 def verify(
     path: Annotated[
         Path,
-        typer.Argument(help="A model file, the folder of a run, or one made by oddhop ingest.", show_default=False),
+        typer.Argument(help="Model file, folder of a run, or folder made by oddhop ingest.", show_default=False),
     ],
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Check a model file, a run or a network on disk against the sha256 of every part, and say what it is.
+    """Check a model file, a run or a network on disk against the sha256 of every part, and describe it.
 
     Example:
 
@@ -41,9 +41,9 @@ def _verify_model(path: Path) -> None:
 
     detector = load(path)
     model = detector.model_
-    columns = "not told" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
+    columns = "unknown" if model.encoding is None else ", ".join(one.name for one in model.encoding.columns)
     kind = type(detector).__name__
-    echo(f"{path} is whole: a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
+    echo(f"{path}: ok, a model of {kind} by oddhop {model.version}, {sized(path.stat().st_size)}")
     echo(f"  seed {model.seed}, columns: {columns}")
     echo(f"  fitted on the network {model.fingerprint[:16]}...")
 
@@ -52,7 +52,7 @@ def _verify_network(folder: Path) -> None:
     from oddhop.graph.disk import open_stored, verify_stored
 
     for file in verify_stored(folder):
-        echo(f"{file} is whole")
+        echo(f"{file}: ok")
     manifest = open_stored(folder).manifest
     echo(f"  ingest by oddhop {manifest.oddhop}: {manifest.nodes:,} nodes, {manifest.edges:,} edges")
 
@@ -65,14 +65,14 @@ def _verify_run(folder: Path) -> None:
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunFolderError(
-            f"{folder} holds no complete run: it has no manifest", "end it with oddhop detect --resume"
+            f"{folder} has no complete run: manifest.json is missing", "complete it with oddhop detect --resume"
         )
     for name, expected in manifest["files"].items():
         file = folder / name
         if not file.is_file():
-            raise RunFolderError(f"{file} is gone", "take it from a copy or run again")
+            raise RunFolderError(f"{file} is missing", "restore it from a copy or run again")
         if file_entry(file).sha256 != expected:
-            raise RunFolderError(f"{file} was changed after the run", "take it from a copy or run again")
-        echo(f"{file} is whole")
+            raise RunFolderError(f"{file} was changed after the run", "restore it from a copy or run again")
+        echo(f"{file}: ok")
     data = manifest["data"]
     echo(f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges")

@@ -11,19 +11,21 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.base.notebook import shown_progress
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.base.settings import checked
 from oddhop.detector.contract import DetectorParts, FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
-from oddhop.detector.fit_folder import begun
+from oddhop.detector.estimator import Estimator, check_is_fitted
+from oddhop.detector.fit_folder import begun, check_judged
 from oddhop.detector.flagging import budget, threshold
+from oddhop.detector.frames import pandas_frame, polars_frame
 from oddhop.detector.model_file import ROLES, Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
+from oddhop.detector.shown import fitted_html, loaded_html, new_html
 from oddhop.errors import NothingToLearnError, SettingsError
 from oddhop.explain.audit import Finding, audit_ranking
 from oddhop.explain.explanation import Baseline, Explanation, alert_line
@@ -35,8 +37,8 @@ from oddhop.version import __version__
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
 
 
-class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore[misc]
-    """Base of the detectors; what a detector adds to it is in :class:`~oddhop.detector.contract.DetectorParts`.
+class GraphDetector(Estimator, DetectorParts):
+    """Base class of the detectors; a detector adds :class:`~oddhop.detector.contract.DetectorParts`.
 
     Attributes
     ----------
@@ -67,7 +69,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         nodes: Any = None,
         run_folder: str | os.PathLike[str] | None = None,
         resume: bool = False,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> Self:
         """Learn from a network and score its nodes.
 
@@ -78,14 +80,21 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         nodes : the node table. Both tables may be paths, or pandas, Polars or Arrow frames, see
             :func:`oddhop.read_network`.
         run_folder : where checkpoints are kept; a killed fit goes on with ``resume=True`` to the same bits.
-        progress : called with (stage, done, total).
+        progress : called with (stage, done, total). Left out, a fit of more than two seconds shows a bar in a
+            notebook, and nothing elsewhere.
         """
+        with shown_progress(progress) as tell:
+            return self._fit(network, nodes, run_folder, resume, tell)
+
+    def _fit(
+        self, network: Any, nodes: Any, run_folder: str | os.PathLike[str] | None, resume: bool, progress: Progress
+    ) -> Self:
         settings = self.settings()
         taken = as_network(network, nodes, progress=progress)
         graph = taken.graph
         if graph.edge_count == 0:
-            raise NothingToLearnError(f"{graph!r} has no edges", "give at least one: nodes are judged by their edges")
-        self._check_judged(graph)
+            raise NothingToLearnError(f"{graph!r} has no edges", "give at least one edge")
+        check_judged(graph.kinds, graph.indptr)
         self._check_memory(graph, settings, in_folder=run_folder is not None)
         workers = settings.workers or available_workers()
         with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
@@ -106,11 +115,11 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         resume: bool = False,  # noqa: ARG002
         progress: Progress = silent,  # noqa: ARG002
     ) -> Self:
-        """Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network."""
+        """Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory."""
         raise SettingsError(f"{self.name} does not run over partitions", "use hcm, or fit on one machine")
 
     def flagging(self, *, top_k: int | None = None, max_chance: float | None = None) -> Self:
-        """Return a fitted copy that flags so many nodes of every network that it ranks, instead of by its threshold.
+        """Return a fitted copy that flags this many nodes of each network, instead of using its threshold.
 
         The threshold of the copy is then that of the network that it ranked last.
 
@@ -134,7 +143,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         return other
 
     def flag_above(self, line: float) -> None:
-        """Flag the nodes that score above ``line`` from now on; the model is saved with it."""
+        """Set the threshold to ``line``; it is saved with the model."""
         check_is_fitted(self, "threshold_")
         self.threshold_, self.offset_ = line, -line
         self.model_ = replace(self.model_, threshold=line)
@@ -143,15 +152,43 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")
         taken = self._read(network, nodes, progress)
-        self._check_judged(taken.graph)
+        check_judged(taken.graph.kinds, taken.graph.indptr)
         self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
         if self.flags_anew_:
             self.model_ = replace(self.model_, threshold=self._flag(judgement, self.model_.settings))
         return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
 
+    def to_pandas(self) -> Any:
+        """Return ``result_`` as a pandas frame, with the columns that :func:`oddhop.read_network` kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> Odd(random_state=0).fit(graph).to_pandas()["rank"].head(3).tolist()
+        [1, 2, 3]
+        """
+        return pandas_frame(self._result_with_kept())
+
+    def to_polars(self) -> Any:
+        """Return ``result_`` as a Polars frame, with the columns that :func:`oddhop.read_network` kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> Odd(random_state=0).fit(graph).to_polars()["rank"].head(3).to_list()
+        [1, 2, 3]
+        """
+        return polars_frame(self._result_with_kept())
+
     def score_samples(self, network: Any) -> Floats:
-        """Return minus the anomaly score of every node, scikit-learn's direction: low is odd."""
+        """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous."""
         check_is_fitted(self, "threshold_")
         graph = as_network(network).graph
         self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
@@ -164,6 +201,8 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
 
         With no threshold (contamination="auto" and no top_k) every node is infinitely far from it.
         """
+        if self.flags_anew_:
+            self.rank(network)  # which sets the threshold for this network
         return self.score_samples(network) - self.offset_
 
     def predict(self, network: Any) -> Ints:
@@ -188,28 +227,29 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         ----------
         ids : the id of a node, or several.
         network : the network; left out, the one that was fitted.
-        result : the table that ranks it; left out, ``result_``, or made anew for another network.
+        result : the table that ranks it. By default ``result_``, or a new table for another network.
         """
         network, result = self._ranked(network, result)
-        one = isinstance(ids, str | bytes) or not isinstance(ids, Sequence | np.ndarray | pa.Array | pa.ChunkedArray)
+        several = isinstance(ids, Sequence | np.ndarray | pa.Array | pa.ChunkedArray) or hasattr(ids, "to_numpy")
+        one = isinstance(ids, str | bytes) or not several
         found = list(self.explain_nodes(network, result, network.numbers([ids] if one else ids), progress=progress))
         return found[0] if one else found
 
     def explain_nodes(
         self, network: Network, result: pa.Table, nodes: Ints, *, progress: Progress = silent
     ) -> Iterator[Explanation]:
-        """Explain nodes by their numbers, one after the other, so that a thousand need not be held at once."""
+        """Explain nodes by their numbers, one after the other, to save memory."""
         workers = self.get_params().get("workers") or self.model_.settings.workers or available_workers()
         return self._explain(network, nodes, self.baseline(result), workers, progress)
 
     def baseline(self, result: pa.Table) -> Baseline:
-        """Return what is usual in a result of this detector, and the score from which on a node is an alert."""
+        """Return what is typical in a result of this detector, and the alert threshold."""
         judged = result.filter(result["judged"])
         line = alert_line(judged["score"].to_numpy(), self.threshold_, self._top(result))
         return self._baseline(judged, line)
 
     def audit(self, network: Any = None, result: pa.Table | None = None) -> tuple[Finding, ...]:
-        """Compare a ranking with trivial ones, and say how far it can be trusted."""
+        """Compare a ranking with trivial ones, and return how far it can be trusted."""
         network, result = self._ranked(network, result)
         graph, order = network.graph, np.argsort(network.numbers(result["id"]))
         score, judged = (result[name].to_numpy(zero_copy_only=False)[order] for name in ("score", "judged"))
@@ -218,7 +258,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         return audit_ranking(graph, self._prepared(graph), score, judged, own)
 
     def ending(self, result: pa.Table | None = None) -> Finding | None:
-        """Return where the list of a result ends: how many nodes stand out; None where the detector cannot say.
+        """Return how many nodes of a result stand out; None if the detector does not know.
 
         Examples
         --------
@@ -233,7 +273,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         return self._ending(self.result_ if result is None else result)
 
     def features(self, network: Any = None) -> pa.Table:
-        """Return figures of every node that a learner may use: a table with ``id`` and one column a figure.
+        """Return the features of every node for a learner: a table with ``id`` and one column for each feature.
 
         Examples
         --------
@@ -258,7 +298,7 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         return replace(cost, seconds=self._seconds(size, settings, workers))
 
     def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
-        """Write the fitted model to a file, safe to load from anywhere: no code, every part checked.
+        """Write the fitted model to a file. The file has no code, and every part has a checksum.
 
         The file says how the columns of a table become the attributes, where the network came from tables, so that
         later tables are read alike. ``encoding`` says so for a network made of arrays.
@@ -291,11 +331,18 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         detector.threshold_, detector.offset_ = model.threshold, -model.threshold
         return detector
 
+    def _repr_html_(self) -> str:
+        if "model_" not in vars(self):
+            return new_html(repr(self))
+        if "result_" not in vars(self):
+            return loaded_html(repr(self), self.model_)
+        return fitted_html(repr(self), self.model_, self.result_, self.ending())
+
     def __getattr__(self, name: str) -> Any:
         if name in OF_THE_FIT and "model_" in vars(self):
             raise AttributeError(
-                f"a {type(self).__name__} that was loaded from a file has no {name}: a model file does not hold the "
-                "network it was fitted on; call rank(network) for the table of a network"
+                f"a {type(self).__name__} loaded from a file has no {name}, because a model file has no network; "
+                "call rank(network) for the results of a network"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -319,16 +366,6 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
         self.result_ = result_table(ids, degrees, judgement, line)
         self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding, roles or {})
 
-    @staticmethod
-    def _check_judged(graph: Graph) -> None:
-        """Refuse a network in which no node of the judged kind has an edge."""
-        if graph.kinds is not None and not graph.degrees[graph.judged].any():
-            name = graph.kinds.names[graph.kinds.judged]
-            raise NothingToLearnError(
-                f"no edge joins a node of kind {name!r}, which is judged",
-                "judge another kind, or see whether edges tell the kinds of their ends rightly",
-            )
-
     def _flag(self, judgement: Judgement, settings: Any) -> float:
         """Set the threshold so that as many nodes are flagged as the settings say."""
         head = judgement.ranking.top if judgement.head is None else judgement.head
@@ -351,6 +388,11 @@ class GraphDetector(OutlierMixin, BaseEstimator, DetectorParts):  # type: ignore
             return self.network_, self.result_ if result is None else result
         taken = as_network(network)
         return taken, self.rank(taken) if result is None else result
+
+    def _result_with_kept(self) -> pa.Table:
+        check_is_fitted(self, "threshold_")
+        # A fit over partitions holds no network.
+        return self.network_.with_kept(self.result_) if "network_" in vars(self) else self.result_
 
     def _top(self, result: pa.Table) -> int:
         return budget(self.model_.settings, pc.sum(result["judged"]).as_py() or 0)

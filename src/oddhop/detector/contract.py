@@ -46,7 +46,7 @@ class FitRun:
 
 
 class DetectorParts(ABC):
-    """The part of a detector that is its own; :class:`~oddhop.detector.base.GraphDetector` makes the rest of it.
+    """The methods that each detector implements; :class:`~oddhop.detector.base.GraphDetector` has the others.
 
     Attributes
     ----------
@@ -94,9 +94,11 @@ class DetectorParts(ABC):
         return Baseline(line, 1.0, 0.0)
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        """Return what is to be said of a ranking beyond how it compares with trivial ones."""
+        """Return the findings about a ranking beyond the comparison with trivial ones."""
         return (
-            agreement(result, top, self.guide.repeated, "the ranking is unsure. Read the rank ranges before you act."),
+            agreement(
+                result, top, self.guide.repeated, "The ranking is uncertain: read the rank intervals before you act."
+            ),
         )
 
     def _ending(self, result: pa.Table) -> Finding | None:

@@ -17,14 +17,15 @@ TABLES_EVENT = 300  # placed and sorted by DuckDB, and held once more while the 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a network is.
+    """The size of a network.
 
     Attributes
     ----------
     nodes, edges, attributes : the counts.
     values : how many attribute values are stored, where the network is read from tables first; else None.
-    mapped : whether the network lies on disk and may stay there; one with several kinds of nodes may not.
+    mapped : whether the network lies on disk and may stay there.
     events : how many events it has.
+    kinds : whether it has several kinds of nodes.
     """
 
     nodes: int
@@ -33,24 +34,25 @@ class Size:
     values: int | None = None
     mapped: bool = False
     events: int = 0
+    kinds: bool = False
 
     @classmethod
     def of(cls, graph: Graph, *, from_tables: bool = False) -> Size:
         """Return the size of a graph; ``from_tables`` counts what reading its tables takes as well."""
         values = graph.value_count if from_tables and not graph.mapped else None
         events = 0 if graph.events is None else graph.events.event_count
-        stays = graph.mapped and graph.kinds is None
-        return cls(graph.node_count, graph.edge_count, graph.attribute_count, values, stays, events)
+        counts = graph.node_count, graph.edge_count, graph.attribute_count
+        return cls(*counts, values, graph.mapped, events, kinds=graph.kinds is not None)
 
     @property
     def reading(self) -> int:
-        """Bytes that reading the tables takes."""
+        """The memory for reading the tables, in bytes."""
         return 0 if self.values is None else TABLES_BASE + TABLES_VALUE * self.values + TABLES_EVENT * self.events
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a fit takes.
+    """The memory and time of a fit.
 
     Attributes
     ----------
@@ -65,15 +67,15 @@ class Cost:
 
 
 def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
-    """Refuse what would not fit into memory, before it begins.
+    """Raise an error if a fit needs more memory than is available.
 
     Examples
     --------
     >>> from oddhop.detector.cost import Cost, check_memory
     >>> check_memory(Cost({"scoring": 3 * 2**30}), 2**30, "HCM on a large network")
     Traceback (most recent call last):
-    oddhop.errors.MemoryBudgetError: HCM on a large network would take about 3.0 GiB for scoring, and 1.0 GiB may be
-    used; raise max_memory
+    oddhop.errors.MemoryBudgetError: HCM on a large network needs about 3.0 GiB for scoring, and 1.0 GiB are
+    available; raise max_memory
     """
     limit = max_memory or available_memory()
     stage = max(cost.memory, key=lambda name: cost.memory[name])
@@ -82,14 +84,14 @@ def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
         return
     leaner = f"try {cost.leaner[stage]}, or " if stage in cost.leaner else ""
     raise MemoryBudgetError(
-        f"{what} would take about {need / 2**30:.1f} GiB for {stage}, and {limit / 2**30:.1f} GiB may be used",
+        f"{what} needs about {need / 2**30:.1f} GiB for {stage}, and {limit / 2**30:.1f} GiB are available",
         f"{leaner}raise max_memory",
         command=f"{leaner.replace('workers=1', '--workers 1')}raise --max-memory",
     )
 
 
 def available_memory() -> int | None:
-    """Return the bytes that may still be taken, by the kernel and the control group; None if neither tells."""
+    """Return the bytes that may still be taken, by the kernel and the control group; None if neither is known."""
     limits = []
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())

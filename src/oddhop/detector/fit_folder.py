@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from oddhop.base.arrays import Ints
 from oddhop.base.checkpoints import RunFolder, open_run, recorded
 from oddhop.detector.settings import DO_NOT_IDENTIFY_A_RUN, DetectorSettings
 from oddhop.errors import NothingToLearnError, RunFolderError
 from oddhop.graph.disk import Stored
+from oddhop.graph.kinds import NodeKinds
 from oddhop.version import __version__
 
 
@@ -24,7 +26,7 @@ def begun(
     *,
     resume: bool,
 ) -> Iterator[tuple[int, RunFolder | None]]:
-    """Give the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with.
+    """Return the seed of a fit, and its folder where it has one; a resumed fit takes the seed it began with.
 
     ``data`` is what the network is known by, such as its fingerprint.
     """
@@ -32,7 +34,9 @@ def begun(
     if seed is None:
         seed = recorded(run_folder, "seed") if run_folder is not None and resume else None
         if seed is not None and (type(seed) is not int or seed < 0):
-            raise RunFolderError(f"{run_folder} has a manifest with the seed {seed!r}", "start anew in another folder")
+            raise RunFolderError(
+                f"{run_folder} has a manifest with a seed that is not valid, {seed!r}", "start again in another folder"
+            )
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     identity = {
@@ -53,8 +57,21 @@ def begun_on_disk(
     """Begin a fit over the partitions of a network on disk, which is known by its files; refuse one without edges."""
     manifest = stored.manifest
     if not manifest.edges:
-        raise NothingToLearnError(f"{stored.folder} has no edges", "give at least one: nodes are judged by their edges")
+        raise NothingToLearnError(f"{stored.folder} has no edges", "give at least one edge")
+    check_judged(manifest.node_kinds, stored.rows("indptr"))
     files = {name: entry.sha256 for name, entry in sorted(manifest.files.items())}
     with begun(settings, {"files": files, "sharded": True}, run_folder, resume=resume) as (seed, folder):
         assert folder is not None  # noqa: S101 - there is one where one was asked for
         yield seed, folder
+
+
+def check_judged(kinds: NodeKinds | None, indptr: Ints) -> None:
+    """Raise an error for a network in which no node of the judged kind has an edge."""
+    if kinds is None:
+        return
+    judged = kinds.nodes(kinds.judged)
+    if indptr[judged.start] == indptr[judged.stop]:
+        raise NothingToLearnError(
+            f"no edge connects a node of the kind {kinds.names[kinds.judged]!r}, which is to be judged",
+            "judge another kind, or check the kinds of the sources and targets",
+        )

@@ -84,7 +84,7 @@ def read_parts(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}", "give the path of a model file") from None
     arrays, info = unpack_arrays(content, str(path))
     if not isinstance(info, dict) or not isinstance(info.get("kind"), str):
-        raise ModelFileError(f"{path} does not say what model it holds", "give the path of a model file")
+        raise ModelFileError(f"{path} does not name the model in it", "give the path of a model file")
     return arrays, info
 
 
@@ -102,7 +102,7 @@ def load_model(
     arrays, info = read_parts(path)
     if info.get("kind") != detector or info.get("schema") != schema:
         raise ModelFileError(
-            f"{path} holds {info.get('kind')!r} of schema {info.get('schema')!r}, "
+            f"{path} has {info.get('kind')!r} of schema {info.get('schema')!r}, "
             f"expected {detector!r} of schema {schema}",
             "load it with the detector and the oddhop that wrote it, or fit again",
         )

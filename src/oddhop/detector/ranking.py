@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
@@ -40,7 +40,7 @@ class Ranking:
     Attributes
     ----------
     score : high is odd.
-    rank : 1 is the oddest; ties take the order of the nodes.
+    rank : 1 is the highest score; ties take the order of the nodes.
     low, high : the 90 % interval of the rank in a fresh run.
     top_probability : the probability that a fresh run puts the node among its first ``top``.
     std : the standard deviation of a fresh run's score about ours.
@@ -98,7 +98,7 @@ def rank_scores(
 def _by_rank(
     score: Floats, replicates: Floats | Sequence[Floats], judged: Bools, inflation: float
 ) -> tuple[Ints, Ints]:
-    """Give the interval of the rank by the variance of its logit between replicates; 0 for nodes not judged."""
+    """Return the interval of the rank by the variance of its logit between replicates; 0 for nodes not judged."""
     seen = score[judged]
     count = seen.size
     order = np.argsort(seen, kind="stable")
@@ -113,7 +113,7 @@ def _by_rank(
         variance[span] = _places(doubled[1:, span], count).var(axis=0, ddof=1)
     freedom = join_similar(variance, len(replicates) - 1, order, nearby=_nearby, pooled=RANK_FREEDOM)
     del order
-    factor = stats.t.ppf(0.5 + LEVEL / 2, freedom)
+    factor = special.stdtrit(freedom, 0.5 + LEVEL / 2)
     low, high = np.zeros((2, judged.size), dtype=np.int64)
     done = 0
     for whole in spans(judged.size):
@@ -127,13 +127,13 @@ def _by_rank(
 
 
 def _places(doubled: Ints, count: int) -> Floats:
-    """Give minus the logit of the rank among so many nodes, from twice the rank; high is odd."""
+    """Return minus the logit of the rank among so many nodes, from twice the rank; high is odd."""
     ranks = doubled / 2
     return np.asarray(np.log((count + 1 - ranks) / ranks))
 
 
 def _nearby(position: Ints, count: int) -> Ints:
-    """Give how many nodes to either side are of similar rank: fewer towards both ends."""
+    """Return how many nodes to either side are of similar rank: fewer towards both ends."""
     return np.asarray(np.clip(np.minimum(position, count - 1 - position) // 2, FEWEST_NEARBY, max(count // 20, 1)))
 
 
@@ -156,7 +156,7 @@ def ranked(score: Floats, centre: Floats, std: Floats, unit: float, freedom: int
     nodes = score.size
     order, ladder = np.argsort(-score, kind="stable"), np.sort(centre)
     rank, low, high = (np.empty(nodes, dtype=np.int64) for _ in range(3))
-    factor = stats.t.ppf(0.5 + LEVEL / 2, freedom)
+    factor = special.stdtrit(freedom, 0.5 + LEVEL / 2)
     for span in spans(nodes):
         here = order[span]  # neighbours by score look up neighbouring steps of the ladder
         middle, half, ours = centre[here], factor * std[here], np.arange(span.start + 1, span.stop + 1)
@@ -188,7 +188,7 @@ class Aligned:
     unit: float
 
     def block(self, span: slice) -> Floats:
-        """Give the replicates of some nodes, (replicates, nodes)."""
+        """Return the replicates of some nodes, (replicates, nodes)."""
         aligned = np.asarray((self.replicates(span) - self.mean) / self.spread)
         if self.floor is not None:
             aligned[:, ~self.judged[span]] = self.floor
@@ -240,7 +240,7 @@ def spans(nodes: int) -> Iterator[slice]:
 
 
 def ascending(centre: Floats, judged: Bools) -> Ints:
-    """Give the judged nodes from low to high.
+    """Return the judged nodes from low to high.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def join_similar(
 
 
 def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, top: int) -> Floats:
-    """Give the chance of being over a bar that is set so that ``top`` nodes are expected over it."""
+    """Return the chance of being over a bar that is set so that ``top`` nodes are expected over it."""
     chance = np.zeros(centre.size)
     if top >= np.count_nonzero(judged):
         chance[judged] = 1.0
@@ -311,7 +311,7 @@ def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, t
 
 
 def _student(t: Floats, freedom: int) -> Floats:
-    """Give the probability that Student's t is below some numbers, to 1e-15.
+    """Return the probability that Student's t is below some numbers, to 1e-15.
 
     A sum of few terms does where freedom is whole (Abramowitz and Stegun, 26.7.3 and 26.7.4), thirty times as fast as
     ``scipy.special.stdtr``, which has the digits of small probabilities as well.
@@ -334,5 +334,5 @@ def check_finite(scores: Floats) -> None:
     if wrong:
         raise GraphError(
             f"{wrong} of {scores.size} scores are not finite: the model does not fit this network",
-            "look for attributes of another unit, or fit again",
+            "check the units of the attributes, or fit again",
         )

@@ -28,8 +28,8 @@ class Entry:
 
 
 DETECTORS: dict[str, Entry] = {
-    "odd": Entry("oddhop.odd.detector:Odd", "oddhop.odd.settings:OddSettings", summary="our own; nothing is trained"),
-    "hcm": Entry("oddhop.hcm.detector:HCM", "oddhop.hcm.settings:HCMSettings", "hcm", "the paper's; needs torch"),
+    "odd": Entry("oddhop.odd.detector:Odd", "oddhop.odd.settings:OddSettings", summary="our own, no training"),
+    "hcm": Entry("oddhop.hcm.detector:HCM", "oddhop.hcm.settings:HCMSettings", "hcm", "of the HCM paper, needs torch"),
 }
 
 
@@ -79,13 +79,13 @@ def load(path: str | os.PathLike[str]) -> GraphDetector:
     kind = read_parts(path)[1].get("kind")
     if kind == "feedback":  # Feedback is no detector: what a detector is asked for, such as its model, it does not have
         raise ModelFileError(
-            f"{path} holds a detector with the answers it learned from, and not a detector alone",
+            f"{path} has a detector and the answers that it learned from",
             "read it with oddhop.feedback.Feedback.load",
             command="give the model.oddhop of the run, and the answers with --answers",
         )
     if kind not in DETECTORS:
         raise ModelFileError(
-            f"{path} is a model of {kind!r}, and known are {', '.join(DETECTORS)}",
+            f"{path} is a model of {kind!r}, and the known detectors are {', '.join(DETECTORS)}",
             "load it with the oddhop that wrote it, or fit again",
         )
     return detector_named(kind).load(path)

@@ -21,7 +21,7 @@ class DetectorSettings(Settings):
     random_state : the seed, or None for a fresh one.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that would take more is refused. None takes what is free.
+    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
     """
 
     random_state: int | None = Field(None, ge=0)
@@ -35,7 +35,7 @@ class DetectorSettings(Settings):
         if isinstance(self.contamination, float) and not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination must be 'auto' or in (0, 0.5], got {self.contamination}")
         if self.contamination != "auto" and self.top_k is not None:
-            raise ValueError("give contamination or top_k, not both: each says how many nodes to flag")
+            raise ValueError("give contamination or top_k, not both: each sets how many nodes to flag")
         return self
 
     @property

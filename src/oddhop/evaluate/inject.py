@@ -38,7 +38,7 @@ MOST_ALONE = 0.2  # of the nodes; the ROC-AUC of the degree is then .6
 
 @dataclass(frozen=True, eq=False)
 class Injected:
-    """A network with anomalies put in.
+    """A network with injected anomalies.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def inject(
     candidates: int = 50,
     scheme: Scheme = "dominant",
 ) -> Injected:
-    """Wire ``cliques`` groups of ``clique_size`` nodes together, and give as many others foreign attributes.
+    """Inject ``cliques`` cliques of ``clique_size`` nodes, and copy foreign attributes to as many other nodes.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def inject(
     usable = np.flatnonzero(graph.degrees > 0) if scheme == "leak-controlled" else np.arange(graph.node_count)
     if clique_size < 2 or cliques < 1 or candidates < 1 or 2 * size > usable.size:
         raise SettingsError(
-            f"{cliques} cliques of {clique_size} and as many nodes with foreign attributes, the farthest of "
-            f"{candidates} each, cannot be put into {usable.size} nodes",
+            f"{cliques} cliques of {clique_size} nodes, as many nodes with copied attributes and {candidates} "
+            f"candidates do not fit into {usable.size} nodes",
             "ask for fewer, of at least 2",
         )
     if graph.node_count - usable.size > MOST_ALONE * graph.node_count:
         raise GraphError(
-            f"{graph.node_count - usable.size} of {graph.node_count} nodes have no edge, so that the degree would tell "
-            "what was injected",
-            "leave them out, or take the scheme 'dominant'",
+            f"{graph.node_count - usable.size} of {graph.node_count} nodes have no edge, so the degree would reveal "
+            "the injected nodes",
+            "remove them, or use the scheme 'dominant'",
         )
     rng = np.random.default_rng(random_state)
     chosen = usable[rng.permutation(usable.size)[: 2 * size]]
@@ -120,7 +120,7 @@ def inject(
 
 
 def _farthest_drawn(x: Attributes, targets: Ints, candidates: int, rng: np.random.Generator) -> Ints:
-    """Give the farthest of some random nodes for every target."""
+    """Return the farthest of some random nodes for every target."""
     squares = _lengths(x) ** 2
     nodes = int(x.shape[0])
     farthest = np.empty(targets.size, dtype=np.int64)
@@ -144,7 +144,7 @@ def _farthest_alike(x: Attributes, targets: Ints, candidates: int, rng: np.rando
 
 
 def _nearest(apart: Floats, count: int, rng: np.random.Generator) -> Ints:
-    """Give the nearest nodes. Lot decides among equals, or many targets would take from the same few."""
+    """Return the nearest nodes. Lot decides among equals, or many targets would take from the same few."""
     if count >= apart.size:
         return np.arange(apart.size)
     last = np.partition(apart, count - 1)[count - 1]

@@ -13,7 +13,7 @@ RESAMPLES = 200
 
 
 def roc_auc(anomalous: Bools, scores: Floats) -> tuple[float, float]:
-    """Give the ROC-AUC and its standard error over the nodes (DeLong 1988).
+    """Return the ROC-AUC and its standard error over the nodes (DeLong 1988).
 
     Examples
     --------
@@ -33,7 +33,7 @@ def roc_auc(anomalous: Bools, scores: Floats) -> tuple[float, float]:
 
 
 def average_precision(anomalous: Bools, scores: Floats, *, seed: int = 0) -> tuple[float, float]:
-    """Give the average precision and its standard error over the nodes (bootstrap, both kinds resampled apart)."""
+    """Return the average precision and its standard error over the nodes (bootstrap, both kinds resampled apart)."""
     rng = np.random.default_rng(seed)
     odd, plain = scores[anomalous], scores[~anomalous]
     labels = np.repeat([True, False], [odd.size, plain.size])
@@ -55,7 +55,7 @@ def _average_precision(anomalous: Bools, scores: Floats) -> float:
 def figures(
     scores: Floats, anomalous: Bools, structural: Bools | None = None, contextual: Bools | None = None
 ) -> dict[str, Any]:
-    """Give all figures of one score; a kind is told from the normal nodes, the other kind left out.
+    """Return all figures of one score; a kind is compared with the normal nodes, without the other kind.
 
     Examples
     --------

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from oddhop.explain.explanation import Explanation
 
-TOGETHER = ("clique", "cycle")  # the kinds of oddness that several nodes share
+TOGETHER = ("clique", "cycle")  # the kinds of anomaly that several nodes share
 
 
 def case_numbers(explanations: Sequence[Explanation]) -> list[int]:
-    """Give numbers to the cases of some nodes, from 1 on in their order: the members of a clique or a cycle share one.
+    """Return the numbers of the cases of some nodes, from 1 on; the members of a clique or a cycle share a number.
 
-    Two nodes belong together if both are odd as a clique or by a cycle, and one names the other as a member.
+    Two nodes belong together if the kind of both is clique or cycle, and one names the other as a member.
 
     Examples
     --------

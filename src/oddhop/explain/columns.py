@@ -100,14 +100,14 @@ class Columns:
         return np.repeat(np.arange(len(self.spans)), [one.stop - one.start for one in self.spans])
 
     def rows(self, nodes: Ints, span: ColumnSpan | None = None) -> Floats:
-        """Give the attributes of some nodes, dense, all of them or those of one column."""
+        """Return the attributes of some nodes, dense, all of them or those of one column."""
         rows = self.graph.attributes[nodes]
         if span is not None:
             rows = rows[:, span.start : span.stop]
         return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
     def typical(self, nodes: Ints) -> Floats:
-        """Give the values that stand for some nodes: medians of numbers, the commonest of all else."""
+        """Return the values that stand for some nodes: medians of numbers, the commonest of all else."""
         if self.encoding is None and is_sparse(self.graph.attributes):
             # A median is not zero only where at least half of the values are not.
             few = self.graph.attributes[nodes]
@@ -138,7 +138,7 @@ class Columns:
         """Say the value of one node."""
         if self.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
             value = self.originals.column(span.name)[node].as_py()
-            return "missing" if value is None else shortened(str(value))
+            return "unknown" if value is None else shortened(str(value))
         return self.say(span, self.rows(np.array([node]), span)[0])
 
     def usual(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
@@ -153,8 +153,14 @@ class Columns:
             return self._usual_words(span, node, nodes)
         if encoder is None and self._is_flag(span):
             return f"{int(rows.sum()):,} of {len(rows):,} have it"
-        low, middle, high = (self.say(span, np.quantile(rows, q, axis=0, method="nearest")) for q in (0, 0.5, 1))
-        return middle if low == high else f"{middle}, from {low} to {high}"
+        known = rows[rows[:, -1] < 0.5] if encoder is not None and encoder.mark else rows
+        unknown = len(rows) - len(known)
+        if not len(known):
+            return f"{unknown:,} unknown"
+        low, middle, high = (self.say(span, np.quantile(known, q, axis=0, method="nearest")) for q in (0, 0.5, 1))
+        more = [f"{low} to {high}"] * (low != high) + [f"{unknown:,} unknown"] * (unknown > 0)
+        beside = f" ({', '.join(more)})" if more else ""
+        return f"{'median ' * (low != high)}{middle}{beside}"
 
     def elsewhere(self, span: ColumnSpan, node: int) -> str:
         """Say how the value of a node stands in the whole network."""
@@ -185,10 +191,10 @@ class Columns:
                 return "yes" if values[0] >= 0.5 else "no"
             return f"{values[0]:.4g}"
         if encoder.mark and values[-1] >= 0.5:
-            return "missing"
+            return "unknown"
         if isinstance(encoder, CategoryColumn):
             place = int(np.argmax(values))
-            return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare one"
+            return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare value"
         if isinstance(encoder, TextColumn):
             return "like those of its neighbours"
         if isinstance(encoder, FlowNumber):
@@ -210,7 +216,7 @@ class Columns:
         return self._share(span.start) is not None
 
     def _share(self, column: int) -> float | None:
-        """Give the share of ones in a column of zeros and ones; None for any other."""
+        """Return the share of ones in a column of zeros and ones; None for any other."""
         if column not in self._shares:
             values = self._values(column)
             flags = bool(np.isin(values, (0.0, 1.0)).all())
@@ -218,7 +224,7 @@ class Columns:
         return self._shares[column]
 
     def _values(self, column: int) -> Floats:
-        """Give the values of a column, of a sparse one those that are stored."""
+        """Return the values of a column, of a sparse one those that are stored."""
         matrix = self._by_column
         if is_sparse(matrix):
             return np.asarray(matrix.data[matrix.indptr[column] : matrix.indptr[column + 1]])
@@ -253,7 +259,7 @@ def _words(texts: Any) -> dict[str, int]:
 
 
 def _middle(rows: Floats) -> Floats:
-    """Give medians that occur."""
+    """Return medians that occur."""
     return np.asarray(np.quantile(rows, 0.5, axis=0, method="nearest"))
 
 

@@ -1,4 +1,4 @@
-"""The search for a few changes that would bring a node under the alert line; shared by all detectors."""
+"""The search for a few changes that would bring a node below the alert threshold; shared by all detectors."""
 
 from __future__ import annotations
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from oddhop.base.arrays import Floats
+from oddhop.base.html import panel, sentences, table
 from oddhop.explain.flows import NodeFlows
 from oddhop.explain.phrases import spoken
 from oddhop.tables.network import Network
+
+if TYPE_CHECKING:
+    from oddhop.explain.picture import Picture
 
 Id: TypeAlias = int | str
 SHOWN = 24
@@ -21,11 +25,11 @@ TELLING = 0.1  # of the score: a column that does less explains nothing by itsel
 
 @dataclass(frozen=True)
 class Baseline:
-    """What is usual in the network, to hold one node against.
+    """What is typical in the network, to compare one node with.
 
     Attributes
     ----------
-    threshold : a score from here on is an alert.
+    threshold : scores at or above it are alerts.
     usual_hops, usual_spread : how far away neighbours look, and how unsure that is, to the node in the middle.
     """
 
@@ -34,12 +38,12 @@ class Baseline:
     usual_spread: float
 
     def alerts(self, score: Any) -> Any:
-        """Tell whether a score, or every one of an array, is an alert; the last bits do not count."""
+        """Return whether a score, or each score of an array, is an alert; rounding errors do not count."""
         return score >= self.threshold - 1e-5 * abs(self.threshold)
 
 
 def alert_line(scores: Floats, threshold: float, top: int) -> float:
-    """Give the threshold, or the score of the last of the first ``top`` nodes where nothing is flagged.
+    """Return the threshold, or the score of the last of the first ``top`` nodes where nothing is flagged.
 
     Examples
     --------
@@ -55,7 +59,7 @@ def alert_line(scores: Floats, threshold: float, top: int) -> float:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """One neighbour of the node, and how far away it looks.
+    """One neighbour of the node, and how different it is.
 
     Attributes
     ----------
@@ -84,7 +88,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class View:
-    """What one view says of the node: its name, its p-value, and what it adds to the score."""
+    """One view of the node: its name, its p-value, and its part of the score."""
 
     name: str
     p: float
@@ -93,15 +97,15 @@ class View:
 
 @dataclass(frozen=True)
 class ColumnDifference:
-    """One column of the user's, where the node differs from its neighbours.
+    """One column of the node table in which the node differs from its neighbours.
 
     Attributes
     ----------
     column : its name.
     own, usual, elsewhere : its value here, among others, and in the whole network, in words.
     instead : the value that stood in for its own.
-    effect : by how much the score changes with that value; negative where its own makes it odd.
-    others : whom it is compared with.
+    effect : by how much the score changes with that value; negative if its own value raises the score.
+    others : the nodes it is compared with.
     """
 
     column: str
@@ -110,13 +114,13 @@ class ColumnDifference:
     elsewhere: str
     instead: str
     effect: float
-    others: str = "its neighbours"
+    others: str = "neighbours"
 
     @property
     def sentence(self) -> str:
         """The difference, in words."""
-        network = f"; in the network {self.elsewhere}" if self.elsewhere else ""
-        return f"{self.column}: {self.own}; among {self.others} {self.usual}{network}."
+        network = f"; whole network: {self.elsewhere}" if self.elsewhere else ""
+        return f"{self.column}: {self.own}; {self.others}: {self.usual}{network}."
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ class Counterfactual:
     ----------
     changes : at most five.
     before, after : the score of the node as it is, and with all the changes made.
-    baseline : has the alert line that it was held against.
+    baseline : has the alert threshold.
     """
 
     changes: tuple[Change, ...]
@@ -153,16 +157,16 @@ class Counterfactual:
 
     @property
     def enough(self) -> bool:
-        """Whether the changes bring the node under the alert line."""
+        """Whether the changes bring the score below the alert threshold."""
         return not self.baseline.alerts(self.after)
 
     @property
     def sentence(self) -> str:
-        """What would change the verdict, in words."""
+        """The changes and their effect, in words."""
         edges = [str(one.name) for one in self.changes if one.kind == "edge"]
         clauses = [f"it were not connected to {spoken(edges)}"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
-        line = f"under the alert line of {self.baseline.threshold:.2f}"
+        line = f"below the alert threshold of {self.baseline.threshold:.2f}"
         verdict = line if self.enough else f"still not {line}"
         return f"If {spoken(clauses)}, its score would fall from {self.before:.2f} to {self.after:.2f}, {verdict}."
 
@@ -176,13 +180,14 @@ class Explanation:
     id, score, degree : the node, its score, and how many neighbours it has.
     hops, spread : how far away its neighbours look on average, and how unsure that is.
     baseline : what is usual in the network.
-    kind : the kind of oddness, where the detector names kinds.
+    kind : the kind of anomaly, where the detector names kinds.
     neighbours : the ones that look farthest away, the farthest first.
     far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
     looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
-    columns : the columns that make it odd, the one that matters most first.
+    columns : the columns that raise its score, the largest effect first.
     counterfactual : what would lower its score, or None where nothing was found or needed.
-    notes : what the reader should know about how this was made.
+    notes : limits of this explanation.
+    caveats : limits of all explanations of the run, in the same words for every node.
     views : what each view says, where the detector has several.
     reasons : the first sentences, in the words of the detector; left out, they are about steps.
     ties : pairs of the listed neighbours and partners, by their places, that belong to the group and are joined.
@@ -206,6 +211,7 @@ class Explanation:
     columns: tuple[ColumnDifference, ...]
     counterfactual: Counterfactual | None
     notes: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     views: tuple[View, ...] = ()
     reasons: tuple[str, ...] = ()
     ties: tuple[tuple[int, int], ...] = ()
@@ -217,30 +223,35 @@ class Explanation:
 
     @property
     def group(self) -> tuple[Id, ...]:
-        """The listed nodes of its own kind that make it odd together with it."""
+        """The listed nodes of its own kind that form its group or cycle."""
         members = [one for one in (*self.neighbours, *self.partners) if one.member and one.node_kind == self.node_kind]
         return tuple(dict.fromkeys((*(one.id for one in members), *self.cycle)))
 
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
-        """Return the explanation of a node without neighbours, which is not judged."""
+        """Return the explanation of a node without neighbours, which has no score."""
         return cls(id, 0.0, 0, 0.0, 0.0, baseline, None, (), 0, 0, (), None)
 
     @property
     def not_shown(self) -> int:
-        """How many neighbours are not listed."""
+        """The number of neighbours that are not listed."""
         return self.degree - len(self.neighbours)
 
     @property
     def telling(self) -> bool:
-        """Whether the first of the columns explains a good part of the score by itself."""
+        """Whether the first column alone explains at least a tenth of the score."""
         return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The explanation in plain sentences, the most important first."""
+        return (*self.own_sentences, *self.caveats)
+
+    @property
+    def own_sentences(self) -> tuple[str, ...]:
+        """The same without the caveats, which a page shows once for all nodes."""
         if not self.degree:
-            return ("It has no neighbours, so there is nothing to judge it by.",)
+            return ("It has no neighbours, so it cannot be scored.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
         told += self.flows.sentences if self.flows else ()
         if self.telling or (self.columns and self.kind != "clique"):
@@ -248,21 +259,53 @@ class Explanation:
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
         elif self.baseline.alerts(self.score) and self.looked_at == self.degree:
-            told.append("No change of up to five edges or values that was tried lowers its score.")
+            told.append("None of the tried changes, of up to five edges or values, lowers its score.")
         return (*told, *self.notes)
 
+    def plot(self) -> Picture:
+        """Return the picture of the case: the node in the middle, each neighbour as far out as it looks.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> Odd(random_state=0).fit(graph).explain(7).plot().svg[:4]
+        '<svg'
+        """
+        from oddhop.explain.picture import picture
+
+        return picture(self)
+
+    def __repr__(self) -> str:
+        kind = f"{self.kind}, " if self.kind else ""
+        return f"Explanation({self.id!r}, {kind}score {self.score:.3f})"
+
+    def _repr_html_(self) -> str:
+        kind = f"{self.kind}, " if self.kind else ""
+        who = f"{self.id} ({self.profile})" if self.profile else str(self.id)
+        title = f"{who}: {kind}score {self.score:.3f}, alert line {self.baseline.threshold:.3f}"
+        apart = [(one.column, one.own, one.usual, one.elsewhere, f"{one.effect:+.2f}") for one in self.columns]
+        others = self.columns[0].others if self.columns else ""
+        return panel(
+            title,
+            sentences(self.sentences),
+            table(("column", "here", f"among {others}", "in the network", "effect on the score"), apart),
+        )
+
     def _distance(self) -> str:
-        whose = "Its only neighbour looks" if self.degree == 1 else f"Its {self.degree:,} neighbours look"
+        whose = "Its only neighbour has" if self.degree == 1 else f"Its {self.degree:,} neighbours have"
         mean = "" if self.degree == 1 else " on average"
-        usual = f"usual is {self.baseline.usual_hops:.1f}, give or take {self.baseline.usual_spread:.1f}"
-        return f"{whose} {self.hops:.1f} steps away{mean}, give or take {self.spread:.1f}; {usual}."
+        usual = f"{self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} is typical"
+        return f"{whose} a predicted distance of {self.hops:.1f} ± {self.spread:.1f} hops{mean}; {usual}."
 
     def _apart(self) -> str:
         one = self.columns[0]
-        values = f"its {one.column}: {one.own}; among {one.others} {one.usual}"
+        values = f"{one.column}: {one.own}; {one.others}: {one.usual}"
         if self.telling:
-            return f"What sets it apart most is {values}."
-        return f"No column explains much by itself; the one that matters most is {values}."
+            return f"The column with the largest effect is {values}."
+        return f"No single column explains much of the score. The largest effect is that of {values}."
 
     def _far_ones(self) -> str:
         if self.degree == 1:
@@ -271,7 +314,7 @@ class Explanation:
         names = far[:NAMED_AT_MOST]
         others = self.far - len(names)
         named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
-        drawn = f"the {self.looked_at:,} neighbours looked at" if self.looked_at < self.degree else "them"
+        drawn = f"the {self.looked_at:,} neighbours drawn" if self.looked_at < self.degree else "them"
         looks = "does not look like a neighbour" if self.far == 1 else "do not look like neighbours"
         return f"{self.far:,} of {drawn} {looks}: {named}."
 
@@ -295,5 +338,5 @@ def plain_explanation(network: Network, node: int, score: float, baseline: Basel
         looked_at=degree,
         columns=(),
         counterfactual=None,
-        reasons=(f"Its score of {score:.2f} is {line} the alert line of {baseline.threshold:.2f}.",),
+        reasons=(f"Its score of {score:.2f} is {line} the alert threshold of {baseline.threshold:.2f}.",),
     )

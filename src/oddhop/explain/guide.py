@@ -11,26 +11,24 @@ class Guide:
 
     Attributes
     ----------
-    repeated : what rank ranges compare with, such as "a fresh run".
+    repeated : what rank intervals refer to, such as "a fresh run".
     picture : what distance from the centre means in the picture of a node and its neighbours.
     entries : (term, meaning), in the order in which they are read.
-    fixed : what was kept as it is while a node was scored again, as a clause; empty if nothing was.
     """
 
     repeated: str
     picture: str
     entries: tuple[tuple[str, str], ...]
-    fixed: str = ""
 
 
 PLAIN = Guide(
     repeated="a fresh run",
-    picture="The dashed ring is usual.",
+    picture="The dashed ring is the typical distance.",
     entries=(
         (
-            "An odd node is not a guilty one.",
-            "The score says that a node is unlike what is usual here. Whether that matters is for a person to say.",
+            "A high score is not proof.",
+            "The score says that a node is unusual in this network. A person must decide whether that matters.",
         ),
-        ("Score.", "It is no probability. Only the order, and the distance from the alert line, mean something."),
+        ("Score.", "It is not a probability. Only the order and the distance from the alert threshold have a meaning."),
     ),
 )

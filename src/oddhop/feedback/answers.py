@@ -32,17 +32,17 @@ class Answers:
 
     @property
     def hits(self) -> int:
-        """How many nodes were confirmed."""
+        """The number of confirmed nodes."""
         return int(np.count_nonzero(self.values == 1))
 
     @property
     def harmless(self) -> int:
-        """How many nodes were cleared."""
+        """The number of cleared nodes."""
         return int(np.count_nonzero(self.values == 0))
 
 
 def as_answers(answers: Any) -> Answers:
-    """Take answers as they come: a mapping, pairs, or a table with an id and an answer.
+    """Return answers from a mapping, pairs, or a table with the columns id and answer.
 
     Parameters
     ----------
@@ -65,12 +65,14 @@ def as_answers(answers: Any) -> Answers:
         order = np.array(sorted(range(len(pairs)), key=lambda k: pairs[k][0]), dtype=np.int64)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
         kinds = sorted({type(name).__name__ for name, _ in pairs})
-        raise AnswersError(f"the ids of answers are of several types: {', '.join(kinds)}", "give them alike") from None
+        raise AnswersError(
+            f"the ids of answers are of several types: {', '.join(kinds)}", "give all ids the same type"
+        ) from None
     for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
         if pairs[one][0] == pairs[other][0]:
-            raise AnswersError(f"there are two answers about {pairs[one][0]!r}", "keep the one that counts")
+            raise AnswersError(f"there are two answers about {pairs[one][0]!r}", "keep one of them")
     if ids.null_count:
-        raise AnswersError("an answer has no id", "leave it out, or say whom it is about")
+        raise AnswersError("an answer has no id", "remove it, or give the id of its node")
     return Answers(ids.take(pa.array(order)), np.array([pairs[k][1] for k in order.tolist()], dtype=np.float64))
 
 
@@ -86,7 +88,7 @@ def _pairs(answers: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(answers, Mapping):
         return ((_plain(name), _plain(told)) for name, told in answers.items())
     raise AnswersError(
-        f"answers are a mapping of id to 1, 0 or None, or a table, got {type(answers).__name__}",
+        f"answers must be a mapping of id to 1, 0 or None, or a table, got {type(answers).__name__}",
         'give a mapping such as {"A17": 1}, or a table with the columns id and answer',
     )
 
@@ -98,7 +100,7 @@ def _of_table(table: pa.Table) -> Iterable[tuple[Any, Any]]:
     if None in found:
         raise AnswersError(
             f"a table of answers needs the columns id and answer, got {', '.join(table.column_names) or 'none'}",
-            "rename them",
+            "rename its columns",
         )
     return zip(*(table[name].to_pylist() for name in found), strict=True)
 
@@ -113,5 +115,6 @@ def _value(name: Any, told: Any) -> float:
     if isinstance(told, bool | int | float) and told in (0, 1):
         return float(told)
     raise AnswersError(
-        f"the answer about {name!r} is {told!r}", "an answer is 1 (worth my time), 0 (harmless) or None (unsure)"
+        f"the answer about {name!r} is not valid, got {told!r}",
+        "give 1 (worth your time), 0 (harmless) or None (unsure)",
     )

@@ -38,7 +38,7 @@ AT_SIZE = 0.8  # of the error; the planned size is the one to be shown, so it ha
 
 @dataclass(frozen=True)
 class Audit:
-    """A frozen list, and the order in which those of its nodes that had no answer are asked for.
+    """A frozen list, and the random order in which its nodes without an answer are asked.
 
     Make it with :meth:`start`, before the first of its questions, and keep it. A key that was chosen after looking at
     answers makes the range worthless.
@@ -74,17 +74,19 @@ class Audit:
     def __post_init__(self) -> None:
         for what, text in (("name", self.name), ("key", self.key), *(("a node of the list", one) for one in self.ids)):
             if not isinstance(text, str) or not text:
-                raise SettingsError(f"{what} must be a text that is not empty, got {text!r}", "give one")
+                raise SettingsError(f"{what} must be text that is not empty, got {text!r}", "give a text")
         if not self.ids or len(set(self.ids)) < len(self.ids):
             got = "none" if not self.ids else f"{len(self.ids) - len(set(self.ids)):,} twice"
-            raise SettingsError(f"an audit needs a list of different nodes, got {got}", "give every node once")
+            raise SettingsError(f"an audit needs a list of different nodes, got {got}", "give every node exactly once")
         known = {one: checked_verdict(one, verdict) for one, verdict in self.known}
         if len(known) < len(self.known) or not known.keys() <= set(self.ids):
-            raise SettingsError("known answers must be on nodes of the list, one each", "leave out the others")
+            raise SettingsError("known answers must be about nodes of the list, one for each node", "remove the others")
         if type(self.size) is not int or self.size < 1:
             raise SettingsError(f"size must be a whole number from 1 on, got {self.size!r}", "leave it out for 30")
         if not isinstance(self.confidence, float) or not 0.5 <= self.confidence < 1.0:
-            raise SettingsError(f"confidence must be from 0.5 to below 1, got {self.confidence!r}", "leave it out")
+            raise SettingsError(
+                f"confidence must be from 0.5 to below 1, got {self.confidence!r}", "leave it out for 0.95"
+            )
         object.__setattr__(self, "known", tuple(known.items()))
         object.__setattr__(self, "order", _keyed_order(self, [one for one in self.ids if one not in known]))
 
@@ -99,7 +101,7 @@ class Audit:
         *,
         confidence: float = 0.95,
     ) -> Audit:
-        """Freeze a list and what is known of it. Answers on nodes that are not in the list do not matter.
+        """Start an audit of a list with the known answers. Answers about other nodes are ignored.
 
         Examples
         --------
@@ -112,7 +114,7 @@ class Audit:
         return cls(name, ids, tuple((one, answers[one]) for one in ids if one in answers), key, size, confidence)
 
     def questions(self, answers: Mapping[str, int | None]) -> tuple[str, ...]:
-        """Give the nodes that have no answer yet, in the order of the audit.
+        """Return the nodes that have no answer yet, in the order of the audit.
 
         Examples
         --------
@@ -125,7 +127,7 @@ class Audit:
         return tuple(one for one in self.order if one not in answers)
 
     def result(self, answers: Mapping[str, int | None]) -> AuditResult:
-        """Say how many of the list are hits, by the answers up to the first one that is missing.
+        """Return how many nodes of the list are hits, from the answers up to the first missing one.
 
         A later answer on a node that was known at the start replaces the one it had.
 
@@ -195,37 +197,39 @@ class Audit:
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        """Read an audit that :meth:`to_json` wrote; refuse anything else.
+        """Read an audit that :meth:`to_json` wrote; other text is an error.
 
         Examples
         --------
         >>> from oddhop.feedback.audit import Audit
         >>> Audit.from_json("{}")
         Traceback (most recent call last):
-        oddhop.errors.SettingsError: this is no audit: fields missing or unknown: confidence, ids, key, known, name,
+        oddhop.errors.SettingsError: this is not an audit: fields missing or unknown: confidence, ids, key, known, name,
         order, schema, size; give the text that to_json wrote
         """
         remedy = "give the text that to_json wrote"
         try:
             read = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:
-            raise SettingsError(f"this is no audit: not JSON ({error})", remedy) from None
+            raise SettingsError(f"this is not an audit: not JSON ({error})", remedy) from None
         fields = {"schema", "name", "ids", "known", "key", "size", "confidence", "order"}
         if not isinstance(read, dict) or read.keys() != fields:
             got = ", ".join(sorted(read.keys() ^ fields)) if isinstance(read, dict) else type(read).__name__
-            raise SettingsError(f"this is no audit: fields missing or unknown: {got}", remedy)
+            raise SettingsError(f"this is not an audit: fields missing or unknown: {got}", remedy)
         if read["schema"] != SCHEMA:
-            raise SettingsError(f"this is no audit: its schema must be {SCHEMA!r}, got {read['schema']!r}", remedy)
+            raise SettingsError(f"this is not an audit: its schema must be {SCHEMA!r}, got {read['schema']!r}", remedy)
         for what in ("ids", "known", "order"):
             if not isinstance(read[what], list):
-                raise SettingsError(f"this is no audit: {what} must be a list, got {read[what]!r}", remedy)
+                raise SettingsError(f"this is not an audit: {what} must be a list, got {read[what]!r}", remedy)
         for pair in read["known"]:
             if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
-                raise SettingsError(f"this is no audit: known must have a node and its answer, got {pair!r}", remedy)
+                raise SettingsError(
+                    f"this is not an audit: known must have a node and its answer, got {pair!r}", remedy
+                )
         known = tuple((one, verdict) for one, verdict in read["known"])
         audit = cls(read["name"], tuple(read["ids"]), known, read["key"], read["size"], read["confidence"])
         if list(audit.order) != read["order"]:
-            raise SettingsError("the order of this audit is not the one of its key: it was changed", remedy)
+            raise SettingsError("the audit was changed: its order does not match its key", remedy)
         return audit
 
 

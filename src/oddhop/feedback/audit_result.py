@@ -9,7 +9,7 @@ from oddhop.feedback.bounds import Range
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What an audit says so far.
+    """The result of an audit so far.
 
     Attributes
     ----------
@@ -68,24 +68,24 @@ class AuditResult:
         >>> audit = Audit.start("the first 100", [f"n{k}" for k in range(100)], {}, key="monday")
         >>> answers = {node: int(k % 2 == 0) for k, node in enumerate(audit.order)}
         >>> audit.result(dict(list(answers.items())[:30])).sentence
-        'Of the first 100, 34 to 66 are worth your time (95 %), by 30 answers drawn at random.'
+        '34 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random.'
         >>> audit.result(answers).sentence
-        'Of the first 100, 50 are worth your time: all 100 were answered.'
+        '50 of the first 100 are worth your time: all 100 are answered.'
         """
         low, high = self.shown
-        found = f"Of {self.name}, {low if low == high else f'{low} to {high}'} {'is' if high == 1 else 'are'}"
+        found = f"{low if low == high else f'{low} to {high}'} of {self.name} {'is' if high == 1 else 'are'}"
         answers = f"{self.drawn} answer{'' if self.drawn == 1 else 's'} drawn at random"
         if self.others:
             answers += f" and {self.others} other{'' if self.others == 1 else 's'}"
         if self.complete:
-            said = f"{found} worth your time: all {self.listed} were answered."
+            said = f"{found} worth your time: all {self.listed} are answered."
         elif self.at_odds:
-            said = f"{found} worth your time, by {answers}."
-            said += " The answers disagree with each other more than chance explains: only what is certain is said."
+            said = f"{found} worth your time, from {answers}."
+            said += " The answers disagree more than chance explains, so only the certain range is shown."
         else:
-            said = f"{found} worth your time ({100 * self.confidence:g} %), by {answers}."
+            said = f"{found} worth your time ({100 * self.confidence:g} % confidence), from {answers}."
         if unsure := self.unsure + self.others_unsure:
-            said += f" {unsure} unsure: counted as no for the lower figure, as yes for the higher."
+            said += f" Unsure answers: {unsure}. They count as no for the lower figure and as yes for the upper."
         if not self.enough:
-            said += f" Only {self.drawn} of {self.size} planned answers: too few to rely on yet."
+            said += f" Only {self.drawn} of {self.size} planned answers are given: too few to rely on."
         return said

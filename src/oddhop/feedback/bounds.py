@@ -70,7 +70,7 @@ def _low_at_size(rest: int, drawn: int, hits: int, error: float) -> int:
     total = _log_choose(rest, drawn) - SLACK
 
     def as_many(m: int) -> float:
-        """Give the probability of as many hits as were drawn, or more."""
+        """Return the probability of as many hits as were drawn, or more."""
         numbers = range(max(hits, drawn - (rest - m)), min(drawn, m) + 1)
         return fsum(exp(_log_choose(m, x) + _log_choose(rest - m, drawn - x) - total) for x in numbers)
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.base.html import panel, sentences
 from oddhop.explain.explanation import Explanation
 from oddhop.feedback.learner import Learned
 
@@ -16,7 +17,7 @@ NAMED, SHARED, LIKE = 2, 3, 0.25
 
 @dataclass(frozen=True)
 class Question:
-    """A node to be asked about.
+    """A node to answer.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Question:
 
 @dataclass(frozen=True)
 class LearnedExplanation:
-    """Why a node is where it is: the sentence of the answers first, then the detector's."""
+    """The reasons for the rank of a node: the sentence from the answers first, then those of the detector."""
 
     label_free: Explanation
     learned: str
@@ -43,6 +44,9 @@ class LearnedExplanation:
     def sentences(self) -> tuple[str, ...]:
         """Both in plain sentences."""
         return (self.learned, *self.label_free.sentences)
+
+    def _repr_html_(self) -> str:
+        return panel(str(self.label_free.id), sentences(self.sentences))
 
 
 class Remembered(Protocol):
@@ -62,7 +66,7 @@ class Remembered(Protocol):
 
 
 def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
-    """Say which answered nodes a node is most like, by the share of trees in which they end in the same leaf."""
+    """Say which answered nodes are most similar to a node, by the share of trees in which they end in the same leaf."""
     leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
     same = leaves[1:] == leaves[0]
     alike = same.mean(axis=1)
@@ -73,9 +77,9 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
         if those.size:
             names = " and ".join(str(memory.ids[k]) for k in those.tolist())
             shared = _shared(node, np.flatnonzero(same[those].any(axis=0)), memory, learned)
-            told.append((float(alike[those].mean()), f"Like {names}, which you {verb}: {shared}."))
+            told.append((float(alike[those].mean()), f"Similar to {names}, which you {verb}: {shared}."))
     if not told:
-        return "No answered node is much like it; the label-free order decides."
+        return "No answered node is similar. It keeps its label-free order."
     return " ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
 
 

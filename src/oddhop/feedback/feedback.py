@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from sklearn.exceptions import NotFittedError
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import available_workers
 from oddhop.detector.base import GraphDetector
+from oddhop.detector.estimator import not_fitted
 from oddhop.detector.registry import load as load_detector
 from oddhop.errors import GraphError
 from oddhop.feedback.answers import as_answers
@@ -98,7 +98,7 @@ class Feedback:
 
     @property
     def result_(self) -> pa.Table:
-        """Return the ranked table of the network that was fitted; it is made when it is first asked for."""
+        """Return the ranked table of the fitted network; it is computed at the first access."""
         ranked = self._fitted
         if self._result is None:
             self._result = ranked.with_scores(self._score)
@@ -112,12 +112,12 @@ class Feedback:
         taken = as_network(network, nodes)
         ranked = ranked_network(self.detector, taken, self.detector.rank(taken), seed=self.seed)
         if memory.names != ranked.names:
-            raise GraphError("the network has other features than the one that answers were given for", "fit again")
+            raise GraphError("the network has other features than the one of the answers", "call fit again")
         learned = self.learned_
         return ranked.with_scores(None if learned is None else learned.score(ranked.x, workers=available_workers()))
 
     def next_questions(self, n: int = 1, *, exclude: Iterable[Any] = ()) -> list[Question]:
-        """Return the nodes to be asked about next, the first one first; none that was answered or is excluded."""
+        """Return the nodes to answer next, in order, without answered and excluded nodes."""
         ranked, score = self._fitted, self._score
         return [
             Question(
@@ -131,16 +131,16 @@ class Feedback:
         ]
 
     def rank_of(self, id: Any) -> int:  # noqa: A002 - as the column is called
-        """Return the place of one node in the learned order, without the table."""
+        """Return the rank of one node in the learned order, without the table."""
         return self._rank_of(int(self._numbers([id])[0]))
 
     def explain(self, id: Any) -> LearnedExplanation:  # noqa: A002 - as the column is called
-        """Return why a node is where it is: what the answers say, and the detector's own explanation."""
+        """Return the reasons for the rank of a node: those from the answers, and those of the detector."""
         ranked, node = self._fitted, int(self._numbers([id])[0])
         return LearnedExplanation(self.detector.explain(id, ranked.network, result=ranked.result), self._why(node))
 
     def look_alikes(self, id: Any, n: int = 10, *, least: float = LOOK_ALIKE) -> list[Any]:  # noqa: A002
-        """Return nodes that the answers hardly tell from this one, the most alike first.
+        """Return the nodes that are most similar to this one by the answers, the most similar first.
 
         They end in the same leaf in at least ``least`` of the trees, and are sought among the next questions. While
         half of these do, the answers tell hardly any node from another, and there are none.
@@ -158,14 +158,14 @@ class Feedback:
 
     @property
     def notice(self) -> str | None:
-        """Return what to know before going on, such as thirty answers without a hit; None where there is nothing."""
+        """Return a notice, such as thirty answers without a hit; None if there is none."""
         answers = self._memory.answers
         harmless, hits = int(np.sum(answers == 0)), int(np.sum(answers == 1))
         if hits or harmless < NO_HIT_AFTER:
             return None
         return (
-            f"{harmless} answers and no hit: the order may not lead to what you look for. Ask about a random sample, "
-            "give other columns, or judge another kind of node; the label-free ranking is still beside this one."
+            f"{harmless} answers and no hit: the ranking may not lead to what you look for. Answer a random sample, "
+            "give other columns, or judge another kind of node. The label-free ranking is still available."
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -192,20 +192,20 @@ class Feedback:
     @property
     def _memory(self) -> Memory:
         if self.memory_ is None:
-            raise NotFittedError("this Feedback is not fitted yet; call fit(network, answers)")
+            raise not_fitted("this Feedback is not fitted yet; call fit(network, answers)")
         return self.memory_
 
     @property
     def _fitted(self) -> Ranked:
         _ = self._memory
         if self._ranked is None:
-            raise NotFittedError(
-                "this Feedback was loaded, and a file holds no network; call fit(network, answers), or rank(network)"
+            raise not_fitted(
+                "this Feedback was loaded from a file, which has no network; call fit(network, answers), or rank"
             )
         return self._ranked
 
     def _fitted_result(self, network: Network) -> pa.Table:
-        """Give the detector's own ranking of a network; it is fitted where it was not fitted on this one."""
+        """Return the detector's own ranking of a network; it is fitted where it was not fitted on this one."""
         detector = self.detector
         if getattr(detector, "network_", None) is not network:
             known = "model_" in vars(detector) and detector.model_.fingerprint == network.graph.fingerprint
@@ -214,7 +214,7 @@ class Feedback:
         return detector.result_
 
     def _next(self, n: int, exclude: Iterable[Any]) -> Ints:
-        """Give the places of the nodes to be asked about next."""
+        """Return the places of the nodes to be asked about next."""
         ranked = self._fitted
         left = ranked.judged.copy()
         left[self._numbers([*self._memory.ids, *exclude])] = False
@@ -231,7 +231,7 @@ class Feedback:
         return int(np.count_nonzero(before & ranked.judged)) + 1
 
     def _numbers(self, ids: list[Any]) -> Ints:
-        """Give the places of those ids among the judged nodes that are in the network; unknown ones are refused."""
+        """Return the places of those ids among the judged nodes that are in the network; unknown ones are refused."""
         network = self._fitted.network
         known = [one for one in ids if one not in self._memory.away]
         if not known:
@@ -241,5 +241,5 @@ class Feedback:
     def _why(self, node: int) -> str:
         ranked, memory = self._fitted, self._memory
         if self.learned_ is None:
-            return f"It is number {ranked.rank[node]:,} of the label-free ranking; no answer speaks against it yet."
+            return f"It has rank {ranked.rank[node]:,} in the label-free ranking, and no answer lowers it yet."
         return like(ranked.x[node], memory.x, memory.answers, memory, self.learned_)

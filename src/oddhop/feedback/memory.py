@@ -43,7 +43,7 @@ class Memory:
 
     @property
     def rows(self) -> Rows:
-        """What is learned from: unsure answers teach nothing, and an answered node is no random one."""
+        """The data to learn from, without unsure answers and without answered nodes among the random ones."""
         sure = ~np.isnan(self.answers)
         answered = {name for name, known in zip(self.ids, sure.tolist(), strict=True) if known}
         free = np.array([name not in answered for name in self.others], dtype=bool)
@@ -65,7 +65,7 @@ def remember(ranked: Ranked, answers: Answers, before: Memory | None) -> Memory:
             ids.append(name)
             away.add(name)
         else:
-            raise AnswersError(f"an answer is about a node there is not: {number.problem}", number.remedy)
+            raise AnswersError(f"an answer is about a node that does not exist: {number.problem}", number.remedy)
     asked = np.array(rows, dtype=np.float32).reshape(len(rows), ranked.x.shape[1])
     others = tuple(network.judged_ids[k].as_py() for k in ranked.drawn.tolist())
     background, nodes = ranked.x[ranked.drawn], ranked.rank.size
@@ -88,21 +88,21 @@ def read_memory(path: Path) -> tuple[Memory, bytes, int]:
     try:
         arrays, info = unpack_arrays(path.read_bytes(), str(path))
         if info["kind"] != KIND or info["schema"] != SCHEMA:
-            raise ValueError(f"it holds {info['kind']!r} of schema {info['schema']!r}")
+            raise ValueError(f"it has {info['kind']!r} of schema {info['schema']!r}")
         names, ids, others = (tuple(info[name]) for name in ("names", "ids", "others"))
         answers, x, background = (arrays[name] for name in ("answers", "x", "background"))
         if x.shape != (len(ids), len(names)) or background.shape != (len(others), len(names)):
-            raise ValueError("its parts do not fit together")
+            raise ValueError("its parts do not match")
         if answers.shape != (len(ids),) or not np.isin(answers[~np.isnan(answers)], (0, 1)).all():
             raise ValueError("its answers are not 1, 0 or unsure")
         if not int(info["nodes"]) > 0:
-            raise ValueError("it is about no nodes")
+            raise ValueError("it has no nodes")
         memory = Memory(names, ids, answers, x, others, background, int(info["nodes"]))
         return memory, arrays["detector"].tobytes(), int(info["seed"])
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}", "give the path of a model file") from None
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is no usable file of answers: {error}", "save it anew") from None
+        raise ModelFileError(f"{path} is not a usable file of answers: {error}", "save it again") from None
 
 
 def _aligned(memory: Memory, names: tuple[str, ...]) -> Floats:
@@ -113,7 +113,7 @@ def _aligned(memory: Memory, names: tuple[str, ...]) -> Floats:
 
 
 def _numbers_of(network: Network, ids: list[Any]) -> list[int | GraphError]:
-    """Give the number of each node, or why there is none; all are looked up at once where all are there."""
+    """Return the number of each node, or why there is none; all are looked up at once where all are there."""
     if not ids:
         return []
     try:

@@ -80,7 +80,9 @@ def ranked_network(detector: GraphDetector, network: Network, result: pa.Table, 
         x[:, column] = table[name].to_numpy()
     order = np.asarray(network.numbers(result["id"]) - network.graph.judged.start)
     if order.size != table.num_rows or np.bincount(order, minlength=order.size).max() > 1:
-        raise GraphError("the result does not rank every node of the network once", "give the one made of it")
+        raise GraphError(
+            "the result does not rank every node of the network exactly once", "give the result of this network"
+        )
     score, rank, judged = np.empty(order.size), np.empty(order.size, dtype=np.int64), np.empty(order.size, dtype=bool)
     score[order] = result["score"].to_numpy()
     rank[order] = result["rank"].to_numpy()

@@ -12,7 +12,7 @@ from oddhop.base.kernels import compiled
 
 @dataclass(frozen=True)
 class Repairs:
-    """What had to be repaired to make the network simple and undirected.
+    """Counts of the repairs that made the network simple and undirected.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Repairs:
 
 
 def index_dtype(nodes: int) -> type[np.signedinteger]:
-    """Give the narrowest index type that can number this many nodes."""
+    """Return the narrowest index type that can number this many nodes."""
     return np.int32 if nodes < 2**31 else np.int64
 
 
@@ -132,7 +132,7 @@ def _compact_rows(starts: Ints, entries: Ints, indptr: Ints, indices: Ints) -> N
 
 @compiled
 def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
-    """Give where the edges (u, v), u < v, of each u begin when edges are numbered in that order."""
+    """Return where the edges (u, v), u < v, of each u begin when edges are numbered in that order."""
     nodes = indptr.size - 1
     starts = np.zeros(nodes + 1, dtype=np.int64)
     for i in range(nodes):
@@ -143,7 +143,7 @@ def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
 
 @compiled
 def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int) -> tuple[Ints, Ints]:
-    """Give both ends of the undirected edges numbered start to stop."""
+    """Return both ends of the undirected edges numbered start to stop."""
     left = np.empty(stop - start, dtype=indices.dtype)
     right = np.empty(stop - start, dtype=indices.dtype)
     node = np.searchsorted(upper, start, side="right") - 1
@@ -171,7 +171,7 @@ def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Flo
 
 @compiled
 def first_not_below(values: Ints, low: int, high: int, wanted: int) -> int:
-    """Give the first place of a sorted range, from ``low`` to before ``high``, whose value is at least ``wanted``."""
+    """Return the first place of a sorted range, from ``low`` to before ``high``, whose value is at least ``wanted``."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < wanted:
@@ -183,7 +183,7 @@ def first_not_below(values: Ints, low: int, high: int, wanted: int) -> int:
 
 @compiled
 def keep_edges(indptr: Ints, indices: Ints, upper: Ints, keep: Bools) -> tuple[Ints, Ints]:
-    """Give the adjacency that is left when only the marked undirected edges stay."""
+    """Return the adjacency that is left when only the marked undirected edges stay."""
     nodes = indptr.size - 1
     new_indptr = np.zeros(nodes + 1, dtype=np.int64)
     for u in range(nodes):

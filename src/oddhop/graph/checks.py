@@ -18,36 +18,36 @@ Attributes: TypeAlias = "Floats | sp.csr_array"
 
 
 def is_sparse(values: object) -> TypeGuard[Any]:
-    """Tell whether values are a SciPy sparse array."""
+    """Return whether values are a SciPy sparse array."""
     return bool(sp.issparse(values))
 
 
 def checked_edges(edge_index: npt.ArrayLike, nodes: int) -> tuple[Ints, Ints]:
-    """Give both ends of the edges as int64 row positions."""
+    """Return both ends of the edges as int64 row positions."""
     edges = _array(edge_index, "edge_index")
     if edges.size == 0:
         edges = np.empty((2, 0), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
         raise GraphError(
             f"edge_index must be integers of shape (2, edges), got {edges.dtype} of shape {edges.shape}",
-            "a list of pairs wants np.array(pairs).T",
+            "for a list of pairs use np.array(pairs).T",
         )
     low, high = (int(edges.min()), int(edges.max())) if edges.size else (0, -1)
     if low < 0 or high >= nodes:
         raise GraphError(
-            f"edge_index names the attribute rows 0 to {nodes - 1}, got {low if low < 0 else high}",
-            "number the nodes by their row, and pass their ids as node_ids",
+            f"edge_index must have row numbers from 0 to {nodes - 1}, got {low if low < 0 else high}",
+            "number the nodes by their attribute rows, and pass their ids as node_ids",
         )
     return edges[0].astype(np.int64, copy=False), edges[1].astype(np.int64, copy=False)
 
 
 def checked_attributes(attributes: Any) -> Attributes:
-    """Give a finite copy with one row a node, dense or CSR."""
+    """Return a finite copy with one row a node, dense or CSR."""
     given = attributes if sp.issparse(attributes) else numbers(attributes, "the attributes")
     if given.ndim != 2:
         raise GraphError(
             f"the attributes must have one row for each node, got shape {given.shape}",
-            "a single column wants x.reshape(-1, 1)",
+            "for a single column use x.reshape(-1, 1)",
         )
     matrix: Any = given if isinstance(given, np.ndarray) else _checked_csr(given)
     values = matrix.data if is_sparse(matrix) else matrix
@@ -55,7 +55,7 @@ def checked_attributes(attributes: Any) -> Attributes:
         raise GraphError("the network has no nodes", "give at least one attribute row")
     if matrix.shape[1] == 0:
         raise GraphError(
-            "the nodes have no attributes, and hop counts are predicted from attributes",
+            "the nodes have no attributes",
             "give at least one column, for example the degree or the clustering coefficient",
         )
     bad = int(np.count_nonzero(~np.isfinite(values)))
@@ -63,9 +63,9 @@ def checked_attributes(attributes: Any) -> Attributes:
         rows, columns = (matrix.tocoo().coords) if sp.issparse(matrix) else np.indices(matrix.shape)
         first = np.flatnonzero(~np.isfinite(values.ravel()))[0]
         raise GraphError(
-            f"the attributes hold {bad} value(s) that are NaN or infinite, first "
+            f"the attributes have {bad} value(s) that are NaN or infinite, the first is "
             f"{values.ravel()[first]} at row {rows.ravel()[first]}, column {columns.ravel()[first]}",
-            "fill them in or leave those rows or columns out",
+            "fill them in, or remove these rows or columns",
         )
     return matrix
 
@@ -93,12 +93,12 @@ def check_rows(indptr: Ints, indices: Ints, attributes: Attributes, what: str) -
         and all(np.isfinite(values[k : k + ROWS_AT_ONCE]).all() for k in range(0, values.shape[0], ROWS_AT_ONCE))
     )
     if not right:
-        raise GraphError(f"the arrays of {what} are damaged", "take them from a copy or ingest again")
+        raise GraphError(f"the arrays of {what} are damaged", "restore them from a copy or ingest again")
 
 
 @compiled
 def rows_are_whole(indptr: Ints, indices: Ints, columns: int) -> bool:
-    """Tell whether compressed rows follow one another, each with ascending numbers from 0 to ``columns`` - 1."""
+    """Return whether compressed rows follow one another, each with ascending numbers from 0 to ``columns`` - 1."""
     if indptr[0] != 0 or indptr[-1] != indices.size:
         return False
     for i in range(indptr.size - 1):
@@ -115,7 +115,7 @@ def rows_are_whole(indptr: Ints, indices: Ints, columns: int) -> bool:
 
 @compiled
 def rows_are_mirrored(indptr: Ints, indices: Ints) -> bool:
-    """Tell whether every edge of whole rows stands in both rows, and none is a loop; kernels trust in it blindly."""
+    """Return whether every edge of whole rows stands in both rows, and none is a loop; kernels trust in it blindly."""
     cursor = indptr[:-1].copy()
     for u in range(indptr.size - 1):
         # By its turn all lower neighbours of u have named it; those that are left are higher.
@@ -133,7 +133,7 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise GraphError(f"{what} must be rows of one length", f"NumPy says: {error}") from None
+        raise GraphError(f"{what} must be rows of equal length", f"NumPy reports: {error}") from None
 
 
 def numbers(values: Any, what: str) -> Floats:
@@ -147,12 +147,12 @@ def numbers(values: Any, what: str) -> Floats:
         return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(
-            f"{what} must be real numbers, one vector of one length a node", f"NumPy says: {error}"
+            f"{what} must be real numbers, one vector of equal length for each node", f"NumPy reports: {error}"
         ) from None
 
 
 def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], Ints]:
-    """Give the ids sorted, and the order that sorts them."""
+    """Return the ids sorted, and the order that sorts them."""
     ids = _array(node_ids, "node ids")
     if ids.dtype.kind == "O" and ids.ndim == 1 and all(type(i) is str for i in ids):
         ids = ids.astype("U")  # as pandas gives them
@@ -161,10 +161,10 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
     if ids.ndim != 1 or ids.dtype.kind not in "iuU" or mixed:
         raise GraphError(
             f"node ids must be all integers or all strings in one row, got {ids.dtype} of shape {ids.shape}",
-            "for other ids pass their text",
+            "pass other ids as text",
         )
     if ids.size != nodes:
-        raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids", "give one id a row")
+        raise GraphError(f"there are {nodes} attribute rows and {ids.size} node ids", "give one id for each row")
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
     # One width, however they came: the same ids must give the same fingerprint.
@@ -173,17 +173,19 @@ def sorted_ids(node_ids: npt.ArrayLike, nodes: int) -> tuple[npt.NDArray[Any], I
     repeated = np.flatnonzero(ids[1:] == ids[:-1])
     if repeated.size:
         raise GraphError(
-            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}", "every node needs its own id"
+            f"{repeated.size} node id(s) are repeated, first {ids[repeated[0]]!r}", "give every node a different id"
         )
     return ids, order
 
 
 def checked_names(names: Sequence[str] | None, columns: int) -> tuple[str, ...] | None:
-    """Give one name a column, or None."""
+    """Return one name a column, or None."""
     if names is None:
         return None
     if len(names) != columns:
-        raise GraphError(f"there are {columns} attribute columns and {len(names)} names", "give one name a column")
+        raise GraphError(
+            f"there are {columns} attribute columns and {len(names)} names", "give one name for each column"
+        )
     return tuple(str(name) for name in names)
 
 
@@ -197,5 +199,5 @@ def frozen_attributes(matrix: Attributes) -> Attributes:
 
 
 def data_names(graph: Any) -> list[str]:
-    """Give the names of all node data of a NetworkX graph, in order of appearance."""
+    """Return the names of all node data of a NetworkX graph, in order of appearance."""
     return list(dict.fromkeys(name for node in graph.nodes for name in graph.nodes[node]))

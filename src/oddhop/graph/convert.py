@@ -39,7 +39,7 @@ def parts_of_networkx(
     """Return edges, attributes, nodes and attribute names of a NetworkX graph."""
     nodes = list(graph.nodes)
     if not nodes:
-        raise GraphError("the NetworkX graph has no nodes", "give at least one")
+        raise GraphError("the NetworkX graph has no nodes", "give at least one node")
     if isinstance(attributes, str):
         attributes = [attributes]
     names = list(attributes) if attributes is not None else data_names(graph)
@@ -49,7 +49,7 @@ def parts_of_networkx(
         if missing:
             raise GraphError(
                 f"node data {name!r} is missing on {len(missing)} of {len(nodes)} nodes, first on {missing[0]!r}",
-                "fill it in or leave the name out of attributes=",
+                "fill it in, or remove the name from attributes=",
             )
         values = numbers([graph.nodes[node][name] for node in nodes], f"node data {name!r}")
         values = values.reshape(len(nodes), -1)
@@ -58,8 +58,8 @@ def parts_of_networkx(
         column_names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
     if not columns:
         raise GraphError(
-            "the nodes of the NetworkX graph carry no data",
-            "set some with networkx.set_node_attributes, for example the degree",
+            "the nodes of the NetworkX graph have no data",
+            "set data with networkx.set_node_attributes, for example the degree",
         )
     position = {node: k for k, node in enumerate(nodes)}
     edges = [(position[u], position[v]) for u, v in graph.edges()]

@@ -121,19 +121,19 @@ class Manifest(BaseModel):
             }
         kinds = self.node_kinds
         if kinds is not None and (kinds.bounds[-1] != self.nodes or len(kinds.columns) != width):
-            raise ValueError(f"the kinds should be those of {self.nodes} nodes and {width} attributes")
+            raise ValueError(f"the kinds must match {self.nodes} nodes and {width} attributes")
         if self.flow_count > width:
             raise ValueError(f"{self.flow_count} of {width} attributes cannot be flows")
         if shapes != expected:
-            raise ValueError(f"the arrays should have the shapes {expected}, got {shapes}")
+            raise ValueError(f"the arrays must have the shapes {expected}, got {shapes}")
         for places, last in ((self.bounds, self.nodes), (self.entries, 2 * self.edges)):
             if places[0] != 0 or places[-1] != last or list(places) != sorted(places):
-                raise ValueError(f"the partitions should go from 0 to {last}")
+                raise ValueError(f"the partitions must go from 0 to {last}")
         if len(self.bounds) != len(self.entries):
-            raise ValueError("bounds and entries should be of one length")
+            raise ValueError("bounds and entries must have equal length")
         lacking = {f"{name}.npy" for name in self.arrays} - self.files.keys()
         if lacking:
-            raise ValueError(f"the files lack {sorted(lacking)}")
+            raise ValueError(f"these files are missing: {sorted(lacking)}")
         return self
 
 
@@ -172,7 +172,7 @@ class Stored:
         stop = entry.shape[0] if stop is None else stop
         if not 0 <= start <= stop <= entry.shape[0]:
             raise GraphError(
-                f"{self.folder / name}.npy has {entry.shape[0]} rows and {start} to {stop} were asked for",
+                f"{self.folder / name}.npy has {entry.shape[0]} rows, got a request for rows {start} to {stop}",
                 "ingest again",
             )
         shape = (stop - start, *entry.shape[1:])
@@ -223,7 +223,7 @@ class Stored:
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a folder is one that ``oddhop ingest`` makes, finished or not."""
+    """Return whether a folder is one that ``oddhop ingest`` makes, finished or not."""
     folder = Path(path)
     try:
         begun = (folder / UNFINISHED / MANIFEST).is_file()
@@ -233,17 +233,17 @@ def is_stored(path: str | os.PathLike[str]) -> bool:
 
 
 def open_stored(path: str | os.PathLike[str]) -> Stored:
-    """Open a folder that ``oddhop ingest`` made: its manifest, and the size of every file, must be right.
+    """Open a folder made by ``oddhop ingest``; check its manifest and the size of every file.
 
     The bytes themselves are not read; :func:`verify_stored` does that.
     """
     folder = Path(path)
-    again = "say the same oddhop ingest again"
+    again = "run the same oddhop ingest command again"
     if not (folder / MANIFEST).is_file():
         begun = (folder / UNFINISHED).is_dir()
         if begun:
-            raise GraphError(f"{folder} holds an ingest that did not end", again)
-        raise GraphError(f"{folder} holds no network", "give a folder made by oddhop ingest")
+            raise GraphError(f"{folder} has an ingest that did not end", again)
+        raise GraphError(f"{folder} has no network", "give a folder made by oddhop ingest")
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except ValidationError as error:
@@ -255,11 +255,11 @@ def open_stored(path: str | os.PathLike[str]) -> Stored:
     for name, entry in manifest.files.items():
         file = folder / name
         if not file.is_file():
-            raise GraphError(f"{file} is gone", "take it from a copy or ingest again")
+            raise GraphError(f"{file} is missing", "restore it from a copy or ingest again")
         if file.stat().st_size != entry.bytes:
             raise GraphError(
-                f"{file} should have {entry.bytes:,} bytes, got {file.stat().st_size:,}",
-                "take it from a copy or ingest again",
+                f"{file} must have {entry.bytes:,} bytes, got {file.stat().st_size:,}",
+                "restore it from a copy or ingest again",
             )
     stored = Stored(folder, manifest)
     _check_arrays(stored)
@@ -272,33 +272,31 @@ def _check_arrays(stored: Stored) -> None:
         with file.open("rb") as content:
             right = len(header) == HEADER and content.read(HEADER) == header
         if not right or file.stat().st_size != HEADER + entry.shape[0] * entry.row_bytes:
-            raise GraphError(
-                f"{file} is not the array that the manifest tells of", "take it from a copy or ingest again"
-            )
+            raise GraphError(f"{file} is not the array of the manifest", "restore it from a copy or ingest again")
     if "attributes" not in stored.manifest.arrays:
         first, last = stored.rows("attributes_indptr")[[0, -1]].tolist()
         if (first, last) != (0, stored.manifest.arrays["attributes_data"].shape[0]):
-            raise GraphError(f"the attributes of {stored.folder} are damaged", "take it from a copy or ingest again")
+            raise GraphError(f"the attributes of {stored.folder} are damaged", "restore it from a copy or ingest again")
     indptr = stored.rows("indptr")
     if indptr[list(stored.manifest.bounds)].tolist() != list(stored.manifest.entries):
         raise GraphError(
-            f"{stored.folder / 'indptr.npy'} does not fit the partitions of the manifest",
-            "take it from a copy or ingest again",
+            f"{stored.folder / 'indptr.npy'} does not match the partitions of the manifest",
+            "restore it from a copy or ingest again",
         )
 
 
 def verify_stored(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Check every file against its sha256, and give those that are whole one by one."""
+    """Check every file against its sha256, and yield each file that is correct."""
     stored = open_stored(path)
     for name, entry in stored.manifest.files.items():
         file = stored.folder / name
         if file_entry(file).sha256 != entry.sha256:
-            raise GraphError(f"{file} was changed after it was written", "take it from a copy or ingest again")
+            raise GraphError(f"{file} was changed after it was written", "restore it from a copy or ingest again")
         yield file
 
 
 def fingerprint(path: str | os.PathLike[str]) -> str:
-    """Give what ``Graph.open(path).fingerprint`` gives, reading piece by piece and mapping nothing."""
+    """Return what ``Graph.open(path).fingerprint`` gives, reading piece by piece and mapping nothing."""
     stored = open_stored(path)
     whole = hashlib.sha256()
     names = ["indptr", "indices", *(DENSE if "attributes" in stored.manifest.arrays else SPARSE)]
@@ -320,7 +318,7 @@ def fingerprint(path: str | os.PathLike[str]) -> str:
 
 
 def file_entry(file: Path) -> FileEntry:
-    """Give the size and the sha256 of a file, read in pieces."""
+    """Return the size and the sha256 of a file, read in pieces."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     return FileEntry(bytes=file.stat().st_size, sha256=digest)

@@ -22,7 +22,7 @@ ARRAYS = ("indptr", "partners", "times", "amounts", "kinds")
 
 @dataclass(frozen=True)
 class EventColumns:
-    """What the columns of events are called, and what kinds there are.
+    """The names of the columns of events, and the levels of their categories.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Events:
         return self.partners.size // 2
 
     def of_nodes(self, start: int, stop: int) -> Events:
-        """Give the events of some nodes, which are then numbered from 0; their partners keep their numbers.
+        """Return the events of some nodes, which are then numbered from 0; their partners keep their numbers.
 
         Examples
         --------
@@ -141,18 +141,18 @@ class Events:
         )
 
     def first_times(self) -> Floats:
-        """Give the time of every node's first event, NaN where it has none with a time."""
+        """Return the time of every node's first event, NaN where it has none with a time."""
         moments = np.where(self.times == NO_TIME, np.inf, self.times.astype(np.float64))
         rows = self.indptr[::2]
         first = np.minimum.reduceat(np.append(moments, np.inf), rows[:-1])
         return np.where((np.diff(rows) > 0) & np.isfinite(first), first, np.nan)
 
     def arrays(self) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
-        """Give the arrays by name."""
+        """Return the arrays by name."""
         return ((name, getattr(self, name)) for name in ARRAYS)
 
     def check(self, nodes: int, where: str) -> None:
-        """Refuse arrays that do not fit together, or name a node that there is not."""
+        """Raise an error if the arrays do not match or name a node that does not exist."""
         entries = self.partners.size
         fits = (
             self.indptr.shape == (2 * nodes + 1,)
@@ -170,4 +170,4 @@ class Events:
             and len(self.columns.levels) == len(self.columns.kinds)
         )
         if not fits:
-            raise GraphError(f"the events of {where} are damaged", "take it from a copy or ingest again")
+            raise GraphError(f"the events of {where} are damaged", "restore it from a copy or ingest again")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.base.arrays import Bools, Floats, Ints, frozen, lies_on_disk
+from oddhop.base.html import facts, panel, sentences
 from oddhop.errors import GraphError
 from oddhop.graph import convert
 from oddhop.graph.adjacency import Repairs, keep_edges, symmetric_csr, upper_edges, upper_indptr
@@ -29,6 +30,7 @@ from oddhop.graph.checks import (
 )
 from oddhop.graph.disk import open_stored
 from oddhop.graph.events import Events
+from oddhop.graph.in_words import more_facts, read_facts, repair_facts
 from oddhop.graph.kinds import NodeKinds
 
 
@@ -146,7 +148,7 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: Any, attributes: Sequence[str] | None = None, *, directed: bool = False) -> Graph:
-        """Build a network from a NetworkX graph whose nodes carry numbers or vectors of numbers.
+        """Build a network from a NetworkX graph whose nodes have numbers or vectors of numbers.
 
         ``attributes`` names the node data to use, in order; left out, all of it is used. Nodes
         must be all integers or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`.
@@ -237,7 +239,7 @@ class Graph:
 
     @property
     def mapped(self) -> bool:
-        """Whether the wiring lies on the disk and not in memory."""
+        """Whether the edges are on the disk and not in memory."""
         return lies_on_disk(self.indices)
 
     @property
@@ -262,7 +264,7 @@ class Graph:
 
     @property
     def value_count(self) -> int:
-        """How many values of the attributes are stored."""
+        """The number of stored attribute values."""
         return int(self.attributes.nnz if is_sparse(self.attributes) else self.attributes.size)
 
     @cached_property
@@ -272,7 +274,7 @@ class Graph:
         return starts
 
     def ends(self, start: int, stop: int) -> tuple[Ints, Ints]:
-        """Give both ends of the edges numbered ``start`` to ``stop``, as far as there are so many.
+        """Return both ends of the edges numbered ``start`` to ``stop``, or to the last edge.
 
         Examples
         --------
@@ -285,7 +287,7 @@ class Graph:
         return ends
 
     def adjacency(self) -> sp.csr_array:
-        """Give the adjacency as a SciPy array of ones.
+        """Return the adjacency as a SciPy array of ones.
 
         Examples
         --------
@@ -327,7 +329,7 @@ class Graph:
         return digest.hexdigest()
 
     def with_edges(self, keep: Bools) -> Graph:
-        """Give the network with the marked edges alone; they are numbered as in :meth:`ends`.
+        """Return the network with only the marked edges; they are numbered as in :meth:`ends`.
 
         Examples
         --------
@@ -341,7 +343,7 @@ class Graph:
         return replace(self, indptr=frozen(indptr), indices=frozen(indices))
 
     def of_kind(self, kind: int) -> Graph:
-        """Give the nodes of one kind with the attributes of that kind, without edges.
+        """Return the nodes of one kind with the attributes of that kind, without edges.
 
         Examples
         --------
@@ -369,7 +371,7 @@ class Graph:
         )
 
     def with_attributes(self, attributes: Floats, names: Sequence[str] | None = None) -> Graph:
-        """Give the same wiring with other attributes."""
+        """Return the network with the same edges and other attributes."""
         return replace(
             self,
             attributes=frozen_attributes(attributes),
@@ -381,3 +383,7 @@ class Graph:
     def __repr__(self) -> str:
         counts = [(self.node_count, "node"), (self.edge_count, "edge"), (self.attribute_count, "attribute")]
         return f"Graph({', '.join(f'{n:,} {what}' + 's' * (n != 1) for n, what in counts)})"
+
+    def _repr_html_(self) -> str:
+        mended = [f"{count:,} {what}." for count, what in repair_facts(self.repairs)]
+        return panel("Graph", facts([*read_facts(self), *more_facts(self)]), sentences(mended))

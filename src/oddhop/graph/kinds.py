@@ -40,20 +40,22 @@ class NodeKinds:
         count = len(self.names)
         steps = np.diff(self.bounds)
         if count < 2 or len(set(self.names)) != count or len(self.bounds) != count + 1 or not 0 <= self.judged < count:
-            raise GraphError(f"kinds need two or more names, a bound each and one more, got {self!r}")
+            raise GraphError(f"kinds must have two or more names and one more bound than names, got {self!r}")
         if self.bounds[0] != 0 or (steps < 1).any() or not all(0 <= one < count for one in self.columns):
-            raise GraphError(f"every kind needs a node, and every attribute one of the kinds, got {self!r}")
+            raise GraphError(
+                f"every kind must have a node, and every attribute must have one of the kinds, got {self!r}"
+            )
 
     def nodes(self, kind: int) -> slice:
-        """Give the nodes of a kind."""
+        """Return the nodes of a kind."""
         return slice(self.bounds[kind], self.bounds[kind + 1])
 
     def columns_of(self, kind: int) -> Ints:
-        """Give the attributes of a kind, by number."""
+        """Return the attributes of a kind, by number."""
         return np.flatnonzero(np.array(self.columns, dtype=np.int64) == kind)
 
     def of(self, nodes: Ints) -> Ints:
-        """Give the kinds of some nodes, by number.
+        """Return the kinds of some nodes, by number.
 
         Examples
         --------

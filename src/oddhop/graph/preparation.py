@@ -40,7 +40,7 @@ class Preparation:
         return int(self.spread.size)
 
     def arrays(self) -> dict[str, Floats]:
-        """Give its parts by name, for a file."""
+        """Return its parts by name, for a file."""
         return {name: part for name, part in vars(self).items() if part is not None}
 
     @classmethod
@@ -49,12 +49,12 @@ class Preparation:
         return cls(arrays["unit"], arrays["centre"], arrays.get("components"), arrays["spread"])
 
     def apply(self, graph: Graph, dtype: type[np.floating] = np.float64) -> Graph:
-        """Give the graph with prepared attributes, one dense row a node."""
+        """Return the graph with prepared attributes, one dense row a node."""
         check_columns(graph.attributes, self.unit.size)
         return graph.with_attributes(self.some(graph.attributes, 0, graph.node_count, dtype))
 
     def some(self, x: AttributeRows, start: int, stop: int, dtype: type[np.floating]) -> Floats:
-        """Give the prepared rows of some nodes, the same bits whichever nodes are asked for with them."""
+        """Return the prepared rows of some nodes, the same bits whichever nodes are asked for with them."""
         out = np.empty((stop - start, self.width), dtype=dtype)
         if self.components is None:  # every number by itself
             for first, last in spans(start, stop):
@@ -113,12 +113,12 @@ def learn_from_rows(
 
 
 def is_binary(attributes: AttributeRows) -> bool:
-    """Tell whether the attributes are all 0 or 1, with at least one 1."""
+    """Return whether the attributes are all 0 or 1, with at least one 1."""
     return all(zeros_and_ones(attributes))
 
 
 def zeros_and_ones(attributes: AttributeRows) -> tuple[bool, bool]:
-    """Tell whether the attributes are all 0 or 1, and whether there is a 1 before the first that is neither."""
+    """Return whether the attributes are all 0 or 1, and whether there is a 1 before the first that is neither."""
     some = False
     for rows in blocks(attributes):
         zero_or_one, any_one = _zeros_and_ones(np.asarray(rows.data if is_sparse(rows) else rows).reshape(-1))
@@ -160,7 +160,7 @@ def _learn_pca(x: AttributeRows, components: int, scale: str, unit: Floats) -> P
 
 
 def _leading(x: AttributeRows, varies: Bools, peaks: Floats, mean: Floats, components: int) -> tuple[Floats, Floats]:
-    """Give the leading eigenvalues and eigenvectors of the covariance, the largest first."""
+    """Return the leading eigenvalues and eigenvectors of the covariance, the largest first."""
     nodes, columns = x.shape
     if is_sparse(x[:1]) or columns > WIDEST_COVARIANCE:
 

@@ -29,7 +29,7 @@ class AttributeRows(Protocol):
         """Rows and columns."""
 
     def __getitem__(self, rows: slice, /) -> Any:
-        """Give a block of rows, a NumPy array or a SciPy CSR array."""
+        """Return a block of rows, a NumPy array or a SciPy CSR array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,32 @@ class StoredRows:
         """Map a block of rows."""
         start, stop, _ = rows.indices(self.shape[0])
         return self.stored.attributes(start, stop)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """The attributes of nodes that follow each other, numbered from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.graph.rows import NodeRows
+    >>> NodeRows(np.arange(6.0).reshape(3, 2), slice(1, 3))[0:1].tolist()
+    [[2.0, 3.0]]
+    """
+
+    x: AttributeRows
+    nodes: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and columns."""
+        return self.nodes.stop - self.nodes.start, self.x.shape[1]
+
+    def __getitem__(self, rows: slice) -> Any:
+        """Return a block of rows."""
+        start, stop, _ = rows.indices(self.shape[0])
+        return self.x[self.nodes.start + start : self.nodes.start + stop]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +96,7 @@ class Columns:
         return int(self.x.shape[0]), int(self.columns.size)
 
     def __getitem__(self, rows: slice) -> Any:
-        """Give a block of rows, the chosen columns in their order."""
+        """Return a block of rows, the chosen columns in their order."""
         chosen = self.x[rows][:, self.columns]
         if is_sparse(chosen):
             chosen.sort_indices()  # in another order sums have other bits
@@ -90,7 +116,7 @@ class Kept:
         return self.x.shape
 
     def __getitem__(self, rows: slice) -> Any:
-        """Give a block of rows, made now or before."""
+        """Return a block of rows, made now or before."""
         start, stop, _ = rows.indices(self.x.shape[0])
         block = self.kept.get((start, stop))
         if block is None:
@@ -105,18 +131,18 @@ def _bytes(rows: Any) -> int:
 
 
 def dense(rows: Any) -> Floats:
-    """Give a block of rows as a float64 array."""
+    """Return a block of rows as a float64 array."""
     return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
 
 def spans(start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Give the first row of every block from ``start`` to ``stop``, and the one behind its last."""
+    """Return the first row of every block from ``start`` to ``stop``, and the one behind its last."""
     for first in range(start, stop, ROWS_AT_ONCE):
         yield first, min(first + ROWS_AT_ONCE, stop)
 
 
 def blocks(x: AttributeRows) -> Iterator[Any]:
-    """Give all rows, block by block."""
+    """Return all rows, block by block."""
     for first, last in spans(0, int(x.shape[0])):
         yield x[first:last]
 

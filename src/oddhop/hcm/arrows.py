@@ -26,15 +26,15 @@ def arrows(graph: Graph) -> Ints:
     events = graph.events
     if events is None or not events.columns.directed:
         raise GraphError(
-            "HCM with directed=True follows the direction of edges, and this network has none",
-            "make it with directed=True (Graph.from_arrays, read_network), without flows=False",
-            command="say --directed, without --no-flows",
+            "HCM with directed=True needs directed edges, and this network has none",
+            "make the network with directed=True (Graph.from_arrays, read_network), without flows=False",
+            command="give --directed, and leave out --no-flows",
         )
     out = np.zeros(graph.edge_count, dtype=np.uint8)
     _mark(graph.indptr, graph.indices, graph.upper, events.indptr, events.partners, out)
     bare = int(np.count_nonzero(out == 0))
     if bare:
-        raise GraphError(f"{bare} of {out.size} edges have no event that gives their direction", "leave them out")
+        raise GraphError(f"{bare} of {out.size} edges have no event that gives their direction", "remove them")
     return out
 
 

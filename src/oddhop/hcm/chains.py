@@ -145,7 +145,7 @@ def _rolled_back(safe: Chain, plan: Plan, name: str, step: int) -> Chain:
         raise TrainingDivergedError(
             f"the loss of {name} was not finite at step {step}, and {RETRIES} restarts with half the step did not "
             f"help (step_size={plan.rule.step_size})",
-            "try a tenth of it, or scale='standard'",
+            "set a tenth of this step_size, or scale='standard'",
         )
     return replace(safe, halvings=safe.halvings + 1)
 
@@ -157,7 +157,7 @@ def _keep(folder: RunFolder, name: str, chain: Chain) -> None:
 
 
 def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> Chain | None:
-    """Give the chain as it was kept, if it was; it must be one that could have come of ``begun``."""
+    """Return the chain as it was kept, if it was; it must be one that could have come of ``begun``."""
     found = folder.load(name) if folder else None
     if found is None:
         return None
@@ -169,6 +169,6 @@ def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> 
     )
     counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
     if not fits or counts != (int, int, float) or not (0 <= info["step"] <= steps and 0 <= info["halvings"] <= RETRIES):
-        raise ModelFileError(f"the checkpoint of {name} does not fit its run", "start anew in another folder")
+        raise ModelFileError(f"the checkpoint of {name} does not match its run", "start again in another folder")
     state = State(torch.from_numpy(arrays["weights"]), torch.from_numpy(arrays["square"]), info["step"])
     return Chain(state, torch.from_numpy(arrays["kept"]), info["loss"], info["halvings"])

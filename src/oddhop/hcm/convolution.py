@@ -63,21 +63,21 @@ class Convolution:
         return Field(every, every)
 
     def field(self, rows: Ints) -> Field:
-        """Give the nodes that some rows of the product depend on: themselves and their neighbours."""
+        """Return the nodes that some rows of the product depend on: themselves and their neighbours."""
         nodes, place = _closed_neighbourhood(self.indptr, self.indices, rows)
         return Field(nodes, place)
 
     def rows(self, hidden: Floats, rows: Ints, field: Field | None = None) -> Floats:
-        """Give some rows of the product with vectors of a field that holds all they depend on."""
+        """Return some rows of the product with vectors of a field that holds all they depend on."""
         out = np.empty((rows.size, hidden.shape[1]), dtype=hidden.dtype)
         place = (field or self.everywhere).place
         _gather(self.indptr, self.indices, self.weights, self.stand_for, place, hidden, rows, out)
         return out
 
     def rows_of_first(self, convolved: Floats, layer: Floats, start: int, stop: int) -> Floats:
-        """Give a range of rows of the product with relu(convolved @ layer), which is never kept as a whole.
+        """Return a range of rows of the product with relu(convolved @ layer), which is never kept as a whole.
 
-        The hidden vectors of the neighbours are made anew for every edge, a few thousand at a time. On a large
+        The hidden vectors of the neighbours are computed again for every edge, a few thousand at a time. On a large
         network that costs about what reading them from memory would, and takes none.
         """
         narrow, wide = torch.from_numpy(convolved), torch.from_numpy(layer)
@@ -92,14 +92,14 @@ class Convolution:
         return np.asarray(out)
 
     def spread(self, gradient: Floats, rows: Ints, field: Field) -> Floats:
-        """Give the product of the transpose: the gradient by the field's vectors."""
+        """Return the product of the transpose: the gradient by the field's vectors."""
         out = np.empty((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
         _spread(self.indptr, self.indices, self.weights, self.stand_for, field.place, gradient, rows, out)
         return out
 
 
 def convolve(hidden: torch.Tensor, convolution: Convolution, field: Field, rows: Ints) -> torch.Tensor:
-    """Give some rows of the product, differentiable by ``hidden``, the vectors of the field."""
+    """Return some rows of the product, differentiable by ``hidden``, the vectors of the field."""
     out: torch.Tensor = _Convolve.apply(hidden, convolution, field, rows)  # type: ignore[no-untyped-call]
     return out
 

@@ -41,7 +41,7 @@ from oddhop.tables.network import Network
 
 
 class HCM(GraphDetector):
-    """Hop-count based anomaly detection: a node whose neighbours look far away is odd.
+    """Hop-count based anomaly detection: a node is anomalous if the predicted distance of its neighbours is large.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class HCM(GraphDetector):
     precision : "float32", "float64", or "bfloat16": trained in float32, and scored with embeddings of half the
         size (see :doc:`runs-and-files`).
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that would take more is refused. None takes what is free.
+    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class HCM(GraphDetector):
         resume: bool = False,
         progress: Progress = silent,
     ) -> Self:
-        r"""Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network.
+        r"""Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory.
 
         The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
         wherever tasks run. The result is what ``fit`` gives with ``training="sampled"``.
@@ -278,7 +278,7 @@ class HCM(GraphDetector):
         return Baseline(line, hops, variance**0.5)
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        disagree = "the chains disagree. Train longer or run more chains."
+        disagree = "The chains disagree: train longer or run more chains."
         left_out = self.model_.learned.left_out
         tied = (ties(left_out.dropped, left_out.tied),) if left_out.dropped else ()
         return (agreement(result, top, self.guide.repeated, disagree), *tied)

@@ -24,7 +24,7 @@ class Mixing:
 
 
 def mixing(draws: Floats) -> Mixing:
-    """Give R-hat and the effective sample size of draws of shape (chains, samples, nodes).
+    """Return R-hat and the effective sample size of draws of shape (chains, samples, nodes).
 
     Chains are split in halves, so that one that still drifts is seen. The effective size sums
     autocorrelations in pairs until a pair turns negative (Geyer 1992).
@@ -71,7 +71,7 @@ def _mixing(x: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a careful reader asks of a run.
+    """Diagnostics of a fit.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Diagnostics:
 
     @classmethod
     def of(cls, scores: Scores, posterior: Posterior, plan: Plan, pairs: HopPairs, left_out: LeftOut) -> Diagnostics:
-        """Collect them from what the stages gave."""
+        """Return the diagnostics from the results of the stages."""
         return cls(
             mixing=mixing(scores.draws),
             losses=posterior.losses,

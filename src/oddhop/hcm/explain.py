@@ -1,6 +1,6 @@
 """Why HCM finds a node odd: the neighbours that look far, the columns that make them so, what would change it.
 
-Every figure is had by scoring the node again after a change: an edge taken away, or the value of a column replaced
+Every figure comes from scoring the node again after a change: an edge taken away, or the value of a column replaced
 by what is typical of the neighbours. Nothing is fitted to the scores.
 """
 
@@ -41,8 +41,8 @@ COLUMNS_TRIED = 12
 CHANGES_TRIED = 10
 SAMPLES_A_CHAIN = 2
 FROZEN_BYTES = 2**26
-DRAWN = "Of its {degree:,} neighbours an even draw of {looked_at:,} was looked at, and no change was searched for."
-DEEP = "With more than two layers the effects of a change are followed to its neighbours only."
+DRAWN = "{looked_at:,} of its {degree:,} neighbours were drawn at random. Changes of its score were not searched."
+DEEP = "With more than two layers, the effect of a change is computed up to the neighbours of a node only."
 
 
 def explain_nodes(
@@ -81,7 +81,7 @@ class _Context:
     baseline: Baseline
 
     def edge_scores(self, hops: torch.Tensor) -> torch.Tensor:
-        """Give the score of every edge from hops of shape (samples, ..., edges)."""
+        """Return the score of every edge from hops of shape (samples, ..., edges)."""
         mean = hops.mean(dim=0)
         if self.model.settings.score == "ahp":
             return mean
@@ -89,7 +89,7 @@ class _Context:
         return far * mean + unsure * hops.var(dim=0, unbiased=False)
 
     def node_scores(self, hops: torch.Tensor, removed: Bools) -> torch.Tensor:
-        """Give the mean over the edges that are left, (changes,)."""
+        """Return the mean over the edges that are left, (changes,)."""
         left = torch.from_numpy(~removed).to(hops.dtype)
         return (self.edge_scores(hops) * left).sum(dim=1) / left.sum(dim=1)
 
@@ -106,7 +106,7 @@ class _Candidates:
 
 
 def _looked_at(graph: Graph, node: int, seed: int) -> Ints:
-    """Give a node and its neighbours, or an even draw of them where there are very many."""
+    """Return a node and its neighbours, or an even draw of them where there are very many."""
     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
     if neighbours.size > LOOKED_AT:
         neighbours = np.sort(generator(seed, EXPLAIN, node).choice(neighbours, LOOKED_AT, replace=False))
@@ -143,8 +143,6 @@ def _explain(context: _Context, frozen: Frozen, group: Ints) -> Explanation:
     effects = dict(zip(order.tolist(), tried.effects.tolist(), strict=False)) if degree > 1 else {}
     drawn = group.size - 1 < degree
     score = float(edges.mean())
-    notes = [DRAWN.format(degree=degree, looked_at=group.size - 1)] * drawn
-    notes += [DEEP] * (context.model.settings.layers > 2)
     listed = tuple(
         Neighbour(
             id=network.name(int(group[1 + k])),
@@ -168,7 +166,8 @@ def _explain(context: _Context, frozen: Frozen, group: Ints) -> Explanation:
         looked_at=group.size - 1,
         columns=_column_differences(context, group, tried),
         counterfactual=None if drawn else _counterfactual(context, frozen, around, tried, score),
-        notes=tuple(notes),
+        notes=(DRAWN.format(degree=degree, looked_at=group.size - 1),) * drawn,
+        caveats=(DEEP,) * (context.model.settings.layers > 2),
     )
 
 

@@ -32,7 +32,7 @@ PILOT_SOURCES = 256
 POOL_PAIRS, EXCERPT_PAIRS = 2**19, 2**17  # of every class, for a whole run; and where neighbours are sampled
 MAX_SOURCES = 2**14
 PERMUTED = 2**26  # nodes; the order of more is not written down to take its beginning
-NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one"
+NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one edge"
 
 Drawn: TypeAlias = tuple[Ints, Ints, Ints]
 """Pairs of a block: first nodes, second nodes, classes."""
@@ -227,7 +227,7 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
 
 
 def pool_pairs(settings: HCMSettings, nodes: int) -> int:
-    """Give how many pairs of every class a run draws its steps from."""
+    """Return how many pairs of every class a run draws its steps from."""
     return EXCERPT_PAIRS if settings.samples_neighbours(nodes) else POOL_PAIRS
 
 

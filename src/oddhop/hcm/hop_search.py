@@ -165,7 +165,7 @@ def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints
 
 @compiled
 def strides(size: int, rate: float, stream: Ints) -> Ints:
-    """Give the places of a row of some size that striding along it lands on."""
+    """Return the places of a row of some size that striding along it lands on."""
     some = np.empty(64, dtype=np.int64)
     end, met, _ = _along(some[:0], size, rate, stream, some, some.copy())
     return met[:end]
@@ -216,7 +216,7 @@ def _grown(array: Any, size: int) -> Any:
 
 @compiled
 def _stride(place: float, rate: float, stream: Ints) -> float:
-    """Give the next place to land on, from before the row (-1) or from within it."""
+    """Return the next place to land on, from before the row (-1) or from within it."""
     if rate >= 1.0:
         return place + 1.0
     if rate == 0.0:

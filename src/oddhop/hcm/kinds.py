@@ -15,14 +15,14 @@ def check_one_kind(kinds: NodeKinds | None) -> None:
     >>> from oddhop.hcm.kinds import check_one_kind
     >>> check_one_kind(NodeKinds(("account", "device"), (0, 3, 5), (0, 1), judged=0))
     Traceback (most recent call last):
-    oddhop.errors.GraphError: HCM judges one kind of node, as the paper does, got 2: account, device; use Odd, or join
-        account to account where they share a node, and give that table of edges
+    oddhop.errors.GraphError: HCM supports one kind of node, as in the paper, got 2: account, device; use Odd, or
+        give an edge table that connects account to account if they share a node
     """
     if kinds is not None:
         judged = kinds.names[kinds.judged]
-        remedy = f"or join {judged} to {judged} where they share a node, and give that table of edges"
+        remedy = f"or give an edge table that connects {judged} to {judged} if they share a node"
         raise GraphError(
-            f"HCM judges one kind of node, as the paper does, got {len(kinds.names)}: {', '.join(kinds.names)}",
+            f"HCM supports one kind of node, as in the paper, got {len(kinds.names)}: {', '.join(kinds.names)}",
             f"use Odd, {remedy}",
-            command=f"say --detector odd, {remedy}",
+            command=f"give --detector odd, {remedy}",
         )

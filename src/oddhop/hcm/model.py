@@ -88,7 +88,7 @@ class Inputs:
 
 
 def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch) -> torch.Tensor:
-    """Give the mean cross-entropy of the hop classes of some pairs."""
+    """Return the mean cross-entropy of the hop classes of some pairs."""
     *layers, v0, b0, v1, b1 = shape.read(weights)
     ends, place = np.unique(np.concatenate([batch.left, batch.right]), return_inverse=True)
     fields = receptive_fields(inputs.convolution, ends, shape.layers)
@@ -113,7 +113,7 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
 
 
 def receptive_fields(convolution: Convolution, ends: Ints, layers: int) -> list[Field]:
-    """Give what each convolution but the first has to see so that the ends come out right, first layer first."""
+    """Return what each convolution but the first has to see so that the ends come out right, first layer first."""
     fields: list[Field] = []
     for _ in range(layers - 1):
         fields.insert(0, convolution.field(fields[0].nodes if fields else ends))
@@ -140,7 +140,7 @@ class HeadLoss(torch.autograd.Function):
         labels: torch.Tensor,
         directed: bool,
     ) -> torch.Tensor:
-        """Give the loss, and keep its gradients for the backward pass."""
+        """Return the loss, and keep its gradients for the backward pass."""
         grad_z, grad_v0, grad_b0, grad_v1, grad_b1 = grads = [torch.zeros_like(t) for t in (z, v0, b0, v1, b1)]
         loss = torch.zeros((), dtype=z.dtype)
         for a in range(0, labels.numel(), PAIRS_AT_ONCE):
@@ -175,7 +175,7 @@ class HeadLoss(torch.autograd.Function):
 def embed(
     weights: torch.Tensor, shape: Shape, inputs: Inputs, *, coarse: bool = False, workers: int = 1
 ) -> torch.Tensor:
-    """Give Z for every node, layer by layer, in fixed blocks of rows; ``coarse`` keeps it in bfloat16."""
+    """Return Z for every node, layer by layer, in fixed blocks of rows; ``coarse`` keeps it in bfloat16."""
     layers = shape.read(weights)[: shape.layers]
     nodes = inputs.convolution.weights.size
     lean = shape.layers > 1 and nodes * shape.hidden > LEAN_ABOVE
@@ -183,7 +183,7 @@ def embed(
     hidden = convolved
     everywhere = inputs.convolution.everywhere
     for number, layer in enumerate(layers):
-        if number == 0 and lean:  # made anew where the second layer asks for it
+        if number == 0 and lean:  # computed again where the second layer needs it
             continue
         is_last = number == shape.layers - 1
         out = torch.empty((nodes, layer.shape[1]), dtype=torch.bfloat16 if coarse and is_last else weights.dtype)
@@ -221,7 +221,7 @@ def expected_hops(
     right: torch.Tensor,
     others: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Give the expected hop count of some pairs under the softmax; the last class counts as C.
+    """Return the expected hop count of some pairs under the softmax; the last class counts as C.
 
     Where ``z`` is in bfloat16 the head's products are, too. ``right`` numbers rows of ``others``, where given.
     """
@@ -236,7 +236,7 @@ def expected_hops(
 def pair_gaps(
     z: torch.Tensor, left: torch.Tensor, right: torch.Tensor, others: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Give Z_m - Z_n for some pairs; n is looked up among ``others``, where given."""
+    """Return Z_m - Z_n for some pairs; n is looked up among ``others``, where given."""
     far = z if others is None else others
     out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
     if z.dtype == torch.bfloat16:  # NumPy has no such type: the bits are handed over

@@ -54,7 +54,7 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     arrays, shape = parts.arrays, Shape(**parts.info["shape"])
     # First of all: a shape of a billion layers would take all memory to be worked out.
     if shape != Shape(shape.attributes, settings.hidden, settings.layers, settings.hop_classes, settings.directed):
-        raise ValueError(f"the shape {shape} does not fit the settings")
+        raise ValueError(f"the shape {shape} does not match the settings")
     weights = arrays["weights"]
     components = arrays.get("components")
     columns = arrays["unit"].size
@@ -73,14 +73,14 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
         if array.shape != size or array.dtype.kind != "f":
             raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, expected floats of shape {size}")
         if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds values that are not finite")
+            raise ValueError(f"{name} has values that are not finite")
     if not (arrays["unit"] > 0).all() or not (arrays["spread"] > 0).all():
-        raise ValueError("it divides by numbers that are not above 0")
+        raise ValueError("it has scales that are not above 0")
     if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
-        raise ValueError("the weights do not fit the attributes or the precision")
+        raise ValueError("the weights do not match the attributes or the precision")
     left_out = LeftOut(**parts.info["left_out"])
     if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
-        raise ValueError(f"{left_out} has counts that are none")
+        raise ValueError(f"{left_out} has counts that are not valid")
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
     return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out), columns

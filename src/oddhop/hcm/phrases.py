@@ -9,29 +9,28 @@ from oddhop.explain.phrases import share
 HALF = 0.5
 GUIDE = Guide(
     repeated="a fresh run",
-    picture="Each ring is one step; the dashed ring is usual.",
+    picture="Each ring is one hop. The dashed ring is the typical distance.",
     entries=(
         (
-            "An odd node is not a guilty one.",
-            "The score says that a node does not look like the company it keeps. Whether that matters is for a "
-            "person to say.",
+            "A high score is not proof.",
+            "The score says that a node does not fit its neighbours. A person must decide whether that matters.",
         ),
         (
-            "Steps.",
-            "oddhop learned from this network how far apart two nodes look. A neighbour is one step away; one that "
-            "looks three steps away does not look like a neighbour.",
+            "Predicted hops.",
+            "HCM learns from this network how many hops two nodes are apart, by their attributes. A neighbour is one "
+            "hop away. A neighbour with a predicted distance of three hops does not look like a neighbour.",
         ),
         (
             "Score.",
-            "It is high where the neighbours look far away, or where the model is unsure how far. It is no "
-            "probability. Only the order, and the distance from the alert line, mean something.",
+            "It is high if the predicted distances of the neighbours are large or uncertain. It is not a "
+            "probability. Only the order and the distance from the alert threshold have a meaning.",
         ),
     ),
 )
 
 
 def ties(dropped: int, tied: int) -> Finding:
-    """Say how many of the edges that were left out of the labels were chosen by a tie.
+    """Say how many of the edges that were left out of the labels were chosen among ties.
 
     Examples
     --------
@@ -40,7 +39,9 @@ def ties(dropped: int, tied: int) -> Finding:
     'warning'
     """
     part = tied / dropped
-    told = f"Of the {dropped:,} least similar edges, which were left out when distances were learned, {share(part)}"
+    told = (
+        f"{share(part)} of the {dropped:,} least similar edges, which are left out of training, were chosen among ties"
+    )
     if part <= HALF:
-        return Finding("ties", "fine", part, f"{told} were chosen by a tie.")
-    return Finding("ties", "warning", part, f"{told} were chosen by a tie: the attributes hardly tell edges apart.")
+        return Finding("ties", "fine", part, f"{told}.")
+    return Finding("ties", "warning", part, f"{told}. The attributes hardly distinguish edges.")

@@ -84,7 +84,7 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, dire
 
 
 def _arrow_rows(graph: Graph, keep: Bools) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """Give the arrows of the marked edges by the node that they leave, and by the node that they reach."""
+    """Return the arrows of the marked edges by the node that they leave, and by the node that they reach."""
     left, right = (end[keep] for end in graph.ends(0, graph.edge_count))
     ways = arrows(graph)[keep]
     forward, backward = (ways & way > 0 for way in (FORWARD, BACKWARD))
@@ -112,7 +112,7 @@ def _alike(graph: Graph, measure: str, drop: int, seed: int, workers: int) -> tu
 
 
 def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
-    """Give the similarity of the ends of every edge, numbered by (u, v) with u < v.
+    """Return the similarity of the ends of every edge, numbered by (u, v) with u < v.
 
     It is rounded to single precision, so that ties are ties on every machine. A row of zeros is
     like nothing: 0.
@@ -151,7 +151,7 @@ class Side:
 
 
 def similarity_between(one: Side, left: Ints, other: Side, right: Ints, measure: str) -> Floats:
-    """Give the similarity of some rows of one side with some of the other.
+    """Return the similarity of some rows of one side with some of the other.
 
     Examples
     --------

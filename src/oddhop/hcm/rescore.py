@@ -5,7 +5,7 @@ of its attributes moves only their own hidden vectors, so all else is a sum that
 
     row r of a convolution = w_r (outside_r + sum over k in the surroundings, joined to r, of w_k h_k)
 
-``outside`` is had once from the whole network (``Frozen``), for many nodes together. What a removed edge does
+``outside`` is computed once from the whole network (``Frozen``), for many nodes together. What a removed edge does
 further out is followed to the neighbours of its far end (``felt_by``). With more layers, what a change does two
 steps away is left out.
 """
@@ -133,7 +133,7 @@ def hops_after(
     removed: Bools,
     felt: Sequence[torch.Tensor | None] | None = None,
 ) -> torch.Tensor:
-    """Give the expected hops to the neighbours after changes, shape (samples, changes, neighbours).
+    """Return the expected hops to the neighbours after changes, shape (samples, changes, neighbours).
 
     ``deltas`` are added to the node's prepared attributes, one row a change; ``removed`` marks the
     neighbours (changes, neighbours) whose edge is taken away. Their hops are given too, and mean nothing.
@@ -188,7 +188,7 @@ def _hops(
 
 
 def felt_by(frozen: Frozen, around: Surroundings, removed: Bools) -> torch.Tensor | None:
-    """Give what removed edges change further out: the neighbours of their far ends now hear these a little louder.
+    """Return what removed edges change further out: the neighbours of their far ends now hear these a little louder.
 
     ``removed`` marks the neighbours of one change. Ends of very many edges are left out: one edge less
     changes what they say by less than 1 in 2,000.

@@ -48,7 +48,7 @@ class Rule:
     floor: float = 1e-4
 
     def step_at(self, step: int) -> float:
-        """Give the step size: falling along a line during burn-in, constant afterwards."""
+        """Return the step size: falling along a line during burn-in, constant afterwards."""
         left = max(0.0, 1.0 - step / self.burn_in) if self.burn_in else 0.0
         return self.step_size * (1.0 + (self.warm - 1.0) * left)
 
@@ -74,7 +74,7 @@ def update(state: State, gradient: torch.Tensor, rule: Rule, generator: torch.Ge
 
 
 def preconditioner(square: torch.Tensor, rule: Rule, step: int) -> torch.Tensor:
-    """Give G; the running mean is corrected for having begun at zero."""
+    """Return G; the running mean is corrected for having begun at zero."""
     if not rule.preconditioned or rule.burn_in == 0:
         return torch.ones_like(square)
     seen = 1.0 - rule.decay ** min(step + 1, rule.burn_in)

@@ -77,14 +77,14 @@ class Scores:
         return self.score("hav")
 
     def score(self, kind: str) -> Floats:
-        """Give "ahp" or "hav" of every node: the mean over the chains."""
+        """Return "ahp" or "hav" of every node: the mean over the chains."""
         out = np.empty(self.judged.size)
         for span in spans(out.size):
             out[span] = self.chain_scores(kind, span).mean(axis=0)
         return out
 
     def chain_scores(self, kind: str, span: slice = ALL) -> Floats:
-        """Give "ahp" or "hav" of some nodes by chain, (chains, nodes)."""
+        """Return "ahp" or "hav" of some nodes by chain, (chains, nodes)."""
         if kind == "ahp":
             return self.chain_ahp[:, span]
         far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in (self.max_ahp, self.max_iv))
@@ -147,7 +147,7 @@ def _digests(moments: Arrays, chain: int) -> dict[str, str]:
 
 
 def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, list[dict[str, str]]]:
-    """Give what a run that was killed had found within its chains, and the sha256 of the moments of each."""
+    """Return what a run that was killed had found within its chains, and the sha256 of the moments of each."""
     within = np.zeros((chains, nodes))
     found = folder.load(CHECKPOINT) if folder else None
     if found is None:
@@ -156,7 +156,7 @@ def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, li
     sealed: Any = info.get("sha256")
     done = len(sealed) if isinstance(sealed, list) else -1
     if not 0 <= done <= chains or [array.shape for array in arrays.values()] != [(done, nodes)]:
-        raise ModelFileError("the checkpoint of scoring does not fit its run", "start anew in another folder")
+        raise ModelFileError("the checkpoint of scoring does not match its run", "start again in another folder")
     (within[:done],) = arrays.values()
     return within, sealed
 
@@ -164,8 +164,8 @@ def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, li
 def _check_moments(moments: Arrays, expected: list[dict[str, str]]) -> None:
     if [_digests(moments, chain) for chain in range(len(expected))] != expected:
         raise ModelFileError(
-            "the figures of the edges in the run folder were changed after they were written",
-            "start anew in another folder",
+            "the values of the edges in the run folder were changed after they were written",
+            "start again in another folder",
         )
 
 
@@ -219,7 +219,7 @@ def _scores_of(
 
 
 def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: Graph) -> Floats:
-    """Give the means over the edges of every node, of several figures of the edges; 0 where there are none."""
+    """Return the means over the edges of every node, of several figures of the edges; 0 where there are none."""
     sums = np.zeros((count, graph.node_count))
     for start in range(0, graph.edge_count, EDGES_AT_ONCE):
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
@@ -239,7 +239,7 @@ def _over_degree(sums: Floats, graph: Graph) -> Floats:
 
 
 def from_the_mean(block: Floats) -> Floats:
-    """Give the squared distances of the chains from their mean, (chains, edges)."""
+    """Return the squared distances of the chains from their mean, (chains, edges)."""
     # Counted from the first chain, so that chains that agree to the bit have a variance of just 0.
     return np.asarray((block - (block[0] + (block - block[0]).mean(axis=0))) ** 2)
 

@@ -27,7 +27,7 @@ def replicate_count(chains: int, samples: int) -> int:
 
 
 class HCMSettings(DetectorSettings):
-    """Every setting of HCM with its default; the meanings are in :class:`oddhop.HCM`.
+    """The settings of HCM with their defaults; see :class:`oddhop.HCM`.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class HCMSettings(DetectorSettings):
     @model_validator(mode="after")
     def _tells_how_sure(self) -> Self:
         if self.chains == 1 and self.samples < 4:
-            raise ValueError("one chain needs at least 4 samples to tell how sure a rank is")
+            raise ValueError("one chain needs at least 4 samples for rank intervals")
         return self
 
     @property
     def dtype(self) -> type[np.floating]:
-        """The type of the model's numbers; bfloat16 is for embeddings while they are scored, and for nothing else."""
+        """The floating-point type of the model; bfloat16 is used only for embeddings during scoring."""
         return np.float64 if self.precision == "float64" else np.float32
 
     def samples_neighbours(self, nodes: int) -> bool:
@@ -79,7 +79,7 @@ class HCMSettings(DetectorSettings):
 
     @property
     def replicates(self) -> int:
-        """In how many parts the samples are compared."""
+        """The number of parts in which the samples are compared."""
         return replicate_count(self.chains, self.samples)
 
     @property

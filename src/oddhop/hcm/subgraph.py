@@ -82,7 +82,7 @@ def training_subgraph(
 def enough_neighbours(
     pairs: HopPairs, draw: Callable[[Ints, int], Neighbours], nodes: int, *, layers: int, at_once: int
 ) -> int:
-    """Give how many neighbours of a node may be drawn so that training takes no more memory than with 64 it may.
+    """Return how many neighbours of a node may be drawn so that training takes no more memory than with 64 it may.
 
     The fewer are drawn, the more a node's vector is off, and a model that learns from such vectors ranks otherwise. So
     a small network is seen whole, and one without hubs nearly so.

@@ -53,7 +53,7 @@ class Block:
     weight: float
 
     def prepared(self, x: AttributeRows, start: int, stop: int) -> Floats:
-        """Give some of the rows whose length the outlier's view measures."""
+        """Return some of the rows whose length the outlier's view measures."""
         seen = _seen_by_outlier(Columns(x, self.columns), self.coordinates)
         return np.asarray(self.preparation.some(seen, start, stop, np.float64) * np.sqrt(self.weight))
 
@@ -66,13 +66,13 @@ class Blocks:
     columns: int
 
     def coordinates(self, x: AttributeRows, start: int, stop: int) -> Floats:
-        """Give the coordinates of some nodes, the blocks side by side; the same bits whichever nodes are asked for."""
+        """Return the coordinates of some nodes, the blocks side by side; the bits do not depend on the other nodes."""
         check_columns(x, self.columns)
         found = [part.coordinates.some(Columns(x, part.columns), start, stop) for part in self.parts]
         return np.hstack([np.empty((stop - start, 0)), *found])
 
     def prepared(self, x: AttributeRows, start: int, stop: int) -> Floats:
-        """Give the rows of some nodes whose length the outlier's view measures, the blocks side by side."""
+        """Return the rows of some nodes whose length the outlier's view measures, the blocks side by side."""
         check_columns(x, self.columns)
         return np.hstack([np.empty((stop - start, 0)), *(part.prepared(x, start, stop) for part in self.parts)])
 
@@ -86,12 +86,12 @@ class Blocks:
 
 
 def judged_attributes(graph: Graph) -> Graph:
-    """Give the judged nodes with the attributes of their kind: the network itself where there is one kind."""
+    """Return the judged nodes with the attributes of their kind: the network itself where there is one kind."""
     return graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
 
 
 def flow_columns(x: AttributeRows, flow_count: int) -> Columns:
-    """Give the attributes that were made of events."""
+    """Return the attributes that were made of events."""
     return Columns(x, np.arange(x.shape[1] - flow_count, x.shape[1]))
 
 
@@ -144,7 +144,7 @@ def _seen_by_outlier(own: Columns, coordinates: Coordinates) -> AttributeRows:
 
 
 def _by_content(x: AttributeRows, columns: int) -> tuple[Ints, Bools]:
-    """Give the first columns in the order of their contents, equal ones once, and which of them are words."""
+    """Return the first columns in the order of their contents, equal ones once, and which of them are words."""
     nodes = x.shape[0]
     lowest, filled, keys = np.zeros(columns), np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.uint64)
     counts, flags = np.ones((2, columns), dtype=bool)
@@ -172,7 +172,7 @@ def _by_content(x: AttributeRows, columns: int) -> tuple[Ints, Bools]:
 
 
 def _categories(x: AttributeRows, columns: Ints) -> Ints:
-    """Give those of some columns of zeros and ones that are the levels of a category: every node has just one of them.
+    """Return the columns of zeros and ones that are the levels of a category: every node has exactly one of them.
 
     Examples
     --------

@@ -16,18 +16,26 @@ their number. The largest are left out so that at most ``WEDGES`` pairs are look
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.base.parallel import map_blocks
-from oddhop.odd.triangles import LARGEST
+from oddhop.odd.communities import RESIDUALS
+from oddhop.odd.pairs import Pairs
+from oddhop.odd.row_blocks import gathered
+from oddhop.odd.triangles import LARGEST, STAGE
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
 
 WEDGES, WEDGES_PER_NODE = 500_000_000, 1_000  # pairs of edges with a common end: in all, or for every judged node
-NODES_AT_ONCE = 4_096
+WEDGES_AT_ONCE = 1 << 20  # that are copied from other partitions
+WEIGHTS, SUMS, LARGEST_SHARED = "shared_weights", "shared_sums", "largest_shared"
+HUB = -1.0  # the weight of a node that is left out; that of others is not below 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,49 +44,58 @@ class Common:
 
     Attributes
     ----------
-    near, far : r of every edge, (judged nodes, others) and the transpose; hubs have no edges.
-    weights : w of every node of the other kind.
-    sums : s of every judged node.
+    pairs : the edges with r of each, the weights w of the nodes of the other kind, and s of the judged ones.
     chance : what c is made with.
-    hubs : how many nodes of the other kind are left out.
+    hubs : the nodes of the other kind that are left out.
     """
 
-    near: sp.csr_array
-    far: sp.csr_array
-    weights: Floats
-    sums: Floats
+    pairs: Pairs
     chance: float
-    hubs: int
+    hubs: Bools
 
 
-def common_neighbours(left: sp.csr_array, chance: float | None = None) -> Common:
-    """Prepare r of the edges between judged nodes (rows) and another kind (columns).
+def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = None) -> Common:
+    """Prepare the edges between judged nodes and another kind, whose residuals are r.
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import numpy as np
     >>> from oddhop.odd.butterfly import common_neighbours
-    >>> common_neighbours(sp.csr_array(np.array([[1.0, 1.0], [1.0, 0.0]]))).weights.round(2).tolist()
+    >>> from oddhop.odd.pairs import Pairs
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> sides = (([0, 2, 3], [0, 1, 0]), ([0, 2, 3], [0, 1, 0]))
+    >>> near, far = (InMemory(np.array(a), np.array(b), {}, {"residuals": np.ones(3)}) for a, b in sides)
+    >>> common = common_neighbours(Pairs.of("device", near, far), on_threads(1))
+    >>> far.of_nodes["shared_weights"].round(2).tolist()
     [0.0, 0.69]
     """
-    degrees = np.bincount(left.indices, minlength=left.shape[1])
-    hubs = hubs_of(degrees, left.shape[0])
-    if hubs.any():
-        kept = ~hubs[left.indices]
-        indptr = np.concatenate([[0], np.cumsum(kept)])[left.indptr]
-        left = sp.csr_array((left.data[kept], left.indices[kept], indptr), shape=left.shape)
-    weights = np.log(max(left.shape[0], 1) / np.maximum(degrees, 1))
-    far = left.T.tocsr()
-    sums, theirs = left @ np.ones(left.shape[1]), far @ np.ones(left.shape[0])
+    near, far = pairs.sides
+    degrees = _degrees(far)
+    hubs = hubs_of(degrees, near.nodes)
+    weights = np.where(hubs, HUB, np.log(max(near.nodes, 1) / np.maximum(degrees, 1)))
+    for number in far.ranges:
+        far.write(WEIGHTS, number, weights[slice(*far.span(number))])
+    runner.quiet.each(STAGE, partial(_write_sums, near), near.ranges)
     if chance is None:
+        theirs = np.concatenate(runner.quiet.each(STAGE, partial(_their_sums, far), far.ranges))
         whole = float(theirs.sum())
         chance = float((weights * theirs**2).sum()) / whole**2 if whole > 0 else 0.0
-    return Common(left, far, weights, sums, chance, int(hubs.sum()))
+    return Common(pairs, chance, hubs)
 
 
-def hubs_of(degrees: Ints, nodes: int) -> np.ndarray:
+def _degrees(store: Store) -> Ints:
+    return np.concatenate([np.diff(store.rows(number).indptr) for number in store.ranges])
+
+
+def hub_count(pairs: Pairs) -> int:
+    """Count the nodes of the other kind that are left out."""
+    return int(hubs_of(_degrees(pairs.far), pairs.near.nodes).sum())
+
+
+def hubs_of(degrees: Ints, nodes: int) -> Bools:
     """Tell which nodes of the other kind are left out: the largest, so that the pairs of edges stay few enough.
 
     Examples
@@ -97,45 +114,179 @@ def hubs_of(degrees: Ints, nodes: int) -> np.ndarray:
     return np.asarray(degrees >= degrees[order[np.searchsorted(wedges, most, side="right")]])
 
 
-def largest_surprises(common: Common, *, workers: int = 1) -> Floats:
-    """Give the twelve largest surprises of every judged node, (nodes, 12), from small to large.
+def write_largest_shared(common: Common, runner: TaskRunner) -> None:
+    """Write the twelve largest surprises of every judged node, (nodes, 12), from small to large.
 
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> from oddhop.odd.butterfly import common_neighbours, largest_surprises
+    >>> from oddhop.odd.butterfly import common_neighbours, write_largest_shared
+    >>> from oddhop.odd.pairs import Pairs
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
     >>> joined = np.random.default_rng(0).random((50, 200)) < 0.02
     >>> joined[:2, :8] = True  # two that share eight
-    >>> found = largest_surprises(common_neighbours(sp.csr_array(joined.astype(float))))
-    >>> sorted(np.argsort(found[:, -1])[-2:].tolist())
+    >>> sides = [sp.csr_array(one.astype(float)) for one in (joined, joined.T)]
+    >>> near, far = (InMemory(one.indptr, one.indices, {}, {"residuals": one.data}) for one in sides)
+    >>> runner = on_threads(1)
+    >>> write_largest_shared(common_neighbours(Pairs.of("device", near, far), runner), runner)
+    >>> sorted(np.argsort(near.of_nodes["largest_shared"][:, -1])[-2:].tolist())
     [0, 1]
     """
-    near, far = common.near, common.far
-    parts = (near.indptr, near.indices, near.data, far.indptr, far.indices, far.data)
-
-    def block(start: int) -> Floats:
-        stop = min(start + NODES_AT_ONCE, near.shape[0])
-        return np.asarray(_largest(*parts, common.weights, common.sums, common.chance, start, stop))
-
-    found = list(map_blocks(block, range(0, near.shape[0], NODES_AT_ONCE), workers=workers))
-    return np.concatenate([np.zeros((0, LARGEST)), *found])
+    near = common.pairs.near
+    runner.each(STAGE, partial(_write_largest, common.pairs, common.chance), near.ranges)
 
 
 def partners(common: Common, node: int) -> tuple[Ints, Floats]:
-    """Give the judged nodes that share a neighbour with one, and the surprise of each."""
-    near, far = common.near, common.far
-    t, first = np.zeros((2, near.shape[0]))
+    """Return the judged nodes that share a neighbour with one, and the surprise of each, in memory."""
+    pairs = common.pairs
+    near, far, weights, sums = (
+        pairs.in_memory(),
+        pairs.near.peer_rows(0),
+        pairs.near.read_peer(WEIGHTS, 0),
+        pairs.array(SUMS),
+    )
+    left, their_left = pairs.array(RESIDUALS), pairs.near.read_peer(RESIDUALS, 0)
+    t, first = np.zeros((2, near.stop))
     for e in range(near.indptr[node], near.indptr[node + 1]):
         b = near.indices[e]
         row = slice(far.indptr[b], far.indptr[b + 1])
-        part = common.weights[b] * near.data[e] * far.data[row]
+        if common.hubs[b]:
+            continue
+        part = weights[b] * left[e] * their_left[row]
         t[far.indices[row]] += part
         first[far.indices[row]] = np.maximum(first[far.indices[row]], part)
     t -= first
     t[node] = 0.0
     found = np.flatnonzero(t)
-    expected = common.sums[node] * common.sums[found] * common.chance
+    expected = sums[node] * sums[found] * common.chance
     return found, np.asarray((t[found] - expected) / np.sqrt(expected + 1.0))
+
+
+def _write_sums(store: Store, number: int) -> None:
+    """Write s of the judged nodes of a range: the sum of r over the edges to nodes that are not left out."""
+    rows, left = store.rows(number), store.read(RESIDUALS, number)
+    cursor, sums = rows.indptr[:-1].copy(), np.zeros(rows.stop - rows.start)
+    for peer in store.peers:
+        _add_left(rows.indptr, rows.indices, cursor, *store.peer_span(peer), left, store.read_peer(WEIGHTS, peer), sums)
+    store.write(SUMS, number, sums)
+
+
+def _their_sums(store: Store, number: int) -> Floats:
+    """Return q of the nodes of the other kind of a range, 0 for those that are left out."""
+    rows = store.rows(number)
+    sums = np.zeros(rows.stop - rows.start)
+    _add_rows(rows.indptr, store.read(RESIDUALS, number), store.read(WEIGHTS, number), sums)
+    return sums
+
+
+def _write_largest(pairs: Pairs, chance: float, number: int) -> None:
+    near = pairs.near
+    if near.has(LARGEST_SHARED, number):
+        return
+    rows, left, sums = near.rows(number), near.read(RESIDUALS, number), gathered(near, SUMS)
+    out = near.room(LARGEST_SHARED, number, np.float64, LARGEST)
+    for first, last, theirs in _their_rows(near, number):
+        own = rows.indptr[first : last + 1] - rows.indptr[first]
+        entries = slice(rows.indptr[first], rows.indptr[last])
+        ours = own, theirs.places(rows.indices[entries]), left[entries]
+        others = theirs.indptr, theirs.indices, theirs.left
+        out[first:last] = _largest(*ours, *others, theirs.weights, sums, chance, rows.start + first)
+    near.write(LARGEST_SHARED, number, out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Theirs:
+    """Rows of nodes of the other kind: the judged nodes in each, r, and the weights; ``nodes`` is None for all."""
+
+    nodes: Ints | None
+    indptr: Ints
+    indices: Ints
+    left: Floats
+    weights: Floats
+
+    def places(self, nodes: Ints) -> Ints:
+        """Return the rows of some nodes."""
+        return nodes if self.nodes is None else np.searchsorted(self.nodes, nodes)
+
+
+def _their_rows(store: Store, number: int) -> Iterator[tuple[int, int, _Theirs]]:
+    """Return rows of a range, some at a time, and those of the nodes of the other kind that they are joined to.
+
+    In memory all are there. From other partitions rows are copied, one partition after the other.
+    """
+    rows = store.rows(number)
+    if len(store.peers) == 1:
+        peer = store.peer_rows(0)
+        whole = _Theirs(None, peer.indptr, peer.indices, store.read_peer(RESIDUALS, 0), store.read_peer(WEIGHTS, 0))
+        yield 0, rows.stop - rows.start, whole
+        return
+    wedges, cursor = np.zeros(rows.stop - rows.start), rows.indptr[:-1].copy()
+    for number_of in store.peers:
+        theirs = store.peer_rows(number_of)
+        weights = store.read_peer(WEIGHTS, number_of)
+        _count_wedges(rows.indptr, rows.indices, cursor, theirs.start, theirs.stop, theirs.indptr, weights, wedges)
+    group = np.cumsum(wedges) // WEDGES_AT_ONCE
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(group)) + 1, [group.size]]).tolist()
+    for first, last in pairwise(bounds):
+        nodes = np.unique(rows.indices[rows.indptr[first] : rows.indptr[last]])
+        yield first, last, _copied(store, nodes)
+
+
+def _copied(store: Store, nodes: Ints) -> _Theirs:
+    """Copy the rows of some nodes of the other kind, one partition after the other."""
+    parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+    for peer in store.peers:
+        start, stop = store.peer_span(peer)
+        some = nodes[slice(*np.searchsorted(nodes, [start, stop]))] - start
+        rows, left, weights = (
+            store.peer_rows(peer),
+            store.read_peer(RESIDUALS, peer),
+            store.read_peer(WEIGHTS, peer)[some],
+        )
+        degrees = np.where(weights >= 0.0, rows.indptr[some + 1] - rows.indptr[some], 0)
+        entries = np.repeat(rows.indptr[some] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
+        parts.append((degrees, rows.indices[entries], left[entries], weights))
+    degrees, indices, left, weights = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return _Theirs(nodes, np.concatenate([[0], np.cumsum(degrees)]), indices, left, weights)
+
+
+@compiled
+def _add_left(
+    indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, left: Floats, weights: Floats, sums: Floats
+) -> None:
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            if weights[indices[cursor[i]] - start] >= 0.0:
+                sums[i] += left[cursor[i]]
+            cursor[i] += 1
+
+
+@compiled
+def _add_rows(indptr: Ints, left: Floats, weights: Floats, sums: Floats) -> None:
+    for i in range(indptr.size - 1):
+        if weights[i] >= 0.0:
+            for r in left[indptr[i] : indptr[i + 1]]:
+                sums[i] += r
+
+
+@compiled
+def _count_wedges(
+    indptr: Ints,
+    indices: Ints,
+    cursor: Ints,
+    start: int,
+    stop: int,
+    their_indptr: Ints,
+    weights: Floats,
+    wedges: Floats,
+) -> None:
+    for i in range(indptr.size - 1):
+        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
+            j = indices[cursor[i]] - start
+            if weights[j] >= 0.0:
+                wedges[i] += their_indptr[j + 1] - their_indptr[j]
+            cursor[i] += 1
 
 
 @compiled
@@ -150,13 +301,13 @@ def _largest(
     sums: Floats,
     chance: float,
     start: int,
-    stop: int,
 ) -> Floats:
-    largest = np.zeros((stop - start, LARGEST))
+    """Return the largest surprises of rows, which are those of the judged nodes from ``start`` on."""
+    largest = np.zeros((indptr.size - 1, LARGEST))
     met, t = np.empty(sums.size, np.int64), np.zeros((sums.size, 2))  # the sum, and its largest part
-    for i in range(start, stop):
+    for i in range(start, start + indptr.size - 1):
         count = 0
-        for e in range(indptr[i], indptr[i + 1]):
+        for e in range(indptr[i - start], indptr[i - start + 1]):
             b = indices[e]
             heavy = weights[b] * data[e]
             if heavy <= 0.0:

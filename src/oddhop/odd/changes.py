@@ -53,7 +53,7 @@ class Node:
     edges: Ints
 
     def rows(self, row: Floats, spans: Sequence[ColumnSpan]) -> Any:
-        """Give rows that differ from a given one in one column each."""
+        """Return rows that differ from a given one in one column each."""
         if is_sparse(self.context.held.graph.attributes):
             own = sp.csr_array(np.tile(row, (1, 1)))
             moves = [np.flatnonzero(self.typical[s.start : s.stop] - row[s.start : s.stop]) + s.start for s in spans]
@@ -80,7 +80,7 @@ class Node:
         return rescore_node(held, self.number, *held.seen(rows), kept)
 
     def without(self, now: Situation, edges: Ints) -> Bools:
-        """Give the edges that are left when one of some is taken away, too."""
+        """Return the edges that are left when one of some is taken away, too."""
         kept = np.tile(now.kept, (edges.size, 1))
         kept[np.arange(edges.size), edges] = False
         return kept
@@ -176,12 +176,12 @@ class _Greedy:
 
 
 def _at_floor(node: Node, again: Rescored, place: int) -> bool:
-    """Tell whether a p-value is at its floor, of a view or of the knot."""
+    """Return whether a p-value is at its floor, of a view or of the knot."""
     pairs = zip(node.context.held.panel.bulks, again.figures[:, [place]], strict=True)
     return any(bool(bulk.log_p(figure)[0] <= FLOOR) for bulk, figure in pairs)
 
 
 def _beyond(node: Node, again: Rescored) -> Floats:
-    """Give how far beyond the bulk the figures lie, together."""
+    """Return how far beyond the bulk the figures lie, together."""
     pairs = zip(node.context.held.panel.bulks, again.figures, strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

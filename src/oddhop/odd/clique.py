@@ -77,12 +77,12 @@ class UsualKnots:
     nodes: float
 
     def chance_for(self, nodes: int) -> float:
-        """Give the chance for so many nodes: it falls with their number."""
+        """Return the chance for so many nodes: it falls with their number."""
         return self.chance * (self.nodes / nodes)
 
 
 def knots(store: Store, runner: TaskRunner, chance: float | None = None) -> tuple[Floats, float]:
-    """Give the knot of every node and the chance that it was found with, from the residuals and f of all entries.
+    """Return the knot of every node and the chance that it was found with, from the residuals and f of all entries.
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own. Residuals are
     taken for 1 where there are none.
@@ -106,12 +106,12 @@ def knots(store: Store, runner: TaskRunner, chance: float | None = None) -> tupl
 
 
 def ties_of(store: InMemory, chance: float) -> Ties:
-    """Give what was written of the ties, to look at single nodes."""
+    """Return what was written of the ties, to look at single nodes."""
     return Ties(store.of_entries[RESIDUALS], store.of_entries[LEFT], store.of_nodes[TIE_SUMS], chance)
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
-    """Give the surprise of every edge of one node, in the order of its row.
+    """Return the surprise of every edge of one node, in the order of its row.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
 
 
 def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
-    """Give the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
+    """Return the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
 
     What communities explain, what chance gives, and the edges of all others are held as they are.
 
@@ -158,7 +158,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
 
 
 def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:
-    """Give the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
+    """Return the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
 
     The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree. They
     are those of the same nodes where ``usual`` is not given.
@@ -176,7 +176,7 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) 
 
 
 def usual_knots(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualKnots:
-    """Give the mean logarithm of the degree and the median knot of four groups by degree."""
+    """Return the mean logarithm of the degree and the median knot of four groups by degree."""
     judged = degrees > 0
     if not judged.any():
         return UsualKnots(np.zeros(1), np.zeros(1), chance, float(degrees.size))
@@ -203,7 +203,7 @@ def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: 
 
 @compiled
 def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, Ints, Ints]:
-    """Give what is left of the edges among the neighbours of a node, as the parts of a sparse square."""
+    """Return what is left of the edges among the neighbours of a node, as the parts of a sparse square."""
     row = indices[indptr[u] : indptr[u + 1]]
     most = 0
     for v in row:

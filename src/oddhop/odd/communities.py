@@ -121,7 +121,7 @@ def _write_residuals(store: Store, values: Floats, number: int) -> None:
 
 
 def folded(graph: Graph, residuals: Floats) -> Floats:
-    """Give what communities leave, once for every edge: half to keep.
+    """Return what communities leave, once for every edge: half to keep.
 
     Examples
     --------
@@ -137,13 +137,13 @@ def folded(graph: Graph, residuals: Floats) -> Floats:
 
 
 def folded_rows(rows: Partition, residuals: Floats) -> Floats:
-    """Give the same of some rows of a network."""
+    """Return the same of some rows of a network."""
     owner = np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr))
     return np.asarray(residuals[owner < rows.indices], dtype=np.float32)
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:
-    """Give what ``folded`` kept, in the order of the rows."""
+    """Return what ``folded`` kept, in the order of the rows."""
     residuals = np.empty(graph.indices.size, dtype=kept.dtype)
     both_ways(graph.indptr, graph.indices, graph.upper, kept, residuals)
     return residuals

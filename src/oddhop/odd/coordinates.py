@@ -59,7 +59,7 @@ class Coordinates:
         return 0 if self.knots is None else int(self.knots.shape[1])
 
     def some(self, x: AttributeRows, start: int, stop: int) -> Floats:
-        """Give the coordinates of some nodes, the same bits whichever nodes are asked for with them."""
+        """Return the coordinates of some nodes, the same bits whichever nodes are asked for with them."""
         if self.preparation is not None:
             check_columns(x, self.preparation.unit.size)
             seen = x if self.weights is None else Weighted(x, self.weights)
@@ -112,7 +112,7 @@ class Logarithms:
         return self.counts.shape
 
     def __getitem__(self, rows: slice) -> Any:
-        """Give a block of rows."""
+        """Return a block of rows."""
         some = sp.csr_array(self.counts[rows], dtype=np.float64, copy=True)
         some.data = np.sign(some.data) * np.log1p(np.abs(some.data))
         return some
@@ -131,7 +131,7 @@ class Weighted:
         return self.counts.shape
 
     def __getitem__(self, rows: slice) -> Any:
-        """Give a block of rows."""
+        """Return a block of rows."""
         some = Logarithms(self.counts)[rows]
         some.data *= self.weights[some.indices]
         _to_length_one(some.indptr, some.data)
@@ -139,7 +139,7 @@ class Weighted:
 
 
 def _knots(x: AttributeRows) -> Floats:
-    """Give the quantiles of every column, a few columns gathered at a time: they must be exact."""
+    """Return the quantiles of every column, a few columns gathered at a time: they must be exact."""
     nodes, columns = x.shape
     count = min(KNOTS, nodes)
     places = np.ceil(nodes * ((np.arange(count) + 0.5) / count) - 1).astype(np.int64)
@@ -155,7 +155,7 @@ def _knots(x: AttributeRows) -> Floats:
 
 
 def _word_weights(x: AttributeRows) -> Floats | None:
-    """Give the weights of words, or None where the columns are none: mostly zero and never negative."""
+    """Return the weights of words, or None where the columns are none: mostly zero and never negative."""
     nodes, columns = x.shape
     counts, lowest = np.zeros(columns, dtype=np.int64), 0.0
     for rows in blocks(x):

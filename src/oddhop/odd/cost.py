@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from oddhop.detector.cost import BASE, Cost, Size, available_memory
 from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
+from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
@@ -14,11 +15,12 @@ EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of t
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated network
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
+SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 OWN_BASE, NODE_BYTES = 300 * 2**20, 290  # without mapped pages, which the system takes back; measured to 1e8 edges
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
-    """Tell whether networks are simulated: when asked for, or where it takes less than a minute and tells something.
+    """Return whether networks are simulated: when asked for, or where it takes less than a minute and tells something.
 
     Examples
     --------
@@ -37,7 +39,7 @@ def simulates(size: Size, settings: OddSettings) -> bool:
 
 
 def searches_cycles(size: Size, settings: OddSettings) -> bool:
-    """Tell whether the cycles of events are searched: where the events fit in memory."""
+    """Return whether the cycles of events are searched: where the events fit in memory."""
     limit = settings.max_memory or available_memory()
     return limit is None or BASE + _event_memory(size) <= limit
 
@@ -91,6 +93,8 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     partitions = max(-(-2 * size.edges // PARTITION_ENTRIES), -(-size.nodes // PARTITION_NODES), 1)
     # Eigenvectors of a partition, or two forms of its coordinates; two arrays over its entries.
     task = (size.nodes * max(4 * EIGENVECTORS + 24, 2 * 8 * _width(size)) + 8 * 2 * size.edges) // partitions
+    if size.kinds:  # of judged nodes: sums, and two figures and a place while common neighbours are met; copied rows
+        task += SHARED_NODE_BYTES * size.nodes + SHARED_BYTES
     # What views say, with all edges and in a round; scores of the rounds; the ranking and its table.
     led = NODE_BYTES * size.nodes
     events = _event_memory(size) if searches_cycles(size, settings) else 0

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import nbinom
+from scipy.special import betainc
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
@@ -74,7 +74,7 @@ class Cycles:
     truncated: int
 
     def permuted_log_p(self, turn: int) -> Floats:
-        """Give what cycles say of every node in one of the permutations."""
+        """Return what cycles say of every node in one of the permutations."""
         own = self.permuted[[turn % PERMUTATIONS]].toarray()[0]
         return _log_p(np.asarray(own), self.expected, PERMUTATIONS)
 
@@ -106,7 +106,7 @@ def find_cycles(events: Events | None, nodes: int) -> Cycles | None:
 
 
 def sent_events(events: Events) -> Sent:
-    """Give what every node sent."""
+    """Return what every node sent."""
     nodes = events.node_count
     sizes = np.diff(events.indptr)[::2]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -119,7 +119,7 @@ def sent_events(events: Events) -> Sent:
 
 
 def cycle_from(sent: Sent, first: int) -> list[int]:
-    """Give the events of the cycle that begins with an event, by their places; empty where none does."""
+    """Return the events of the cycle that begins with an event, by their places; empty where none does."""
     path, steps = np.empty(MOST_STEPS, dtype=np.int64), np.empty(MOST_STEPS, dtype=np.int64)
     source = int(np.searchsorted(sent.indptr, first, side="right")) - 1
     length, _ = _search(
@@ -130,7 +130,9 @@ def cycle_from(sent: Sent, first: int) -> list[int]:
 
 def _log_p(counts: Ints, expected: Floats, permutations: int) -> Floats:
     shape = permutations * (expected + expected.mean()) + 1e-12
-    log_p: Floats = nbinom.logsf(counts - 1, shape, 2 * permutations / (2 * permutations + 1))
+    # The upper tail of the negative binomial distribution; scipy.stats has it too, and takes long to import.
+    with np.errstate(divide="ignore"):  # beyond what a float holds the logarithm is the floor
+        log_p = np.log(betainc(np.maximum(counts, 1), shape, 1 - 2 * permutations / (2 * permutations + 1)))
     return np.where(counts > 0, np.maximum(log_p, FLOOR), 0.0)
 
 

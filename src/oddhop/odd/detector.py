@@ -55,7 +55,7 @@ DEFAULT_CHANCE = 0.1
 
 
 class Odd(GraphDetector):
-    """A node is odd as a stranger, an outlier, or part of a clique, by its flow, or on a cycle; a view finds each.
+    """Detect strangers, outliers, cliques, unusual flows and cycles; each kind of anomaly has a view of its own.
 
     The stranger's neighbours do not look like neighbours, the outlier's attributes are far from everybody's, and
     a clique has mutual ties that neither looks nor communities nor chance explain. With several kinds of nodes one is
@@ -73,14 +73,14 @@ class Odd(GraphDetector):
     random_state : a seed for those draws, or None for a fresh one; no score depends on it.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that would take more is refused. None takes what is free.
+    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
 
     Attributes
     ----------
     anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had another
         sample of the edges been seen.
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network; with the kind
-        of oddness and the p-value of every view.
+        of anomaly and the p-value of every view.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
     information_ : the nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent.
     seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
@@ -129,13 +129,13 @@ class Odd(GraphDetector):
 
     @property
     def information_(self) -> float:
-        """The nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent."""
+        """Mutual information of the attributes of connected nodes, in nats per edge; 0 if they are not related."""
         return self.model_.learned.panel.information
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
         simulated = cost.simulates(Size.of(graph), settings)
-        if run.stored is not None and run.folder is not None and graph.kinds is None and not simulated:
+        if run.stored is not None and run.folder is not None and not simulated:
             return _fit_on_disk(graph, run, run.stored, run.folder)
         run.progress("views", 0, settings.n_resamples + 1)
         panel, evidence, seen = learn_panel(graph, workers=run.workers)
@@ -159,7 +159,7 @@ class Odd(GraphDetector):
         resume: bool = False,
         progress: Progress = silent,
     ) -> Self:
-        r"""Fit on a folder that ``oddhop ingest`` made, without any process that holds the whole network.
+        r"""Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory.
 
         The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
         wherever tasks run. The result is what ``fit`` gives with ``simulate=False``, without cycles.
@@ -186,22 +186,17 @@ class Odd(GraphDetector):
         stored = open_stored(folder)
         manifest = stored.manifest
         if settings.simulate is True or settings.max_chance is not None:
-            raise SettingsError(
-                "networks are simulated in memory, not over partitions", "flag by top_k, or fit in memory"
-            )
-        if manifest.node_kinds is not None:
-            raise SettingsError(
-                f"{folder} has several kinds of nodes, and partitions are judged where there is one",
-                "fit on one machine, in memory",
-            )
-        known = describe(stored, texts=False)
+            raise SettingsError("networks cannot be simulated over partitions", "flag by top_k, or fit in memory")
+        known, kinds = describe(stored, texts=False), manifest.node_kinds
+        judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
         with begun_on_disk(settings, stored, run_folder, resume=resume) as (seed, kept):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
             found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)
         known_by = fingerprint(stored.folder)
-        learned = OddLearned(found.panel, found.residuals, cycles=manifest.events is None)
-        self._take(known.ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
+        learned = OddLearned(found.panel, found.residuals, hubs=found.hubs, cycles=manifest.events is None)
+        ids = known.ids.slice(judged.start, judged.stop - judged.start)
+        self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
         return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
@@ -233,7 +228,7 @@ class Odd(GraphDetector):
         return explain(learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        few = "a few edges decide. Read the rank ranges before you act."
+        few = "The ranking depends on few edges: read the rank intervals before you act."
         found = (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
         learned = self.model_.learned
         searched = () if learned.cycles else (NO_CYCLES,)
@@ -272,7 +267,7 @@ def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSetting
     if settings.max_chance is None:
         return judgement
     if chance is None:
-        raise SettingsError("the model holds no simulated networks", "fit it with max_chance, or say how many to flag")
+        raise SettingsError("the model has no simulated networks", "fit it with max_chance, or give top_k")
     return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
 
 
@@ -281,12 +276,12 @@ def _fit_on_disk(graph: Graph, run: FitRun, stored: Path, folder: RunFolder) -> 
     store = InFiles(stored.absolute(), folder.path.absolute(), run.settings, run.seed, folder.run)
     searched = cost.searches_cycles(Size.of(graph), run.settings)
     cycles = find_cycles(graph.events, graph.node_count) if searched else None
-    log_p = None if cycles is None else cycles.log_p
+    log_p = None if cycles is None else cycles.log_p[graph.judged]
     found = judge_on_disk(
         store, on_threads(run.workers, run.progress), node_keys(graph), run.settings.n_resamples, log_p
     )
     truncated = 0 if cycles is None else cycles.truncated
-    learned = OddLearned(found.panel, found.residuals, truncated=truncated, cycles=searched)
+    learned = OddLearned(found.panel, found.residuals, truncated=truncated, hubs=found.hubs, cycles=searched)
     return learned, _judgement(found.evidence, found.replicates, found.degrees, run.settings)
 
 

@@ -1,6 +1,6 @@
-"""Why Odd finds a node odd: which view speaks, the neighbours and columns behind it, what would change it.
+"""Why Odd gives a node a high score: the views, the neighbours and columns behind them, and what would change it.
 
-Every figure is had by judging the node again after a change, in closed form: an edge taken away, or the value of a
+Every figure comes from scoring the node again after a change, in closed form: an edge taken away, or the value of a
 column replaced by what is typical of the neighbours. Nothing is fitted to the scores.
 """
 
@@ -33,11 +33,13 @@ COLUMNS_CHANGED = 12
 RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
 RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
-HELD = "The communities of the network, and what is usual in it, were held as they are."
-MANY_EDGES = (
-    "Of its {degree:,} neighbours an even draw tells what is typical, and none was taken away to see what changes."
+HELD = (
+    "For each change, the node is scored again with the communities and the typical values of the network kept fixed."
 )
-SILENT = "The wiring of this network says nothing about its columns, so no neighbour looks near or far."
+MANY_EDGES = (
+    "Typical values are those of {many:,} of its {degree:,} neighbours. The score without an edge was not computed."
+)
+SILENT = "Edges and columns are not related in this network, so no neighbour counts as similar or different."
 
 
 def explain_nodes(
@@ -70,7 +72,7 @@ class _Surroundings:
     f : the log likelihood ratio of every edge: how much less the neighbour looks like one than chance would.
     rarity : the share of all edges of the network whose ends look as far apart.
     surprise : how unexplained every edge is by communities, looks and chance.
-    members : whether a neighbour belongs to the group that makes the node odd.
+    members : whether a neighbour belongs to the group of the node.
     order : the neighbours by how much they matter.
     """
 
@@ -108,8 +110,6 @@ def _explain(context: Context, number: int) -> Explanation:
     listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
     ties = _ties(held, around.nodes[shown], around.members[shown])
     flows, cycle = _flows(context, number)
-    notes = [HELD] * (changed is not None)
-    notes += [MANY_EDGES.format(degree=degree)] * (degree > MANY) + [SILENT] * silent_view
     return Explanation(
         id=context.network.name(number),
         score=score,
@@ -123,7 +123,8 @@ def _explain(context: Context, number: int) -> Explanation:
         looked_at=degree,
         columns=_column_differences(node, telling),
         counterfactual=changed,
-        notes=tuple(notes),
+        notes=(MANY_EDGES.format(many=MANY, degree=degree),) * (degree > MANY),
+        caveats=(HELD,) * (changed is not None) + (SILENT,) * silent_view,
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
@@ -153,8 +154,9 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int |
     of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
     first = f"{names}{of}{dates_of(sent.times[steps])}"
-    many = f"{count:,} event{'s begin' if count != 1 else ' begins'} a cycle through it; with times permuted {usual}"
-    return replace(told, sentences=(*told.sentences, f"{many}. The earliest: {first}.")), on_it
+    start = "event starts" if count == 1 else "events start"
+    many = f"{count:,} {start} a cycle through it; {usual} expected with permuted times"
+    return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle: {first}.")), on_it
 
 
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
@@ -185,7 +187,7 @@ def _neighbour(
 
 
 def drawn_at(rarity: float) -> float:
-    """Give how far out a neighbour is drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
+    """Return how far out a neighbour is drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
 
     Examples
     --------
@@ -197,7 +199,7 @@ def drawn_at(rarity: float) -> float:
 
 
 def _column_differences(node: Node, telling: TellingColumns) -> tuple[ColumnDifference, ...]:
-    """Say what sets the node apart: what it has before what it lacks as most do, and what the loudest view heeds."""
+    """Return the columns with the largest effect: values that the node has first, then values that it lacks."""
     columns = node.context.columns
     lacked = columns.lacked(columns.rows(np.array([node.number]))[0])
     rare = lacked[[columns.span_of[one.start] for one in telling.spans]]
@@ -209,7 +211,7 @@ def _column_differences(node: Node, telling: TellingColumns) -> tuple[ColumnDiff
 
 
 def _ties(held: FixedNetwork, shown: Ints, members: Bools) -> tuple[tuple[int, int], ...]:
-    """Give the pairs of listed members, by their places, that are tied to each other."""
+    """Return the pairs of listed members, by their places, that are tied to each other."""
     places = np.flatnonzero(members).tolist()
     rows = {k: set(held.neighbours(int(shown[k])).tolist()) for k in places}
     return tuple((a, b) for a, b in combinations(places, 2) if int(shown[b]) in rows[a])

@@ -21,7 +21,7 @@ from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDiff
 from oddhop.explain.flows import node_flows, with_neighbour
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_columns
-from oddhop.odd.butterfly import Common, partners
+from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
@@ -29,17 +29,19 @@ from oddhop.odd.explain import MEMBER, drawn_at
 from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.kinship import RATIO_SUMS, RATIOS
 from oddhop.odd.outlier import outlyingness
+from oddhop.odd.pairs import Pairs
 from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
-from oddhop.odd.relation import Told, mean_ratios_with, told_by
+from oddhop.odd.relation import mean_ratios_with, told_by
 from oddhop.odd.stranger import Ratio, share_as_far, turned
 from oddhop.odd.views import Figures, Panel, Seen, evidence_of, figures_of
+from oddhop.partitions.task import on_threads
 from oddhop.tables.network import Network
 
 PARTNERS = 12
 COMPANY = 1_000
-OTHERS = "those that share a neighbour with it"
-HELD = "Several kinds of nodes: what its score would be without an edge was not worked out."
+OTHERS = "nodes that share a neighbour with it"
+HELD = "With several kinds of nodes, the score without an edge is not computed."
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Context:
     seen: Seen
     figures: Figures
     evidence: Evidence
-    told: tuple[Told, ...]
+    told: tuple[Pairs, ...]
     usual: tuple[Floats, ...]
     within: Floats
     faces: Floats
@@ -78,7 +80,7 @@ class Context:
     def others(self) -> tuple[OtherKind, ...]:
         """What was learned of every other kind, in the order of the edges."""
         known = {one.kind: one for one in self.panel.others}
-        return tuple(known[one.pairs.kind] for one in self.seen.edges.joined)
+        return tuple(known[pairs.kind] for pairs in self.seen.edges.joined)
 
 
 def explain_kinds(
@@ -94,8 +96,9 @@ def explain_kinds(
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
     figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
     known = {one.kind: one.relation for one in panel.others}
-    told = tuple(told_by(one.pairs, known[one.pairs.kind], workers=workers) for one in seen.edges.joined)
-    own, f = seen.edges.own, seen.own.of_entries[RATIOS]
+    runner = on_threads(workers)
+    told = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in seen.edges.joined)
+    own, f = seen.own_graph, seen.own.of_entries[RATIOS]
     means = seen.own.of_nodes[RATIO_SUMS] / np.maximum(own.degrees, 1)
     context = Context(
         panel,
@@ -104,12 +107,12 @@ def explain_kinds(
         figures,
         evidence_of(figures, seen.known.cycle_log_p, panel),
         told,
-        tuple(np.sort(one.f) for one in told),
+        tuple(np.sort(pairs.array(RATIOS)) for pairs in told),
         np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(means, own.degrees),
         turned(seen.coordinates, panel.kinship),
         np.sort(folded(own, f)),
         ties_of(seen.own, panel.usual.chance_for(own.node_count)),
-        tuple(one.common(chance_of(one, panel.others)) for one in seen.edges.joined),
+        tuple(common_neighbours(pairs, runner, chance_of(pairs, panel.others)) for pairs in seen.edges.joined),
         Columns(network.of_judged()),
         baseline,
     )
@@ -148,7 +151,7 @@ def _explain(context: Context, number: int) -> Explanation:
         looked_at=0,  # no edge is taken away
         columns=_differences(context, place),
         counterfactual=None,
-        notes=(HELD,),
+        caveats=(HELD,),
         views=views,
         reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
         ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
@@ -179,10 +182,11 @@ def _around(context: Context, number: int) -> _Around:
     for other, told, usual in zip(context.others, context.told, context.usual, strict=True):
         if other.relation.silent:
             continue
-        matrix, first = told.pairs.matrix, kinds.nodes(kinds.names.index(other.kind)).start
-        row = slice(matrix.indptr[place], matrix.indptr[place + 1])
-        where = np.searchsorted(nodes, matrix.indices[row].astype(np.int64) + first)
-        f[where], rarity[where] = told.f[row], share_as_far(usual, told.f[row])
+        rows, first = told.in_memory(), kinds.nodes(kinds.names.index(other.kind)).start
+        row = slice(rows.indptr[place], rows.indptr[place + 1])
+        where = np.searchsorted(nodes, rows.indices[row].astype(np.int64) + first)
+        f[where] = told.array(RATIOS)[row]
+        rarity[where] = share_as_far(usual, f[where])
     mine = of == kinds.judged
     if mine.any() and not context.panel.kinship.silent:
         there = context.faces[nodes[mine] - graph.judged.start]
@@ -206,7 +210,7 @@ def _shared(context: Context, number: int, around: Ints) -> _Group | None:
     for common in context.common:
         who, found = partners(common, number - start)
         surprise[who] = np.maximum(surprise[who], found)
-    own = context.seen.edges.own
+    own = context.seen.own_graph
     direct = surprises(own, context.ties, number - start)
     most = max(surprise.max(initial=0.0), direct.max(initial=0.0))
     if most <= 0:
@@ -268,7 +272,7 @@ def _far_by_kind(context: Context, around: _Around) -> tuple[tuple[str, int, int
 
 
 def _ties(graph: Graph, shown: Ints, members: Ints, inside: Bools) -> tuple[tuple[int, int], ...]:
-    """Give the pairs of a listed neighbour and a partner, by their places, that are joined."""
+    """Return the pairs of a listed neighbour and a partner, by their places, that are joined."""
     found = []
     for k, one in enumerate(members.tolist()):
         row = graph.indices[graph.indptr[one] : graph.indptr[one + 1]]
@@ -303,11 +307,12 @@ def _difference(
 
 
 def _company(context: Context, place: int) -> Ints:
-    """Give judged nodes that share a neighbour with one, an even draw of very many, hubs left out."""
+    """Return judged nodes that share a neighbour with one, an even draw of very many, hubs left out."""
     found: list[Ints] = []
     for common in context.common:
-        row = common.near.indices[common.near.indptr[place] : common.near.indptr[place + 1]]
-        found += [common.far.indices[common.far.indptr[b] : common.far.indptr[b + 1]] for b in row.tolist()]
+        near, far = common.pairs.in_memory(), common.pairs.near.peer_rows(0)
+        row = near.indices[near.indptr[place] : near.indptr[place + 1]]
+        found += [far.indices[far.indptr[b] : far.indptr[b + 1]] for b in row[~common.hubs[row]].tolist()]
     every: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
     every = every[every != place]
     if every.size > COMPANY:
@@ -316,7 +321,7 @@ def _company(context: Context, place: int) -> Ints:
 
 
 def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
-    """Give the scores of a node with other attributes, a row each."""
+    """Return the scores of a node with other attributes, a row each."""
     panel, seen, count = context.panel, context.seen, len(rows)
     flow_count = context.columns.graph.flow_count
     coordinates = panel.blocks.coordinates(rows, 0, count)

@@ -45,9 +45,9 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     """
     figures, seen = figures_of(panel, graph, workers=workers)
     out: dict[str, Floats] = dict(zip(FIGURES, figures, strict=True))
-    own, single = seen.edges.own, judged_attributes(graph)
+    own, single = seen.own_graph, judged_attributes(graph)
     for one in seen.edges.joined:
-        out[f"edges to {one.pairs.kind}"] = np.diff(one.pairs.matrix.indptr).astype(np.float64)
+        out[f"edges to {one.kind}"] = np.diff(one.in_memory().indptr).astype(np.float64)
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
@@ -73,7 +73,7 @@ def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:
 
 
 def _named(blocks: Blocks, graph: Graph, coordinates: Floats) -> Iterator[tuple[str, Floats]]:
-    """Give the coordinates by name: the column of a narrow table, the number of a component of a wide one."""
+    """Return the coordinates by name: the column of a narrow table, the number of a component of a wide one."""
     first = 0
     for number, part in enumerate(blocks.parts):
         width = part.coordinates.width
@@ -93,7 +93,7 @@ def _name(graph: Graph, column: int) -> str:
 
 @compiled
 def _over_rows(indptr: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give mean, spread, least and most of a value over the entries of every row; 0 where there are none."""
+    """Return mean, spread, least and most of a value over the entries of every row; 0 where there are none."""
     nodes = indptr.size - 1
     mean, spread, least, most = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
     for u in range(nodes):
@@ -112,7 +112,7 @@ def _over_rows(indptr: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Fl
 
 @compiled
 def triangle_counts(indptr: Ints, indices: Ints) -> Floats:
-    """Give the number of triangles that every node is part of.
+    """Return the number of triangles that every node is part of.
 
     A triangle is counted from its end of least degree, so that hubs cost little.
 

@@ -40,7 +40,7 @@ class FlowModel:
     whiten: Floats
 
     def components(self, flows: AttributeRows, coordinates: AttributeRows, start: int, stop: int) -> Floats:
-        """Give what attributes do not predict of the flows of some nodes, uncorrelated, one row a node.
+        """Return what attributes do not predict of the flows of some nodes, uncorrelated, one row a node.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class FlowModel:
         return out
 
     def figure(self, flows: AttributeRows, coordinates: AttributeRows, start: int, stop: int) -> Floats:
-        """Give the logarithm of the length of the components of some nodes."""
+        """Return the logarithm of the length of the components of some nodes."""
         out = np.empty(stop - start)
         for first, last in spans(start, stop):
             out[first - start : last - start] = lengths(self.components(flows, coordinates, first, last))

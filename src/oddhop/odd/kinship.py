@@ -126,7 +126,7 @@ def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, ste
 
 
 def _held_out_nats(store: Store, runner: TaskRunner, telling: Bools) -> float:
-    """Give what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
+    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
 
     Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
     would seem to tell what they only repeat.
@@ -147,7 +147,7 @@ def _held_out_nats(store: Store, runner: TaskRunner, telling: Bools) -> float:
 
 
 def _products(store: Store, runner: TaskRunner, kinship: Kinship, half: int, step: int) -> Floats:
-    """Give X'AX for turned coordinates, those of nodes outside the half being 0."""
+    """Return X'AX for turned coordinates, those of nodes outside the half being 0."""
     white = f"white{step}"  # no name is used twice, for a task that comes late may write its array again
     runner.quiet.each(STAGE, partial(_write_faces, store, kinship, half, white), store.ranges)
     together = summed(store, runner, STAGE, partial(_neighbour_products, store, white), step, PASSES)
@@ -172,7 +172,7 @@ def _sums(store: Store, number: int) -> list[Floats]:
 
 
 def _around(store: Store, mean: Floats, number: int) -> list[Floats]:
-    """Give the products of coordinates and their sums over neighbours, the squares of both, and the sums."""
+    """Return the products of coordinates and their sums over neighbours, the squares of both, and the sums."""
     x, degrees = store.read(COORDINATES, number), np.diff(store.rows(number).indptr)
     sums = neighbour_sums(store, COORDINATES, "around", number)
 
@@ -184,7 +184,7 @@ def _around(store: Store, mean: Floats, number: int) -> list[Floats]:
 
 
 def _weights(store: Store, half: int, number: int) -> Ints:
-    """Give the degrees of nodes, or those within their half for nodes of that half and 0 for others."""
+    """Return the degrees of nodes, or those within their half for nodes of that half and 0 for others."""
     if half == ALL:
         return store.read("degrees", number)
     return np.where(_halves(store, number) == half, store.read("inside", number), 0)
@@ -213,7 +213,7 @@ def _weighted_moments(store: Store, half: int, centre: Floats, number: int) -> l
 
 
 def _own_parts(store: Store, kinship: Kinship, half: int, number: int) -> list[Floats]:
-    """Give the number of entries within a half, and the sum of what one end adds to f over them."""
+    """Return the number of entries within a half, and the sum of what one end adds to f over them."""
     x, weights, ratio = store.read(COORDINATES, number), _weights(store, half, number), Ratio.of(kinship)
     return block_sums(
         store,

@@ -296,7 +296,7 @@ def _combined(store: Store, basis: Names, targets: Names, coefficients: Floats, 
 
 
 def _gram_matrices(store: Store, name: str, against: Names, number: int) -> list[Floats]:
-    """Give the products of the vectors of a block with each other, and with those of other blocks."""
+    """Return the products of the vectors of a block with each other, and with those of other blocks."""
     slabs = [store.read(one, number) for one in (name, *against)]
     own = slabs[0]
     return block_sums(store, number, lambda part: np.stack([slab[part].T @ own[part] for slab in slabs]))
@@ -336,7 +336,7 @@ def _order(values: Floats, which: Which) -> Floats:
 
 
 def _ritz(inner: Floats, which: Which) -> tuple[Floats, Floats]:
-    """Give the eigenvalues of the projected matrix, the leading ones first, and its eigenvectors."""
+    """Return the eigenvalues of the projected matrix, the leading ones first, and its eigenvectors."""
     upper = np.triu(inner.transpose(0, 2, 1, 3).reshape(STEPS * WIDTH, STEPS * WIDTH))
     values, vectors = np.linalg.eigh(upper + np.triu(upper, 1).T)
     order = _order(values, which)
@@ -344,12 +344,12 @@ def _ritz(inner: Floats, which: Which) -> tuple[Floats, Floats]:
 
 
 def _beyond(sums: Floats) -> Floats:
-    """Give the Gram matrix of a block less its projections."""
+    """Return the Gram matrix of a block less its projections."""
     return np.asarray(sums[0] - np.einsum("sij,sik->jk", sums[1:], sums[1:]))
 
 
 def _unit_vectors(gram: Floats, size: float, smallest: float) -> tuple[Floats, Bools]:
-    """Give what turns a block into orthonormal vectors, and which of these are too weak to be told from rounding.
+    """Return what turns a block into orthonormal vectors, and which of these are too weak to be told from rounding.
 
     ``size`` is the squared norm that rounding is measured by; 0 where the vectors have about the norm 1.
     """

@@ -106,10 +106,10 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     arrays, columns = parts.arrays, int(parts.info["columns"])
     for name, array in arrays.items():
         if array.dtype.kind not in "fi" or not np.isfinite(array).all():
-            raise ValueError(f"{name} holds values that are not finite numbers")
+            raise ValueError(f"{name} has values that are not finite numbers")
     told = [(str(kind), int(own)) for kind, own in parts.info["others"]]
     if len({kind for kind, _ in told}) != len(told) or any(name.startswith(f"other{len(told)}.") for name in arrays):
-        raise ValueError("it does not name every other kind of node once")
+        raise ValueError("it does not name every other kind of node exactly once")
     blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
     width = sum(block.coordinates.width for block in blocks.parts)
     flows = _flows(arrays, width)
@@ -119,7 +119,7 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
     kinship, rate = _kinship(arrays, "kinship", width), _rate(arrays, "rate")
     if (rate is None) != (kinship.silent or not told):
-        raise ValueError("the rate of the edges within the kind is missing, or is one of edges that say nothing")
+        raise ValueError("the rate of the edges within the kind is missing, or the edges say nothing about columns")
     panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, _usual(arrays), flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
@@ -137,11 +137,11 @@ def _kinship(arrays: Arrays, name: str, width: int) -> Kinship:
     centre, whiten, turn, correlation = (arrays[f"{name}.{part}"] for part in KINSHIP[:4])
     kinship = Kinship(centre, whiten, turn, correlation, *(_number(arrays, f"{name}.{part}") for part in KINSHIP[4:]))
     if correlation.ndim != 1 or not (kinship.between >= 0 and kinship.within > 0):
-        raise ValueError(f"{name} has a variance that is none")
+        raise ValueError(f"{name} has a variance that is not valid")
     inner = whiten.shape[-1]
     shapes = (centre.shape, whiten.shape, turn.shape)
     if shapes != ((width,), (width, inner), (inner, correlation.size)) or np.abs(correlation).max(initial=0.0) >= 1:
-        raise ValueError(f"{name} has shapes {shapes}, which do not fit {width} coordinates")
+        raise ValueError(f"{name} has shapes {shapes}, which do not match {width} coordinates")
     return kinship
 
 
@@ -163,20 +163,20 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
         own, usual = arrays[f"{before}relation.{side}_columns"], arrays[f"{before}relation.{side}_usual"]
         right = own.dtype.kind == "i" and own.ndim == 1 and own.shape == usual.shape
         if not right or (own.size and (own.min() < 0 or own.max() >= most)):
-            raise ValueError(f"{before}relation uses coordinates that there are not")
+            raise ValueError(f"{before}relation uses coordinates that do not exist")
         used.append((own, usual))
     both = used[0][0].size + used[1][0].size  # own and borrowed
     near, far = (_kinship(arrays, f"{before}{side}", both) for side in ("near", "far"))
     unrelated = _number(arrays, f"{before}relation.unrelated")
     if not np.array_equal(near.correlation, far.correlation) or not 0 <= unrelated < 1:
-        raise ValueError(f"the sides of {before}relation do not fit each other")
+        raise ValueError(f"the sides of {before}relation do not match")
     relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
     share, chance, count = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance", "count"))
     if not 0 <= share <= 1 or chance < 0 or count < 1:
         raise ValueError(f"{before}edges has a share of {share}, a chance of {chance} and a count of {count}")
     rate = _rate(arrays, f"{before}rate")
     if (rate is None) != relation.silent:
-        raise ValueError(f"{before}rate is missing, or is one of edges that say nothing")
+        raise ValueError(f"{before}rate is missing, or the edges say nothing about columns")
     return OtherKind(kind, blocks, share, relation, rate, chance, count)
 
 
@@ -195,7 +195,7 @@ def _flows(arrays: Arrays, width: int) -> FlowModel | None:
     count = centre.size
     shapes = (centre.shape, spread.shape, origin.shape, slopes.shape, whiten.shape)
     if shapes != ((count,), (count,), (width,), (width, count), (count, count)) or not (spread > 0).all():
-        raise ValueError(f"flows has shapes {shapes}, which do not fit {width} coordinates")
+        raise ValueError(f"flows has shapes {shapes}, which do not match {width} coordinates")
     return FlowModel(centre, spread, origin, slopes, whiten)
 
 
@@ -222,7 +222,7 @@ def _block(arrays: Arrays, name: str, columns: int) -> Block:
             raise ValueError(f"{name}.coordinates has shape {part.shape} and there are {own.size} columns")
     preparation, weight = _preparation(arrays, f"{name}.preparation"), _number(arrays, f"{name}.weight")
     if not all(part is None or part.unit.size == own.size for part in (reduction, preparation)) or not weight > 0:
-        raise ValueError(f"the parts of {name} do not fit {own.size} columns")
+        raise ValueError(f"the parts of {name} do not match {own.size} columns")
     return Block(own, Coordinates(weights, reduction, knots), preparation, weight)
 
 
@@ -232,9 +232,9 @@ def _preparation(arrays: Arrays, name: str) -> Preparation:
     inner = (unit.size,) if components is None else (unit.size, spread.size)
     found = centre.shape if components is None else components.shape
     if (unit.shape, centre.shape, found) != ((unit.size,), (unit.size,), inner) or spread.shape != inner[-1:]:
-        raise ValueError(f"the parts of {name} do not fit each other")
+        raise ValueError(f"the parts of {name} do not match")
     if not (unit > 0).all() or not (spread > 0).all():
-        raise ValueError(f"{name} divides by numbers that are not above 0")
+        raise ValueError(f"{name} has scales that are not above 0")
     return Preparation(unit, centre, components, spread)
 
 

@@ -3,7 +3,7 @@
 A simulated network has the degrees, the communities and the attribute distributions of the real one:
 
 1. Communities: k-means on the eigenvectors of the regularised adjacency that stand out from those of a rewired copy.
-2. Wiring: pairs of edges between the same two communities exchange ends, ten times as often as there are edges.
+2. Wiring: the ends of edges between the same two communities are joined anew, see :mod:`oddhop.graph.rewire`.
 3. Turned coordinates: the mean of the community, and a random direction with the length that a real node of like degree
    has beyond its community. The direction is noise, smoothed over the wiring as far as neighbours are alike beyond
    their communities. Each coordinate is then mapped to the real one by rank.
@@ -43,6 +43,7 @@ SIMULATIONS = 20
 MOST_COMMUNITIES = 32
 BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
 SMOOTHINGS, ATTEMPTS, POWER_STEPS = 8, 3, 2
+K_MEANS_STARTS, K_MEANS_STEPS = 4, 30
 LIKE_DEGREE = 50
 LIKE_NODES = 50  # to either side, by their outlyingness
 FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
@@ -153,7 +154,7 @@ def _likeness(panel: Panel, seen: Seen, seed: int, workers: int) -> Likeness:
 
 
 def _flow_components(panel: Panel, seen: Seen) -> Floats:
-    """Give what attributes do not predict of the flows of the judged nodes."""
+    """Return what attributes do not predict of the flows of the judged nodes."""
     own = judged_attributes(seen.graph)
     if panel.flows is None or not own.flow_count:
         return np.empty((own.node_count, 0))
@@ -162,7 +163,7 @@ def _flow_components(panel: Panel, seen: Seen) -> Floats:
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
-    """Give the correlation of every column over the two ends of an edge."""
+    """Return the correlation of every column over the two ends of an edge."""
     share = graph.degrees / max(graph.degrees.sum(), 1)
     centred = x - share @ x
     around = graph.adjacency() @ centred
@@ -181,7 +182,7 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
     Communities are those of the whole network, split by kind. A node keeps its outlyingness, and every one of its edges
     takes f from an edge of the same sort whose judged node is about as outlying.
     """
-    graph, edges = seen.graph, seen.edges
+    graph = seen.graph
     assert graph.kinds is not None  # noqa: S101 - there are other kinds
     communities = find_communities(graph, seed, workers=workers)
     kinds = graph.kinds.of(np.arange(graph.node_count))
@@ -192,13 +193,14 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
     known, outlying = {one.kind: one for one in panel.others}, seen.known.outlyingness
     rates, means = [], []
     if panel.rate is not None:
-        rates, means = [panel.rate], [_Drawn.of(own_f, edges.own.entry_nodes, outlying)]
-    for one in edges.joined:
-        rate = known[one.pairs.kind].rate
+        rates, means = [panel.rate], [_Drawn.of(own_f, seen.own_graph.entry_nodes, outlying)]
+    for pairs in seen.edges.joined:
+        rate = known[pairs.kind].rate
         if rate is not None:
-            told = told_by(one.pairs, known[one.pairs.kind].relation, workers=workers)
-            rates, means = [*rates, rate], [*means, _Drawn.of(told.f, told.pairs.rows, outlying)]
-    flows, once = _flow_components(panel, seen), folded(edges.own, own_f)
+            told = told_by(pairs, known[pairs.kind].relation, runner)
+            owners = np.repeat(np.arange(outlying.size), np.diff(told.in_memory().indptr))
+            rates, means = [*rates, rate], [*means, _Drawn.of(told.array(RATIOS), owners, outlying)]
+    flows, once = _flow_components(panel, seen), folded(seen.own_graph, own_f)
 
     def draw(turn: int) -> Floats:
         rng = generator(seed, SIMULATED, turn)
@@ -238,7 +240,7 @@ class _Drawn:
         return cls(f[np.argsort(nodes, kind="stable")], np.concatenate([[0], np.cumsum(counts)]), order)
 
     def means(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
-        """Give the mean f of every node if each of its edges had that of another node's, and how many edges it has."""
+        """Return the mean f of every node if each of its edges had the f of another node's, and its number of edges."""
         degrees, count = np.diff(self.starts), self.order.size
         place = np.empty(degrees.size, dtype=np.int64)
         place[self.order] = np.arange(count)
@@ -270,7 +272,7 @@ def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn:
 
 
 def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> Floats:
-    """Give the figure of the flow view where every component comes from another node of about the same degree."""
+    """Return the figure of the flow view where every component comes from another node of about the same degree."""
     own = np.empty_like(flows)
     for k in range(flows.shape[1]):
         own[:, k] = flows[_of_like_degree(degrees, rng), k]
@@ -278,7 +280,7 @@ def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> F
 
 
 def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
-    """Give another node of about the same degree to every node, each once."""
+    """Return, for every node, another node of about the same degree, each once."""
     nodes = degrees.size
     order = np.lexsort([rng.random(nodes), degrees])
     group = np.arange(nodes) // LIKE_DEGREE
@@ -325,7 +327,7 @@ def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.
 
 
 def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:
-    """Give a community to every node, all the same where none stands out."""
+    """Return the community of every node, all the same where none stands out."""
     nodes = graph.node_count
     values, vectors = _regularised(graph, min(MOST_COMMUNITIES, nodes // 4), workers)
     by_chance = _regularised(rewired(graph, np.zeros(nodes, dtype=np.int64), seed, SIMULATIONS), 2, workers)[0].min()
@@ -333,18 +335,19 @@ def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:
     count = int(found.sum())
     if count < 2:
         return np.zeros(nodes, dtype=np.int64)
-    from sklearn.cluster import KMeans
+    from scipy.cluster.vq import kmeans2, vq
 
     rows = vectors[:, found]
     rows = rows / np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-30)
+    rng, rows = generator(seed, SIMULATED, SIMULATIONS, 2), rows.astype(np.float64)
     with single_threaded():
-        clusters = KMeans(count, n_init=4, random_state=seed).fit(rows)
-        distances = clusters.transform(rows)
-    large = np.flatnonzero(np.bincount(clusters.labels_, minlength=count) >= FEWEST_NODES)
-    if large.size < 2:
-        return np.zeros(nodes, dtype=np.int64)
-    # A clique may be a cluster of its own: its members belong to the communities that they are nearest to.
-    return np.asarray(np.argmin(distances[:, large], axis=1), dtype=np.int64)
+        found_centres = [kmeans2(rows, count, K_MEANS_STEPS, minit="++", rng=rng)[0] for _ in range(K_MEANS_STARTS)]
+        centres = min(found_centres, key=lambda centres: float((vq(rows, centres)[1] ** 2).sum()))
+        large = np.bincount(vq(rows, centres)[0], minlength=count) >= FEWEST_NODES
+        if large.sum() < 2:
+            return np.zeros(nodes, dtype=np.int64)
+        # A clique may be a cluster of its own: its members belong to the communities that they are nearest to.
+        return np.asarray(vq(rows, centres[large])[0], dtype=np.int64)
 
 
 def _regularised(graph: Graph, count: int, workers: int) -> tuple[Floats, Floats]:

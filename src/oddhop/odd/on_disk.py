@@ -14,24 +14,24 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
-from oddhop.graph.rows import StoredRows
+from oddhop.graph.kinds import NodeKinds
+from oddhop.graph.rows import AttributeRows, Columns, NodeRows, StoredRows
 from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded_rows, leading, leading_from, write_residuals
 from oddhop.odd.flow import FlowModel, learn_flows
-from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS
+from oddhop.odd.kinds import Edges, hub_counts, split_edges
+from oddhop.odd.kinship import COORDINATES
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
-from oddhop.odd.triangles import LARGEST_TIES, LEFT, TIE_SUMS
 from oddhop.odd.views import Known, Panel, learn_views
 from oddhop.partitions.store import InFiles, Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "attributes"
 MOST_KEPT = 20_000_000  # edges; what communities leave of more is not kept for explanations
-VIEWS = (RATIOS, RATIO_SUMS, "f_squares", "faces", "face_parts", "degrees", LEFT, TIE_SUMS, "common", LARGEST_TIES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,9 @@ class JudgedOnDisk:
     ----------
     panel, evidence : what was learned, and what it says of every node.
     replicates : the scores with edges left out.
-    degrees : of every node.
+    degrees : of every judged node.
     residuals : what communities leave of every edge; None where there are very many.
+    hubs : how many nodes of every other kind have too many neighbours to be compared by.
     """
 
     panel: Panel
@@ -51,6 +52,7 @@ class JudgedOnDisk:
     replicates: list[Floats]
     degrees: Ints
     residuals: Floats | None
+    hubs: dict[str, int]
 
 
 def judge_on_disk(
@@ -58,38 +60,69 @@ def judge_on_disk(
 ) -> JudgedOnDisk:
     """Learn the views of a network on disk and judge it, as it is and with edges left out so many times.
 
-    ``cycle_log_p`` is what cycles say of every node, where they were searched.
+    ``cycle_log_p`` is what cycles say of every judged node, where they were searched.
     """
-    manifest = store.stored.manifest
-    x = StoredRows(store.stored)
-    blocks = learn_blocks(x, manifest.flow_count)
-    runner.each(STAGE, partial(_write_attributes, store, blocks), store.ranges)
-    flows = None
-    if manifest.flow_count:
-        flows = learn_flows(flow_columns(x, manifest.flow_count), RowsOf(store, COORDINATES))
-    runner.quiet.each(STAGE, partial(_write_flow, store, flows), store.ranges)
+    manifest, of_kind = store.stored.manifest, _of_kind(store)
+    judged = of_kind[_judged(manifest.node_kinds)]
+    learned = {name: learn_blocks(*_attributes(one)) for name, one in of_kind.items()}
+    for name, one in of_kind.items():
+        runner.each(STAGE, partial(_write_attributes, one, learned[name], one == judged), one.ranges)
+    flows, (x, flow_count) = None, _attributes(judged)
+    if flow_count:
+        flows = learn_flows(flow_columns(x, flow_count), RowsOf(judged, COORDINATES))
+    runner.quiet.each(STAGE, partial(_write_flow, judged, flows), judged.ranges)
     for number in store.ranges:
         store.write(KEYS, number, keys[slice(*store.span(number))])
-    nothing = np.zeros(store.nodes)
-    flow = nothing if flows is None else gathered(store, "flow")
-    known = Known(gathered(store, "outlying"), flow, nothing if cycle_log_p is None else cycle_log_p)
+    nothing = np.zeros(judged.nodes)
+    flow = nothing if flows is None else gathered(judged, "flow")
+    known = Known(gathered(judged, "outlying"), flow, nothing if cycle_log_p is None else cycle_log_p)
     found = leading(store, runner)
     write_residuals(store, runner, found)
-    panel, evidence = learn_views(store, runner, blocks, known)
-    degrees = gathered(store, "degrees")
+    edges = _split(store, of_kind, runner)
+    blocks = learned.pop(_judged(manifest.node_kinds))
+    panel, evidence = learn_views(edges, runner, blocks, known, learned)
     residuals = None
     if manifest.edges <= MOST_KEPT:
         residuals = np.concatenate([folded_rows(store.rows(one), store.read(RESIDUALS, one)) for one in store.ranges])
-    shared = (COORDINATES, VECTORS) if found.values.size else (COORDINATES,)
     replicates = []
     for turn in range(rounds):
         within = runner.within(f"round {turn + 1} of {rounds}")
-        fewer = partial(_judged_thinned, store, within, turn, shared, found.values.size, blocks, known)
+        fewer = partial(_judged_thinned, store, within, turn, found.values.size, of_kind, blocks, learned, known)
         again, _ = store.remembered(f"score{turn}", fewer)
         # Only now: a run that is killed before goes on from them.
-        store.other(wiring_of(turn), {}).forget(*VIEWS, RESIDUALS, VECTORS, "indptr", "indices")
+        store.other(wiring_of(turn), {}).clear()
         replicates.append(again.get("score", evidence.score))  # of a few edges all may be drawn
-    return JudgedOnDisk(replace(panel, flows=flows), evidence, replicates, degrees, residuals)
+    panel = replace(panel, flows=flows)
+    return JudgedOnDisk(panel, evidence, replicates, edges.degrees, residuals, hub_counts(edges))
+
+
+def _judged(kinds: NodeKinds | None) -> str:
+    return "" if kinds is None else kinds.names[kinds.judged]
+
+
+def _of_kind(store: InFiles) -> dict[str, InFiles]:
+    """Return where arrays of every kind of nodes are kept; those of one kind are kept with the network."""
+    kinds = store.stored.manifest.node_kinds
+    if kinds is None:
+        return {"": store}
+    return {name: store.of_nodes(f"kind{k}", kinds.nodes(k), {}) for k, name in enumerate(kinds.names)}
+
+
+def _attributes(store: InFiles) -> tuple[AttributeRows, int]:
+    """Return the attributes of the nodes of a kind, and how many of them were made of events."""
+    manifest, x = store.stored.manifest, StoredRows(store.stored)
+    kinds = manifest.node_kinds
+    if kinds is None or store.within is None:
+        return x, manifest.flow_count
+    kind = kinds.bounds.index(store.within[0])
+    columns = kinds.columns_of(kind)
+    flow_count = int(np.count_nonzero(columns >= len(manifest.attribute_names) - manifest.flow_count))
+    return Columns(NodeRows(x, kinds.nodes(kind)), columns), flow_count
+
+
+def _split(store: InFiles, of_kind: dict[str, InFiles], runner: TaskRunner) -> Edges:
+    kinds = store.stored.manifest.node_kinds
+    return Edges(store) if kinds is None else split_edges(store, kinds, of_kind, runner)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +138,7 @@ class RowsOf:
         return self.store.nodes, *self.store.read(self.name, 0).shape[1:]
 
     def __getitem__(self, rows: slice) -> Any:
-        """Give a block of rows."""
+        """Return a block of rows."""
         first, last, _ = rows.indices(self.store.nodes)
         parts = []
         for number in self.store.ranges:
@@ -116,29 +149,37 @@ class RowsOf:
 
 
 def _judged_thinned(
-    store: InFiles, runner: TaskRunner, turn: int, shared: tuple[str, ...], count: int, blocks: Blocks, known: Known
+    store: InFiles,
+    runner: TaskRunner,
+    turn: int,
+    count: int,
+    of_kind: dict[str, InFiles],
+    blocks: Blocks,
+    others: dict[str, Blocks],
+    known: Known,
 ) -> tuple[Arrays, dict[str, Any]]:
     """Judge a network with edges left out; give no scores where none is left."""
+    shared = (*(() if others else (COORDINATES,)), *((VECTORS,) if count else ()))
     fewer = thinned(store, runner, store.seed, turn, shared)
     if not any(fewer.rows(number).indices.size for number in fewer.ranges):
         return {}, {}
     found = leading_from(fewer, runner, "known", count)
     write_residuals(fewer, runner, found)
-    return {"score": learn_views(fewer, runner, blocks, known)[1].score}, {}
+    return {"score": learn_views(_split(fewer, of_kind, runner), runner, blocks, known, others)[1].score}, {}
 
 
-def _write_attributes(store: InFiles, blocks: Blocks, number: int) -> None:
-    """Write the coordinates of a partition, and how far its nodes lie from everybody."""
-    if store.has("outlying", number):
+def _write_attributes(store: InFiles, blocks: Blocks, judged: bool, number: int) -> None:
+    """Write the coordinates of a partition, and how far its nodes lie from everybody if they are judged."""
+    if store.has("outlying" if judged else COORDINATES, number):
         return
-    span = store.span(number)
-    x = StoredRows(store.stored)
+    (x, _), span = _attributes(store), store.span(number)
     store.write(COORDINATES, number, blocks.coordinates(x, *span))
-    store.write("outlying", number, outlyingness(blocks, x, *span))
+    if judged:
+        store.write("outlying", number, outlyingness(blocks, x, *span))
 
 
 def _write_flow(store: InFiles, flows: FlowModel | None, number: int) -> None:
     if flows is None or store.has("flow", number):
         return
-    made = flow_columns(StoredRows(store.stored), store.stored.manifest.flow_count)
+    made = flow_columns(*_attributes(store))
     store.write("flow", number, flows.figure(made, RowsOf(store, COORDINATES), *store.span(number)))

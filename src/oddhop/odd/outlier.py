@@ -14,7 +14,7 @@ from oddhop.odd.blocks import Blocks
 
 
 def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Floats:
-    """Give the logarithm of the length of the prepared attributes of some nodes.
+    """Return the logarithm of the length of the prepared attributes of some nodes.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Flo
 
 
 def lengths(rows: Floats) -> Floats:
-    """Give the logarithm of the length of every row.
+    """Return the logarithm of the length of every row.
 
     Examples
     --------

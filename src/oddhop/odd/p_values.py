@@ -52,7 +52,7 @@ class Bulk:
         return self.share == 0.0
 
     def log_p(self, figures: Floats) -> Floats:
-        """Give the logarithm of the p-value of each figure, large figures being odd."""
+        """Return the logarithm of the p-value of each figure, large figures being odd."""
         if self.silent:
             return np.zeros(figures.size)
         places, first = np.unique(self.below, return_index=True)
@@ -63,7 +63,7 @@ class Bulk:
         return np.maximum(np.where(figures > self.below[-1], above, np.log1p(-under)), FLOOR)
 
     def log_q(self, log_p: Floats) -> Floats:
-        """Give the logarithm of the q-value that belongs to a p-value."""
+        """Return the logarithm of the q-value that belongs to a p-value."""
         return np.interp(log_p, GRID, self.excess)
 
 

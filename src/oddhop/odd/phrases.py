@@ -12,71 +12,73 @@ from oddhop.base.arrays import Floats
 from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View
 from oddhop.explain.guide import Guide
-from oddhop.explain.phrases import one_in, spoken
+from oddhop.explain.phrases import one_in, share, spoken
 from oddhop.odd.null import Chance
 
 FEW_ADDED = 0.1
 GUIDE = Guide(
-    repeated="another sample of as many edges",
-    picture="The farther out, the fewer edges of the network look as far; the dashed ring is usual.",
+    repeated="a new sample with the same number of edges",
+    picture="Neighbours farther out are more different. The dashed ring is the typical distance.",
     entries=(
         (
-            "An odd node is not a guilty one.",
-            "The score says that a node is unlike what is usual here. Whether that matters is for a person to say.",
+            "A high score is not proof.",
+            "The score says that a node is unusual in this network. A person must decide whether that matters.",
         ),
         (
             "Stranger, outlier, clique, flow, cycle.",
-            "Up to five questions are asked of every node. Do its neighbours look like neighbours? Is it like anybody "
-            "at all? Are its ties mutual beyond what communities and chance explain? Where the edge table has amounts "
-            "or times: are its events those of nodes with such attributes, and does what it sends come back to it? The "
-            "kind is the view with the largest part of the score.",
+            "Odd has up to five views of a node. Stranger: is it unlike its neighbours? Outlier: are its attributes "
+            "unusual in this network? Clique: is it in a group that is more closely connected than communities and "
+            "chance explain? Two views need amounts or times in the edge table. Flow: do its events differ from those "
+            "of nodes with similar attributes? Cycle: does what it sends return to it? The kind of a node is the view "
+            "with the largest part of the score.",
         ),
         (
-            "As far as 1 in 100.",
-            "oddhop learned from this network how alike the two ends of an edge are. A neighbour that looks as far "
-            "as 1 in 100 is less like one than 99 in 100 of all edges join.",
+            "Edges this different.",
+            "Odd learns from this network how similar two connected nodes are. “1 in 100” means that 1 in 100 edges "
+            "joins two nodes that are at least as different.",
         ),
         (
-            "“Of ordinary nodes 1 in …”",
-            "A p-value against the bulk of this network, extrapolated from typical nodes. It makes the views "
-            "comparable. It is not the chance that a node is harmless.",
+            "“1 in 500 typical nodes.”",
+            "About 1 in 500 typical nodes of this network would be this unusual. This p-value is extrapolated where "
+            "too few nodes can be counted. It is not the probability that a node is harmless.",
         ),
         (
             "Score.",
-            "The parts of the views, added. It is no probability. Only the order, and the distance from the "
-            "alert line, mean something.",
+            "The sum of the parts of the views. It is not a probability. Only the order and the distance from the "
+            "alert threshold have a meaning.",
         ),
     ),
-    fixed=", the communities of the network and what is usual in it being kept as they are",
 )
-NOTABLE = 0.05  # a p-value from here on is nothing to speak of, and so is a share of the edges
+NOTABLE = (
+    0.05  # larger p-values are not reported, and neighbours with a larger share of edges do not count as different
+)
 WHAT = {
-    "stranger": "It does not look like those it is tied to",
-    "outlier": "Nobody has attributes like these",
-    "clique": "It belongs to a group that is tied together for no visible reason",
-    "flow": "Its events are unlike those of nodes with such attributes",
-    "cycle": "What it sends comes back to it in cycles of events",
+    "stranger": "It is unlike its neighbours",
+    "outlier": "Its attributes are unusual in this network",
+    "clique": "It belongs to a group that is more closely connected than communities and chance explain",
+    "flow": "Its events differ from those of nodes with similar attributes",
+    "cycle": "What it sends returns to it in cycles of events",
 }
 SO = {
-    "stranger": "be as strange to its neighbours",
-    "outlier": "have attributes as rare",
-    "clique": "be tied as closely for no reason",
-    "flow": "have events as unlike",
+    "stranger": "be this different from their neighbours",
+    "outlier": "have attributes this unusual",
+    "clique": "be in a group this closely connected",
+    "flow": "have events this different",
     "cycle": "be on as many cycles if the times of all events were permuted",
 }
 ALSO = {
-    "stranger": "It also does not look like those it is tied to ({}).",
-    "outlier": "Its attributes are rare, too ({}).",
-    "clique": "It also belongs to a group that is tied together for no visible reason ({}).",
-    "flow": "Its events are also unlike those of nodes with such attributes ({}).",
-    "cycle": "It is also on cycles of events ({}).",
+    "stranger": "It is also unlike its neighbours ({} typical nodes).",
+    "outlier": "Its attributes are also unusual ({} typical nodes).",
+    "clique": "It also belongs to a closely connected group ({} typical nodes).",
+    "flow": "Its events also differ from those of nodes with similar attributes ({} typical nodes).",
+    "cycle": "It is also on cycles of events ({} typical nodes).",
 }
 
 
 def reasons(
     kind: str, views: tuple[View, ...], listed: tuple[Neighbour, ...], degree: int, far: int, members: int, ties: int
 ) -> tuple[str, ...]:
-    """Say what the views say, the loudest first.
+    """Return what the views say as sentences, the smallest p-value first.
 
     Examples
     --------
@@ -86,8 +88,8 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told)
-    It does not look like those it is tied to: 1 of its 2 neighbours looks farther than 19 in 20 of all edges: ann.
-    Of ordinary nodes 1 in 500 would be as strange to its neighbours.
+    It is unlike its neighbours: 1 of its 2 neighbours (ann) is more different from it than 95 % of connected pairs are.
+    1 in 500 typical nodes would be this different from their neighbours.
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
@@ -98,14 +100,13 @@ def reasons(
         who = f": {_far_ones(listed, far, degree)}"
     elif loudest == "clique" and members:
         who = f": {_group([one for one in listed if one.member], members, ties)}"
-    rare = one_in(heard[loudest])
-    told = [f"{WHAT[loudest]}{who}.", f"Of ordinary nodes {rare} would {SO[loudest]}."]
+    told = [f"{WHAT[loudest]}{who}.", _how_rare(loudest, heard[loudest])]
     return (*told, *(ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest))
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What a group shares, who is in it, and whom the node itself is tied to, by name."""
+    """The names of the nodes that a group shares, of its members, and of the members that the node is connected to."""
 
     nodes: Sequence[str]
     members: Sequence[str]
@@ -115,7 +116,7 @@ class Shared:
     def told(self) -> str:
         """The group in words."""
         shares = [f"shares {_some(self.nodes)} with {_some(self.members)}"] if self.nodes and self.members else []
-        parts = [*shares, *([f"is tied to {_some(self.tied)}"] if self.tied else [])]
+        parts = [*shares, *([f"is connected to {_some(self.tied)}"] if self.tied else [])]
         return f"it {spoken(parts)}" if parts else ""
 
 
@@ -126,7 +127,7 @@ def reasons_between_kinds(
     counts: Sequence[tuple[str, int, int]],
     shared: Shared | None,
 ) -> tuple[str, ...]:
-    """Say what the views say where there are several kinds of nodes, the loudest first.
+    """Return what the views say as sentences where there are several kinds of nodes.
 
     ``counts`` has the edges to every kind: its name, how many look far, and how many there are.
 
@@ -136,8 +137,8 @@ def reasons_between_kinds(
     >>> from oddhop.odd.phrases import Shared, reasons_between_kinds
     >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
     >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
-    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-59:]
-    'reason: it shares device d7 and device d8 with ann and bob.'
+    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-60:]
+    'explain: it shares device d7 and device d8 with ann and bob.'
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
@@ -147,7 +148,7 @@ def reasons_between_kinds(
     who = {"stranger": _far_edges(listed, counts), "clique": sharing}.get(loudest, "")
     told = [
         f"{WHAT[loudest]}{f': {who}' if who else ''}.",
-        f"Of ordinary nodes {one_in(heard[loudest])} would {SO[loudest]}.",
+        _how_rare(loudest, heard[loudest]),
     ]
     told += [ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest]
     if sharing and loudest != "clique":
@@ -155,12 +156,19 @@ def reasons_between_kinds(
     return tuple(told)
 
 
+def _how_rare(view: str, p: float) -> str:
+    rare = one_in(p)
+    return f"{rare[0].upper()}{rare[1:]} typical nodes would {SO[view]}."
+
+
 def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int]]) -> str:
     parts = [f"{far:,} of its {all_of_them:,} edges to {name}" for name, far, all_of_them in counts if far]
     if not parts:
         return ""
-    names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], sum(far for _, far, _ in counts))
-    return f"{spoken(parts)} look farther than 19 in 20 such edges: {names}"
+    far = sum(count for _, count, _ in counts)
+    names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
+    join = "joins" if far == 1 else "join"
+    return f"{spoken(parts)} ({names}) {join} more different nodes than 95 % of such edges do"
 
 
 def _some(names: Sequence[str], count: int | None = None) -> str:
@@ -171,21 +179,24 @@ def _some(names: Sequence[str], count: int | None = None) -> str:
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
-    middle = one_in(listed[half - 1].rarity or 1.0)
+    part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
+    more = f"more different from it than {part} of connected pairs are"
     if degree == 1:
-        looks = "farther than 19 in 20" if far else f"as far as {middle}"
-        return f"its only neighbour, {listed[0].id}, looks {looks} of all edges"
+        return f"its only neighbour, {listed[0].id}, is {more}"
     if not far:
-        return f"{half:,} of its {degree:,} neighbours look as far as {middle} of all edges, or farther"
+        return f"{half:,} of its {degree:,} neighbours are {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"{count} neighbours look{'s' * (far == 1)} farther than 19 in 20 of all edges: {names}"
+    return f"{count} neighbours ({names}) {'is' if far == 1 else 'are'} {more}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
-    possible = len(listed) * (len(listed) - 1) // 2
-    among = "themselves" if len(listed) == members else f"the {len(listed)} listed"
-    mutual = f", with {ties:,} of {possible:,} possible ties among {among}" if possible else ""
-    return f"{_named(listed, members)}{mutual}"
+    count = len(listed)
+    if count < 2:
+        return _named(listed, members)
+    edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
+    among = "it and them" if count == members else f"it and {count} of them"
+    found = f"all {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
+    return f"{_named(listed, members)}; {found} possible edges among {among} exist"
 
 
 def _named(listed: Sequence[Neighbour], count: int) -> str:
@@ -209,8 +220,8 @@ def related(information: float) -> Finding:
         )
         return Finding("strangers", "fine", information, sentence)
     sentence = (
-        "Connected nodes have no more related columns than others, so strangers cannot be detected. "
-        "Nodes are judged by their columns and by their edges, each alone: see whether the columns are the right ones."
+        "Connected nodes do not have related columns, so strangers cannot be detected. Nodes are scored by their "
+        "columns alone and by their edges alone. Check that the columns are the right ones."
     )
     return Finding("strangers", "warning", information, sentence)
 
@@ -226,26 +237,27 @@ def cut_short(truncated: int) -> tuple[Finding, ...]:
     """
     if not truncated:
         return ()
-    sentence = f"For {truncated:,} events the search for cycles ended early; cycles that begin there may be missed."
+    sentence = f"The search for cycles ended early for {truncated:,} events. Cycles that start there may be missed."
     return (Finding("cycles", "warning", float(truncated), sentence),)
 
 
 def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
-    """Say how many nodes of other kinds were left out of common neighbours; nothing where none was.
+    """Say how many nodes of other kinds were not counted as common neighbours; nothing if all were.
 
     Examples
     --------
     >>> from oddhop.odd.phrases import left_out_hubs
-    >>> left_out_hubs({"merchant": 2})[0].sentence
-    'Of kind merchant 2 nodes have too many neighbours to count who shares them: groups over these alone are missed.'
+    >>> left_out_hubs({"merchant": 2})[0].sentence[:75]
+    '2 nodes of kind merchant have too many neighbours to count who shares them.'
     """
     return tuple(
         Finding(
             "hubs",
             "warning",
             float(count),
-            f"Of kind {kind} {count:,} node{'s have' if count > 1 else ' has'} too many neighbours to count who shares "
-            f"{'them' if count > 1 else 'it'}: groups over {'these' if count > 1 else 'it'} alone are missed.",
+            f"{count:,} node{'s' if count > 1 else ''} of kind {kind} {'have' if count > 1 else 'has'} too many "
+            f"neighbours to count who shares {'them' if count > 1 else 'it'}. "
+            "Groups that share nothing else are missed.",
         )
         for kind, count in hubs.items()
     )
@@ -255,7 +267,7 @@ NO_CYCLES = Finding(
     "cycles",
     "warning",
     None,
-    "Cycles of events were not searched: the events do not fit in memory. Who is odd by a cycle alone is missed.",
+    "Cycles were not searched because the events do not fit in memory. Nodes that only a cycle reveals are missed.",
 )
 
 
@@ -272,22 +284,22 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     """
     if chance is None:
         sentence = (
-            "How many nodes stand out is not known: networks with nothing odd in them are simulated where there are "
-            "at least 300 nodes and it takes less than a minute. Ask for it with simulate=True, on the command line "
-            "--set odd.simulate=true."
+            "The number of nodes that stand out is unknown, because no networks without anomalies were simulated. By "
+            "default they are simulated if there are at least 300 nodes and it takes less than a minute. To simulate "
+            "them in any case, set simulate=True (command line: --set odd.simulate=true)."
         )
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
-    limits = "rare values alone never do, and an empty list does not mean that nothing is wrong."
+    limits = "Rare values alone never stand out. An empty list does not mean that nothing is wrong."
     if not count:
-        sentence = f"No node stands out: in {simulated} as many nodes score as high. Simulated, not proof: {limits}"
+        sentence = f"No node stands out: as many nodes score as high in {simulated}. This is no proof. {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
     often = f"about {expected:.0f}" if expected >= 1 else "fewer than 1"
     sentence = (
-        f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated} {often} per network score as "
-        f"high. Simulated, not proof: honest triangles or unusual noise can add to the list, {limits}"
+        f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated}, {often} per network score as "
+        f"high. This is no proof: harmless triangles or unusual noise can add nodes to the list. {limits}"
     )
     return Finding("stand out", "fine", float(count), sentence)
 
@@ -301,8 +313,8 @@ def controls(result: pa.Table, top: int) -> Finding:
     >>> from oddhop.odd.phrases import controls
     >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
     >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:67]
-    'Of the first 2 nodes the columns alone put 1 among their first 2, t'
+    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:68]
+    'Of the first 2 nodes, 1 are also among the first 2 by columns alone,'
     """
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
@@ -315,10 +327,10 @@ def controls(result: pa.Table, top: int) -> Finding:
     columns, edges = (int(found.sum()) for found in anyway)
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
-        f"Of the first {top:,} nodes the columns alone put {columns:,} among their first {top:,}, the edges alone "
-        f"{edges:,}. The other {neither:,} are found by columns and edges together."
+        f"Of the first {top:,} nodes, {columns:,} are also among the first {top:,} by columns alone, and {edges:,} by "
+        f"edges alone. The other {neither:,} are found by columns and edges together."
     )
     if top and neither < FEW_ADDED * top:
-        sentence += " The network adds little here: most would be found without it."
+        sentence += " The network adds little: most of these nodes would be found without it."
         return Finding("controls", "warning", neither / top, sentence)
     return Finding("controls", "fine", neither / top if top else 0.0, sentence)

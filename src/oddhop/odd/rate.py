@@ -15,12 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.odd.kinship import RATIOS
+from oddhop.odd.row_blocks import added, block_sums, summed
 from oddhop.odd.stranger import Kinship
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
 
+STAGE = "rate of edges"
 TILTS, STEEPEST, BINS, NARROWEST = 160, 300.0, 4_096, 1e-9
 
 
@@ -39,40 +45,103 @@ class Rate:
     spread: float
 
     def nats(self, means: Floats, degrees: Ints) -> Floats:
-        """Give d I(m) of nodes by their mean f and their number of edges; 0 for those without."""
+        """Return d I(m) of nodes by their mean f and their number of edges; 0 for those without."""
         rate = np.zeros(means.size)
         for tilt, cumulant in zip(self.tilts.tolist(), self.cumulants.tolist(), strict=True):
             np.maximum(rate, tilt * means - cumulant, out=rate)
         return np.asarray(rate * degrees * (1.0 + self.spread) / (1.0 + degrees * self.spread))
 
 
-def learn_rate(f: Floats, kinship: Kinship, *, largest: float | None = None) -> Rate:
-    """Learn how the mean f of edges drawn at random varies; ``largest`` is what f can be at most.
+def learn_rate(
+    store: Store, runner: TaskRunner, kinship: Kinship, *, once: bool = False, largest: float | None = None
+) -> Rate:
+    """Learn how the mean f of edges drawn at random varies, from f of all entries of a store.
+
+    ``once`` is for edges within a kind, which have two entries each. ``largest`` is what f can be at most.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop.odd.rate import learn_rate
     >>> from oddhop.odd.stranger import Kinship
-    >>> nothing = np.zeros(0)
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> nothing, edges = np.zeros(0), np.arange(100_000)
     >>> f = np.random.default_rng(0).normal(size=100_000)
-    >>> rate = learn_rate(f, Kinship(nothing, nothing, nothing, nothing))
+    >>> store = InMemory(np.array([0, 100_000]), edges, {}, {"f": f})
+    >>> rate = learn_rate(store, on_threads(1), Kinship(nothing, nothing, nothing, nothing))
     >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
     [0.0, 2.0, 4.5]
     """
-    f = f.astype(np.float64)  # bins may be narrower than single precision
-    low, high = float(f.min()), float(f.max())
+    lows, highs = zip(*runner.quiet.each(STAGE, partial(_extremes, store, once), store.ranges), strict=True)
+    low, high = min(lows), max(highs)
     span = (low, max(high, low + NARROWEST * max(abs(low), 1.0)))  # f of all edges may be the same but for rounding
-    counts, sums = (np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f))
+    counts, sums = summed(store, runner.quiet, STAGE, partial(_histograms, store, once, span))
+    edges = int(counts.sum())
     # The mean of every bin: the middle of the last one lies below the largest f, and the bound would not hold there.
-    values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / (f.size + 1)
+    values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / (edges + 1)
     largest = high if largest is None else max(largest, high)
-    values, share = np.append(values, largest), np.append(share, 1 / (f.size + 1))
+    values, share = np.append(values, largest), np.append(share, 1 / (edges + 1))
     top = float(values[-1])
-    reach = max(top - float(np.median(f)), 1e-12)
+    middle = [_ranked(store, runner, once, rank) for rank in {(edges - 1) // 2, edges // 2}]
+    reach = max(top - float(np.mean(middle)), 1e-12)
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach
     cumulants = [np.log((share * np.exp(tilt * (values - top))).sum()) + tilt * top for tilt in tilts.tolist()]
     return Rate(tilts, np.array(cumulants), kinship.between / kinship.within)
+
+
+def _values(store: Store, once: bool, number: int, part: slice) -> Floats:
+    """Return f of the entries of some rows in double precision, for bins may be narrower than single precision."""
+    rows = store.rows(number)
+    entries = slice(rows.indptr[part.start], rows.indptr[part.stop])
+    f = store.read(RATIOS, number)[entries]
+    if once:
+        owners = np.arange(rows.start + part.start, rows.start + part.stop)
+        f = f[np.repeat(owners, np.diff(rows.indptr[part.start : part.stop + 1])) < rows.indices[entries]]
+    return f.astype(np.float64)
+
+
+def _extremes(store: Store, once: bool, number: int) -> tuple[float, float]:
+    start, stop = store.span(number)
+    f = _values(store, once, number, slice(0, stop - start))
+    return float(f.min(initial=np.inf)), float(f.max(initial=-np.inf))
+
+
+def _histograms(store: Store, once: bool, span: tuple[float, float], number: int) -> list[Floats]:
+    """Return the number of edges in every bin, and the sum of f there."""
+
+    def counted(part: slice) -> Floats:
+        f = _values(store, once, number, part)
+        return np.stack([np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f)])
+
+    return block_sums(store, number, counted)
+
+
+def _ranked(store: Store, runner: TaskRunner, once: bool, rank: int) -> float:
+    """Return the f of a rank from below: numbers in their order are counted by sixteen bits at a time."""
+    found = 0
+    for shift in (48, 32, 16, 0):
+        below = np.cumsum(summed(store, runner.quiet, STAGE, partial(_digits, store, once, found, shift)))
+        digit = int(np.searchsorted(below, rank, side="right"))
+        rank -= int(below[digit - 1]) if digit else 0
+        found = found << 16 | digit
+    bits = found ^ (1 << 63) if found >> 63 else found ^ (1 << 64) - 1
+    return float(np.array(bits, dtype=np.uint64).view(np.float64))
+
+
+def _digits(store: Store, once: bool, found: int, shift: int, number: int) -> list[Floats]:
+    """Count the next sixteen bits of those numbers that begin with the bits that were found."""
+
+    def counted(part: slice) -> Floats:
+        bits = _values(store, once, number, part).view(np.uint64)
+        negative = bits >> np.uint64(63) == 1
+        ordered = np.where(negative, ~bits, bits ^ np.uint64(1 << 63)) >> np.uint64(shift)
+        if shift < 48:
+            ordered = ordered[ordered >> np.uint64(16) == np.uint64(found)]
+        digits = (ordered & np.uint64(0xFFFF)).astype(np.int64)
+        return np.bincount(digits, minlength=1 << 16).astype(np.float64)
+
+    return [added([block_sums(store, number, counted)])]  # counts have the same bits in any order
 
 
 def joint_strangeness(nodes: int, nats: Iterable[Floats]) -> Floats:

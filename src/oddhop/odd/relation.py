@@ -20,28 +20,37 @@ to split the edges would not see that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
-from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.parallel import map_blocks, single_threaded
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.files import Arrays
+from oddhop.base.kernels import compiled
+from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, generator
+from oddhop.odd.ends import DEGREES, ENDS, STAGE, USED, Usual, chosen_edges, ends_of, informed, usual_ends
+from oddhop.odd.kinship import RATIO_SUMS, RATIOS
+from oddhop.odd.pairs import Chunk, Pairs, chunk_sums, edge_chunks
+from oddhop.odd.row_blocks import block_sums, gathered, summed
 from oddhop.odd.stranger import (
     FARTHEST,
     Kinship,
     Ratio,
-    beyond_chance,
     corrected,
     turned,
     whitening,
     with_variances,
 )
+from oddhop.odd.telling import telling_columns
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
 
-EDGES_AT_ONCE = 16_384
+RATIO_SQUARES, LIKELIER = "f_squares", "likelier"
 START, STEPS, BOUNDS, MOST_NATS = 0.1, 20, (1e-4, 0.9), 50.0  # of the share of unrelated edges
+DRAWS_AT_ONCE = 4  # of the generator, that can be skipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,245 +82,245 @@ class Relation:
         return self.near.silent
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """The edges between judged nodes and nodes of another kind, and the coordinates of both.
-
-    Attributes
-    ----------
-    kind : the name of the other kind.
-    matrix : (judged nodes, others), 1 for an edge. Edges are numbered by its rows.
-    near, far : own coordinates of the judged nodes, and of the others.
-    """
-
-    kind: str
-    matrix: sp.csr_array
-    near: Floats
-    far: Floats
-
-    @property
-    def count(self) -> int:
-        """The number of edges."""
-        return int(self.matrix.nnz)
-
-    @cached_property
-    def rows(self) -> Ints:
-        """The judged node of every edge."""
-        return np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
-
-    @cached_property
-    def degrees(self) -> tuple[Ints, Ints]:
-        """How many of these edges every judged node has, and every other."""
-        return np.diff(self.matrix.indptr), np.bincount(self.matrix.indices, minlength=self.matrix.shape[1])
-
-    @cached_property
-    def sums(self) -> tuple[Floats, Floats]:
-        """The sums of the coordinates of the neighbours, of every judged node and of every other."""
-        with single_threaded():
-            return self.matrix @ self.far, self.matrix.T @ self.near
-
-    def with_columns(self, near: Ints, far: Ints) -> Pairs:
-        """Give the same edges with some of the coordinates, by number."""
-        return replace(self, near=self.near[:, near], far=self.far[:, far])
-
-    def kept(self, edges: Bools) -> Pairs:
-        """Give the marked edges alone."""
-        indptr = np.concatenate([[0], np.cumsum(edges)])[self.matrix.indptr]
-        parts = (self.matrix.data[edges], self.matrix.indices[edges], indptr)
-        return replace(self, matrix=sp.csr_array(parts, shape=self.matrix.shape))
-
-    def informed(self) -> Pairs:
-        """Give the edges of which both ends have coordinates, own or borrowed."""
-        near, far = self.degrees
-        wide = [bool(one.shape[1]) for one in (self.near, self.far)]
-        told = (wide[0] | (wide[1] & (near > 1)))[self.rows] & (wide[1] | (wide[0] & (far > 1)))[self.matrix.indices]
-        return self if told.all() else self.kept(told)
-
-    def usual(self) -> tuple[Floats, Floats]:
-        """Give the means of the own coordinates over the edges, of either side."""
-        near, far = self.degrees
-        with single_threaded():
-            return near @ self.near / max(self.count, 1), far @ self.far / max(self.count, 1)
-
-    def coordinates(self, start: int, stop: int, usual: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        """Give the coordinates of both ends of some edges."""
-        stop = min(stop, self.count)
-        a, b = self.rows[start:stop], self.matrix.indices[start:stop]
-        own_near, own_far = self.near[a], self.far[b]
-        lent_near = (self.sums[0][a] - own_far + usual[1]) / self.degrees[0][a][:, None]
-        lent_far = (self.sums[1][b] - own_near + usual[0]) / self.degrees[1][b][:, None]
-        return np.hstack([own_near, lent_near]), np.hstack([own_far, lent_far])
-
-    def halves(self) -> tuple[Pairs, Pairs]:
-        """Split the nodes of both kinds in two halves; give the edges within either."""
-        rng = generator(0, HALVES, 1)
-        near, far = (rng.random(size) < 0.5 for size in self.matrix.shape)
-        one, two = near[self.rows], far[self.matrix.indices]
-        return self.kept(one & two), self.kept(~one & ~two)
-
-
-def learn_relation(pairs: Pairs, *, workers: int = 1) -> tuple[Relation, Told]:
-    """Learn how the attributes of two kinds go together over the edges; return it, and f of the edges.
+def learn_relation(pairs: Pairs, runner: TaskRunner) -> tuple[Relation, Pairs]:
+    """Learn how the attributes of two kinds go together over the edges; return it, and the edges with f of each.
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from oddhop.odd.relation import Pairs, learn_relation
+    >>> import numpy as np
+    >>> from oddhop.odd.pairs import Pairs
+    >>> from oddhop.odd.relation import learn_relation
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
     >>> rng = np.random.default_rng(0)
     >>> taste = rng.normal(size=(600, 1))
     >>> shop = np.argsort(np.argsort(taste[:, 0] + rng.normal(size=600) / 4)) // 20  # 30 shops, each for a taste
-    >>> visits = sp.csr_array((np.ones(600), (np.arange(600), shop)), shape=(600, 30))
-    >>> learned, _ = learn_relation(Pairs("shop", visits, taste, np.empty((30, 0))))
+    >>> near = InMemory(np.arange(601), shop, {"coordinates": taste})
+    >>> guests = np.argsort(shop, kind="stable")
+    >>> far = InMemory(np.arange(0, 601, 20), guests, {"coordinates": np.empty((30, 0))})
+    >>> learned, _ = learn_relation(Pairs.of("shop", near, far), on_threads(1))
     >>> learned.silent, bool(learned.near.information > 0.5)
     (False, True)
     """
-    columns = telling_columns(pairs)
-    chosen = pairs.with_columns(*columns).informed()
-    relation = _correlated(chosen, columns, workers)
-    if not relation.silent and _held_out_nats(chosen, columns, workers) <= 0.0:
+    found, _ = pairs.near.remembered("relation", lambda: (_to_arrays(_learned(pairs, runner)), {}))
+    relation = _from_arrays(pairs.kind, found)
+    told = told_by(pairs, relation, runner)
+    if relation.silent:
+        return relation, told
+    degrees, sums, squares = (gathered(told.near, name) for name in (DEGREES, RATIO_SUMS, RATIO_SQUARES))
+    near = with_variances(relation.near, float(sums.sum()), int(degrees.sum()), degrees, sums, squares)
+    return replace(relation, near=near), told
+
+
+def told_by(pairs: Pairs, relation: Relation, runner: TaskRunner) -> Pairs:
+    """Return the edges of which both ends have coordinates; write f of each, and its sum at every judged node."""
+    told = chosen_edges(pairs, (relation.near_columns, relation.far_columns), runner)
+    runner.each(STAGE, partial(_write_ratios, told, relation), told.near.ranges)
+    return told
+
+
+def mean_ratios(told: Pairs) -> tuple[Floats, Ints]:
+    """Return the mean f over the edges of every judged node, and their number."""
+    sums, degrees = (gathered(told.near, name) for name in (RATIO_SUMS, DEGREES))
+    return np.asarray(sums / np.maximum(degrees, 1)), degrees
+
+
+def _learned(pairs: Pairs, runner: TaskRunner) -> Relation:
+    columns = telling_columns(pairs, runner)
+    chosen = chosen_edges(pairs, columns, runner)
+    relation = _correlated(chosen, columns, runner)
+    if not relation.silent and _held_out_nats(chosen, columns, runner) <= 0.0:
         nothing = np.zeros_like(relation.near.correlation)
         near, far = (replace(side, correlation=nothing) for side in (relation.near, relation.far))
-        relation = replace(relation, near=near, far=far)
+        return replace(relation, near=near, far=far)
     if not relation.silent:
-        relation = replace(relation, unrelated=_share_of_unrelated(_ratios(chosen, relation, workers)))
-    told = Told(chosen, _ratios(chosen, relation, workers))
-    if not relation.silent:
-        sums = told.sums(told.f), told.sums(told.f**2)
-        near = with_variances(relation.near, float(told.f.sum()), told.f.size, chosen.degrees[0], *sums)
-        relation = replace(relation, near=near)
-    return relation, told
+        runner.each(STAGE, partial(_write_likelier, chosen, relation), chosen.near.ranges)
+        relation = replace(relation, unrelated=_share_of_unrelated(chosen, runner))
+        chosen.near.forget(LIKELIER)
+    return relation
 
 
-def _share_of_unrelated(f: Floats) -> float:
-    """Estimate the share of edges whose ends have nothing to do with each other, by expectation and maximisation."""
-    share, ratio = START, np.exp(np.clip(-f, -MOST_NATS, MOST_NATS))
-    for _ in range(STEPS):
-        share = float(np.clip((share / (share + (1 - share) * ratio)).mean(), *BOUNDS))
-    return share
+def _to_arrays(relation: Relation) -> Arrays:
+    """Return what was learned as arrays, without what z is made with."""
+    sides = {"near": relation.near, "far": relation.far}
+    kept = {f"{side}.{part}": getattr(of, part) for side, of in sides.items() for part in ("centre", "whiten", "turn")}
+    rest = {one.name: getattr(relation, one.name) for one in fields(relation)[3:]}
+    return {**kept, "correlation": relation.near.correlation, **rest, "unrelated": np.array(relation.unrelated)}
 
 
-@dataclass(frozen=True, eq=False)
-class Told:
-    """Edges of which both ends have coordinates, and f of every one."""
-
-    pairs: Pairs
-    f: Floats
-
-    def sums(self, values: Floats) -> Floats:
-        """Give the sums of values of the edges at every judged node."""
-        matrix = self.pairs.matrix
-        own = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-        return np.asarray(own @ np.ones(matrix.shape[1]))
-
-    def means(self) -> Floats:
-        """Give the mean f over the edges of every judged node."""
-        return np.asarray(self.sums(self.f) / np.maximum(self.pairs.degrees[0], 1))
-
-
-def told_by(pairs: Pairs, relation: Relation, *, workers: int = 1) -> Told:
-    """Give f of the edges by what was learned before."""
-    chosen = pairs.with_columns(relation.near_columns, relation.far_columns).informed()
-    return Told(chosen, _ratios(chosen, relation, workers))
-
-
-def telling_columns(pairs: Pairs) -> tuple[Ints, Ints]:
-    """Give the own coordinates, of either side, that go together with what is around them beyond chance."""
-    near, far = (side - side.mean(axis=0) for side in (pairs.near, pairs.far))
-    matrix, back = pairs.matrix, pairs.matrix.T.tocsr()
-    with single_threaded():
-        theirs, ours = matrix @ far, back @ near
-        near_count, far_count = (np.maximum(one, 1)[:, None] for one in pairs.degrees)
-        # What the other neighbours of the neighbours are like: the node itself is taken out.
-        lent_near = matrix @ (ours / far_count) - near * (matrix @ (1 / far_count))
-        lent_far = back @ (theirs / near_count) - far * (back @ (1 / near_count))
-    # Without the node itself its sum with the others is below 0 on average, wherever the values are dealt out.
-    shared = [float(np.maximum(count - 1, 0).sum()) for count in pairs.degrees]
-    tells = (
-        beyond_chance(near, np.hstack([theirs, lent_near]), itself=far.shape[1], pairs=shared[1]),
-        beyond_chance(far, np.hstack([ours, lent_far]), itself=near.shape[1], pairs=shared[0]),
+def _from_arrays(kind: str, kept: Arrays) -> Relation:
+    near, far = (
+        Kinship(kept[f"{side}.centre"], kept[f"{side}.whiten"], kept[f"{side}.turn"], kept["correlation"])
+        for side in ("near", "far")
     )
-    return np.flatnonzero(tells[0]), np.flatnonzero(tells[1])
+    columns, usual = (kept["near_columns"], kept["far_columns"]), (kept["near_usual"], kept["far_usual"])
+    return Relation(kind, near, far, *columns, *usual, float(kept["unrelated"]))
 
 
-def _correlated(pairs: Pairs, columns: tuple[Ints, Ints], workers: int) -> Relation:
+def _correlated(pairs: Pairs, columns: tuple[Ints, Ints], runner: TaskRunner) -> Relation:
     """Whiten the coordinates of both ends, and turn them so that each is correlated with one of the other end alone."""
-    usual, edges = pairs.usual(), max(pairs.count, 1)
-    blocks = range(0, pairs.count, EDGES_AT_ONCE)
-
-    def first(start: int) -> list[Floats]:
-        ends = pairs.coordinates(start, start + EDGES_AT_ONCE, usual)
-        return [part for x in ends for part in (x.sum(axis=0), x.T @ x)]
-
-    widths = [side.shape[1] for side in pairs.coordinates(0, 0, usual)]
-    totals = [np.zeros(shape) for width in widths for shape in (width, (width, width))]
-    for found in map_blocks(first, blocks, workers=workers):
-        totals = [total + part for total, part in zip(totals, found, strict=True)]
-    centres = [totals[0] / edges, totals[2] / edges]
+    usual, edges = usual_ends(pairs, runner), max(pairs.count, 1)
+    width = usual[0].size + usual[1].size
+    totals = summed(pairs.near, runner, STAGE, partial(_end_moments, pairs, usual))
+    halves = [(half[:width], half[width:].reshape(width, width)) for half in np.split(totals, 2)]
+    centres = [sums / edges for sums, _ in halves]
     with single_threaded():
         whitens = [
             whitening(moments / edges - np.outer(centre, centre))
-            for moments, centre in zip((totals[1], totals[3]), centres, strict=True)
+            for (_, moments), centre in zip(halves, centres, strict=True)
         ]
-
-    def together(start: int) -> Floats:
-        ends = pairs.coordinates(start, start + EDGES_AT_ONCE, usual)
-        near, far = (
-            np.clip((x - centre) @ whiten, -FARTHEST, FARTHEST)
-            for x, centre, whiten in zip(ends, centres, whitens, strict=True)
-        )
-        return np.asarray(near.T @ far)
-
-    cross = np.zeros((whitens[0].shape[1], whitens[1].shape[1]))
-    for part in map_blocks(together, blocks, workers=workers):
-        cross += part
+    cross = summed(pairs.near, runner, STAGE, partial(_cross_moments, pairs, usual, centres, whitens))
+    cross = cross.reshape(whitens[0].shape[1], whitens[1].shape[1])
     with single_threaded():
         near_turn, rho, far_turn = np.linalg.svd(cross / edges, full_matrices=False)
-    rho = corrected(rho, (np.sqrt(cross.shape[0]) + np.sqrt(cross.shape[1])) ** 2 / edges)
+    rho = corrected(rho, sum(np.sqrt(whiten.shape[1]) for whiten in whitens) ** 2 / edges)
     near = Kinship(centres[0], whitens[0], near_turn, rho)
     far = Kinship(centres[1], whitens[1], far_turn.T, rho)
     return Relation(pairs.kind, near, far, *columns, *usual)
 
 
-def _held_out_nats(pairs: Pairs, columns: tuple[Ints, Ints], workers: int) -> float:
-    """Give what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other."""
-    halves = [half.informed() for half in pairs.halves()]
-    if not all(half.count for half in halves):
-        return 0.0
-    told = [-_ratios(theirs, _correlated(ours, columns, workers), workers) for ours, theirs in (halves, halves[::-1])]
-    return float(np.concatenate(told).mean())
+def _end_moments(pairs: Pairs, usual: Usual, number: int) -> list[Floats]:
+    """Return the sums of the coordinates of both ends, and of their products."""
+
+    def moments(chunk: Chunk) -> Floats:
+        ends = ends_of(chunk.own, chunk.theirs, usual)
+        return np.concatenate([part for x in ends for part in (x.sum(axis=0), (x.T @ x).ravel())])
+
+    width = usual[0].size + usual[1].size
+    return chunk_sums(pairs.near, number, ENDS, moments, 2 * width * (width + 1))
 
 
-def _ratios(pairs: Pairs, relation: Relation, workers: int) -> Floats:
-    """Give f of every edge; 0 where the relation is silent."""
+def _cross_moments(
+    pairs: Pairs, usual: Usual, centres: Sequence[Floats], whitens: Sequence[Floats], number: int
+) -> list[Floats]:
+    def together(chunk: Chunk) -> Floats:
+        near, far = (
+            np.clip((x - centre) @ whiten, -FARTHEST, FARTHEST)
+            for x, centre, whiten in zip(ends_of(chunk.own, chunk.theirs, usual), centres, whitens, strict=True)
+        )
+        return np.asarray((near.T @ far).ravel())
+
+    return chunk_sums(pairs.near, number, ENDS, together, whitens[0].shape[1] * whitens[1].shape[1])
+
+
+def _held_out_nats(pairs: Pairs, columns: tuple[Ints, Ints], runner: TaskRunner) -> float:
+    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other."""
+    parts = []
+    for name, half in (("one", True), ("two", False)):
+        for side, before in zip(pairs.sides, (0, pairs.near.nodes), strict=True):
+            runner.quiet.each(STAGE, partial(_write_half, side, name, half, before), side.ranges)
+        parts.append(pairs.kept(name, name, (USED,), runner.quiet))
+    halves = [informed(part, runner) for part in parts]
+    told = np.zeros(2)
+    if all(half.count for half in halves):
+        for ours, theirs in (halves, halves[::-1]):
+            relation = _correlated(ours, columns, runner)
+            told = told + summed(theirs.near, runner, STAGE, partial(_ratio_sums, theirs, relation))
+    for part in parts:
+        part.clear()
+    return float(-told[1] / told[0]) if told[0] else 0.0
+
+
+def _write_half(store: Store, name: str, half: bool, before: int, number: int) -> None:
+    """Mark the nodes of one half; draws are those of one generator over the judged nodes and then the others."""
+    start, stop = store.span(number)
+    rng = generator(0, HALVES, 1)
+    skipped, more = divmod(before + start, DRAWS_AT_ONCE)
+    rng.bit_generator.advance(skipped)  # type: ignore[attr-defined]
+    store.write(name, number, (rng.random(more + stop - start)[more:] < 0.5) == half)
+
+
+def _ratio_sums(pairs: Pairs, relation: Relation, number: int) -> list[Floats]:
+    def sums(chunk: Chunk) -> Floats:
+        return np.array([chunk.entries.size, _ratio(relation, chunk).sum()])
+
+    return chunk_sums(pairs.near, number, ENDS, sums, 2)
+
+
+def _write_likelier(pairs: Pairs, relation: Relation, number: int) -> None:
+    """Write, for every edge, how much likelier its ends are if they are joined."""
+    _write_of_edges(
+        pairs, LIKELIER, lambda chunk: np.exp(np.clip(-_ratio(relation, chunk), -MOST_NATS, MOST_NATS)), number
+    )
+
+
+def _write_of_edges(pairs: Pairs, name: str, function: Callable[[Chunk], Floats], number: int) -> None:
+    if pairs.near.has(name, number):
+        return
+    out = pairs.near.entry_room(name, number, np.float64)
+    for chunk in edge_chunks(pairs.near, number, ENDS):
+        out[chunk.entries] = function(chunk)
+    pairs.near.write(name, number, out)
+
+
+def _share_of_unrelated(pairs: Pairs, runner: TaskRunner) -> float:
+    """Estimate the share of edges whose ends have nothing to do with each other, by expectation and maximisation."""
+    share, edges = START, pairs.count
+    for _ in range(STEPS):
+        sums = summed(pairs.near, runner.quiet, STAGE, partial(_unrelated_sums, pairs.near, share))
+        share = float(np.clip(sums / edges, *BOUNDS))
+    return share
+
+
+def _unrelated_sums(store: Store, share: float, number: int) -> list[Floats]:
+    indptr, likelier = store.rows(number).indptr, store.read(LIKELIER, number)
+
+    def sums(part: slice) -> Floats:
+        own = likelier[indptr[part.start] : indptr[part.stop]]
+        return np.asarray((share / (share + (1 - share) * own)).sum())
+
+    return block_sums(store, number, sums)
+
+
+def _write_ratios(pairs: Pairs, relation: Relation, number: int) -> None:
+    """Write f of every edge, 0 where the relation is silent, and the sums of f and its square at every judged node."""
+    store = pairs.near
+    if store.has(RATIO_SQUARES, number):
+        return
+    _write_of_edges(pairs, RATIOS, partial(_ratio, relation), number)
+    rows = store.rows(number)
+    sums, squares = np.zeros((2, rows.stop - rows.start))
+    _add_up(rows.indptr, store.read(RATIOS, number), sums, squares)
+    store.write(RATIO_SUMS, number, sums)
+    store.write(RATIO_SQUARES, number, squares)
+
+
+@compiled
+def _add_up(indptr: Ints, f: Floats, sums: Floats, squares: Floats) -> None:
+    for i in range(indptr.size - 1):
+        for value in f[indptr[i] : indptr[i + 1]]:
+            sums[i] += value
+            squares[i] += value * value
+
+
+def _ratio(relation: Relation, chunk: Chunk) -> Floats:
+    """Return f of edges."""
     if relation.silent:
-        return np.zeros(pairs.count)
-
-    def block(start: int) -> Floats:
-        usual = relation.near_usual, relation.far_usual
-        return _ratio(relation, *pairs.coordinates(start, start + EDGES_AT_ONCE, usual))
-
-    found = list(map_blocks(block, range(0, pairs.count, EDGES_AT_ONCE), workers=workers))
-    return np.concatenate([np.zeros(0), *found])
+        return np.zeros(chunk.entries.size)
+    return ratio_of_ends(relation, *ends_of(chunk.own, chunk.theirs, (relation.near_usual, relation.far_usual)))
 
 
-def _ratio(relation: Relation, near: Floats, far: Floats) -> Floats:
-    """Give f of edges by the coordinates of their ends."""
+def ratio_of_ends(relation: Relation, near: Floats, far: Floats) -> Floats:
+    """Return f of edges by the coordinates of their ends."""
     f, share = Ratio.of(relation.near)(turned(near, relation.near), turned(far, relation.far)), relation.unrelated
     return f if not share else np.asarray(-np.logaddexp(np.log1p(-share) - f, np.log(share)))
 
 
-def mean_ratios_with(told: Told, relation: Relation, node: int, own: Floats) -> tuple[Floats, Ints]:
-    """Give the mean f of a judged node with other coordinates, a row each, and how many edges it has.
+def mean_ratios_with(told: Pairs, relation: Relation, node: int, own: Floats) -> tuple[Floats, Ints]:
+    """Return the mean f of a judged node with other coordinates, a row each, and how many edges it has.
 
-    What its neighbours borrow stays as it is, for the node is left out there.
+    What its neighbours borrow stays as it is, for the node is left out there. The network is one in memory.
     """
-    start, stop = told.pairs.matrix.indptr[node : node + 2].tolist()
-    if start == stop:
+    rows = told.in_memory()
+    row = rows.indices[rows.indptr[node] : rows.indptr[node + 1]]
+    if not row.size:
         return np.zeros(len(own)), np.zeros(len(own), dtype=np.int64)
-    near, far = told.pairs.coordinates(start, stop, (relation.near_usual, relation.far_usual))
+    ours = tuple(np.repeat(told.array(name)[node : node + 1], row.size, axis=0) for name in ENDS)
+    theirs = tuple(told.near.read_peer(name, 0)[row] for name in ENDS)
+    near, far = ends_of(ours, theirs, (relation.near_usual, relation.far_usual))
     used = own[:, relation.near_columns]
     means = []
-    for row in used:
-        near[:, : used.shape[1]] = row
-        means.append(float(_ratio(relation, near, far).mean()))
-    return np.array(means), np.full(len(own), stop - start)
+    for one in used:
+        near[:, : used.shape[1]] = one
+        means.append(float(ratio_of_ends(relation, near, far).mean()))
+    return np.array(means), np.full(len(own), row.size)

@@ -1,7 +1,7 @@
 """One node judged again after a change of its attributes or its edges.
 
 What was learned is held still: kinship, the bulk of every view, the eigenvectors that stand for the communities, and
-the median knots of nodes by their degree. All else of the node's figures is worked out anew, in closed form. Nobody
+the median knots of nodes by their degree. All other figures of the node are computed again, in closed form. Nobody
 else is judged again.
 """
 
@@ -55,20 +55,20 @@ class FixedNetwork:
     cycles: Cycles | None
 
     def neighbours(self, node: int) -> Ints:
-        """Give the neighbours of a node."""
+        """Return the neighbours of a node."""
         return np.asarray(self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]])
 
     def strangeness(self, node: int) -> Floats:
-        """Give f of every edge of a node."""
+        """Return f of every edge of a node."""
         there = self.faces[self.neighbours(node)]
         return self.ratio(np.broadcast_to(self.faces[node], there.shape), there)
 
     def rarity(self, f: Floats) -> Floats:
-        """Give the share of all edges whose ends look as far apart as f says."""
+        """Return the share of all edges whose ends look as far apart as f says."""
         return share_as_far(self.usual, f)
 
     def seen(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
-        """Give faces, outlyingness and the figure of the flow view of rows of attributes."""
+        """Return faces, outlyingness and the figure of the flow view of rows of attributes."""
         return _faces(self.panel, x), outlyingness(self.panel.blocks, x, 0, x.shape[0]), self._flow(x)
 
     def _flow(self, x: AttributeRows) -> Floats:
@@ -79,7 +79,7 @@ class FixedNetwork:
         return self.panel.flows.figure(flow_columns(x, flow_count), coordinates, 0, nodes)
 
     def cycle_log_p(self, node: int) -> float:
-        """Give what cycles say of a node."""
+        """Return what cycles say of a node."""
         return 0.0 if self.cycles is None else float(self.cycles.log_p[node])
 
 
@@ -133,7 +133,7 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
 
 
 def _faces(panel: Panel, x: AttributeRows) -> Floats:
-    """Give the turned coordinates of rows of attributes, some at a time: what lies between takes more room."""
+    """Return the turned coordinates of rows of attributes, some at a time: what lies between takes more room."""
     return np.concatenate([turned(panel.blocks.coordinates(x, *span), panel.kinship) for span in spans(0, x.shape[0])])
 
 
@@ -157,7 +157,7 @@ def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats,
 
 
 def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
-    """Give the mean f and the knot after each of some changes."""
+    """Return the mean f and the knot after each of some changes."""
     ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
     there = held.faces[held.graph.indices[row]]
     f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T

@@ -61,7 +61,7 @@ def summed(
 
 
 def gathered(store: Store, name: str) -> Array:
-    """Give an array over nodes as a whole: eight bytes a node and more."""
+    """Return an array over nodes as a whole: eight bytes a node and more."""
     return np.concatenate([store.read(name, number) for number in store.ranges])
 
 
@@ -71,7 +71,7 @@ def _parts(start: int, stop: int) -> Iterator[slice]:
 
 
 def neighbour_sums(store: Store, source: str, target: str, number: int) -> Array:
-    """Give the sum of an array over the neighbours of every node of a range, in the room of another array.
+    """Return the sum of an array over the neighbours of every node of a range, in the room of another array.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def add_rows(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, t
 
 @compiled_unordered
 def weighted_product(weights: Floats, own: Floats, i: int, theirs: Floats, j: int) -> float:
-    """Give the weighted inner product of a row and another, in their precision; the same bits from either end."""
+    """Return the weighted inner product of a row and another, in their precision; the same bits from either end."""
     total: float = own[i, 0] - own[i, 0]  # of the type of the rows
     for k in range(weights.size):
         total += weights[k] * (own[i, k] * theirs[j, k])

@@ -10,7 +10,7 @@ from oddhop.detector.settings import DetectorSettings
 
 
 class OddSettings(DetectorSettings):
-    """Every setting of Odd with its default; the meanings are in :class:`oddhop.Odd`.
+    """The settings of Odd with their defaults; see :class:`oddhop.Odd`.
 
     Examples
     --------
@@ -26,9 +26,9 @@ class OddSettings(DetectorSettings):
     @model_validator(mode="after")
     def _flags_by_chance_alone(self) -> Self:
         if self.max_chance is not None and (self.top_k is not None or self.contamination != "auto"):
-            raise ValueError("give max_chance, top_k or contamination, not two of them: each says which nodes to flag")
+            raise ValueError("give only one of max_chance, top_k and contamination: each sets which nodes to flag")
         if self.max_chance is not None and self.simulate is False:
-            raise ValueError("max_chance needs simulated networks: leave simulate out, or say 'auto' or True")
+            raise ValueError("max_chance needs simulated networks: leave out simulate, or set it to 'auto' or True")
         return self
 
     @property

@@ -39,7 +39,7 @@ MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
 @dataclass(frozen=True)
 class Kinship:
-    """What being joined says about attributes.
+    """What an edge says about the attributes of its ends.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Kinship:
 
     @property
     def silent(self) -> bool:
-        """Whether the wiring says nothing about the attributes."""
+        """Whether edges say nothing about the attributes."""
         return not bool(np.any(self.correlation))
 
 
@@ -74,7 +74,7 @@ def with_variances(kinship: Kinship, f: float, edges: int, degrees: Ints, sums: 
 
 
 def whitening(moments: Floats) -> Floats:
-    """Give what turns coordinates with these second moments into uncorrelated ones of variance 1."""
+    """Return what turns coordinates with these second moments into uncorrelated ones of variance 1."""
     values, vectors = np.linalg.eigh(moments)
     kept = values > max(values.max(initial=0.0), 1e-30) * 1e-6
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
@@ -86,23 +86,14 @@ def corrected(rho: Floats, noise: float) -> Floats:
     return np.clip(rho, -STRONGEST, STRONGEST)
 
 
-def beyond_chance(centred: Floats, around: Floats, *, itself: int, pairs: float = 0.0) -> Bools:
-    """Tell which columns go together with any of the sums over neighbours, more than if they were permuted.
-
-    ``itself`` is where the sums of the same columns begin among ``around``, and ``pairs`` the weight of all pairs of
-    different nodes in these: a value that one node has no other can have, so that products are below 0 on average.
-    """
-    around = around - around.mean(axis=0)
-    with single_threaded():
-        sums = centred.T @ around
-    squares = (centred**2).sum(axis=0), (around**2).sum(axis=0)
-    return sums_beyond_chance(sums, *squares, centred.shape[0], itself=itself, pairs=pairs)
-
-
 def sums_beyond_chance(
     sums: Floats, own_squares: Floats, around_squares: Floats, nodes: int, *, itself: int = 0, pairs: float = 0.0
 ) -> Bools:
-    """Tell the same from the sums of the products, and the sums of the squares.
+    """Tell which columns go together with any of the sums over neighbours, more than if they were permuted.
+
+    ``sums`` are those of the products of columns and sums over neighbours; both also come as sums of squares.
+    ``itself`` is where the sums of the same columns begin, and ``pairs`` the weight of all pairs of different nodes in
+    these: a value that one node has no other can have, so that products are below 0 on average.
 
     The sum over the edges of the products of coordinate j at one end and k at the other is compared with its mean and
     variance over all permutations of the values of j: nodes are what is exchanged, so that a few hubs with many edges
@@ -121,7 +112,7 @@ def sums_beyond_chance(
 
 
 def strangeness(kinship: Kinship, sums: Floats, degrees: Ints) -> Floats:
-    """Give z of every node from the sum of f over its edges; 0 for nodes without, or where the view is silent."""
+    """Return z of every node from the sum of f over its edges; 0 for nodes without, or where the view is silent."""
     if kinship.silent:
         return np.zeros(degrees.size)
     known = np.maximum(degrees, 1)
@@ -129,12 +120,12 @@ def strangeness(kinship: Kinship, sums: Floats, degrees: Ints) -> Floats:
 
 
 def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
-    """Give z of nodes from their mean f and their degrees."""
+    """Return z of nodes from their mean f and their degrees."""
     return np.asarray((means - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees))
 
 
 def turned(coordinates: Floats, kinship: Kinship) -> Floats:
-    """Give coordinates whitened and turned, those whose correlation counts; f is made of them."""
+    """Return coordinates whitened and turned, those whose correlation counts; f is made of them."""
     with single_threaded():
         white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
         return np.asarray(white @ kinship.turn[:, kinship.correlation != 0])
@@ -166,11 +157,11 @@ class Ratio:
         return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
 
     def own(self, a: Floats) -> Floats:
-        """Give what one end adds to f by itself."""
+        """Return what one end adds to f by itself."""
         return np.asarray((a**2) @ self.squared)
 
     def __call__(self, a: Floats, b: Floats) -> Floats:
-        """Give f of rows of a and b."""
+        """Return f of rows of a and b."""
         return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
 
 
@@ -188,7 +179,7 @@ def odds_of_no_reason(f: Floats) -> Floats:
 
 
 def share_as_far(usual: Floats, f: Floats) -> Floats:
-    """Give the share of edges, whose f is sorted and may be of single precision, that look as far apart as f says.
+    """Return the share of edges, whose f is sorted and may be of single precision, that look as far apart as f says.
 
     Examples
     --------
@@ -203,7 +194,7 @@ def share_as_far(usual: Floats, f: Floats) -> Floats:
 
 
 def variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, float, float]:
-    """Give the median of the node means, and the variances between and within nodes."""
+    """Return the median of the node means, and the variances between and within nodes."""
     judged = degrees > 0
     d = degrees[judged].astype(np.float64)
     means = sums[judged] / d

@@ -42,12 +42,12 @@ def thinned(store: Kept, runner: TaskRunner, seed: int, turn: int, shared: tuple
 
 
 def node_keys(graph: Graph) -> Ints:
-    """Give what edges are drawn by: the keys of the nodes, or else their numbers."""
+    """Return what edges are drawn by: the keys of the nodes, or else their numbers."""
     return np.arange(graph.node_count, dtype=np.uint64) if graph.keys is None else graph.keys
 
 
 def wiring_of(turn: int) -> str:
-    """Give the name of a wiring with edges left out."""
+    """Return the name of a wiring with edges left out."""
     return f"turn{turn}"
 
 

@@ -132,7 +132,7 @@ def _common(
 
 @compiled
 def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
-    """Tell whether an edge is worked out from this end: the one with more neighbours, for it walks the rows of others.
+    """Return whether an edge is computed from this end: the one with more neighbours, which walks the rows of others.
 
     So a hub costs its neighbours nothing, and no row is walked more often than it is long.
     """
@@ -141,7 +141,7 @@ def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
 
 @compiled
 def _room(count: int) -> int:
-    """Give the size of a table for so many nodes, a power of 2 of which at most a quarter is taken."""
+    """Return the size of a table for so many nodes, a power of 2 of which at most a quarter is taken."""
     size = 4
     while size < 4 * count:
         size *= 2
@@ -150,7 +150,7 @@ def _room(count: int) -> int:
 
 @compiled
 def _slot(table: Ints, mask: int, node: int) -> int:
-    """Give the place of a node in a table, or the free one that it would take."""
+    """Return the place of a node in a table, or the free one that it would take."""
     slot = (np.int64(node) * SPREAD >> 16) & mask
     while table[slot] >= 0 and table[slot] != node:
         slot = (slot + 1) & mask
@@ -194,7 +194,7 @@ def _largest(
 
 @compiled
 def surprise_of(left: float, shared: float, ours: float, theirs: float, chance: float) -> float:
-    """Give how far the common neighbours of an edge are beyond what chance gives."""
+    """Return how far the common neighbours of an edge are beyond what chance gives."""
     expected = left * ours * theirs * chance
     return (left * shared - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]
 
@@ -203,7 +203,7 @@ def surprise_of(left: float, shared: float, ours: float, theirs: float, chance: 
 def in_rows(
     indices: Ints, left: Floats, first: int, last: int, others: Ints, their_left: Floats, place: int, end: int
 ) -> float:
-    """Give the sum of the products of weights over the nodes that two sorted rows have in common, in their order."""
+    """Return the sum of the products of weights over the nodes that two sorted rows have in common, in their order."""
     total = 0.0
     for e in range(first, last):
         wanted = indices[e]

@@ -14,7 +14,7 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
 from oddhop.odd.clique import UsualKnots, beyond_degree, knots, usual_knots
 from oddhop.odd.combine import Evidence, join
-from oddhop.odd.communities import RESIDUALS, folded, leading, leading_from, unfolded, write_residuals
+from oddhop.odd.communities import RESIDUALS, leading, leading_from, unfolded, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.kinds import (
@@ -35,8 +35,8 @@ from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.stranger import Kinship, strangeness
 from oddhop.odd.thinning import KEYS, node_keys, thinned
-from oddhop.odd.triangles import LARGEST_TIES, unexplained, write_largest
-from oddhop.partitions.store import InMemory, Store
+from oddhop.odd.triangles import unexplained, write_largest
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
 Figures = tuple[Floats, Floats, Floats, Floats, Floats]
@@ -73,7 +73,7 @@ class Panel:
 
     @property
     def information(self) -> float:
-        """The nats that an edge of a judged node tells about the attributes of its ends."""
+        """The information of an edge of a judged node about the attributes of its ends, in nats."""
         return (1 - sum(one.share for one in self.others)) * self.kinship.information + sum(
             one.share * one.relation.near.information for one in self.others
         )
@@ -132,13 +132,24 @@ class Seen:
     @cached_property
     def edges(self) -> Edges:
         """The edges of the judged nodes, by the kind at their other end."""
-        return split_edges(self.graph, self.store.of_entries[RESIDUALS], self.coordinates, self.far)
+        kinds, runner = self.graph.kinds, on_threads(1)
+        if kinds is None:
+            own, residuals = self.store, {RESIDUALS: self.store.of_entries[RESIDUALS]}
+            return Edges(InMemory(own.indptr, own.indices, {COORDINATES: self.coordinates}, residuals))
+        every = {kinds.names[kinds.judged]: self.coordinates, **self.far}
+        return split_edges(self.store, kinds, {name: _bare(x) for name, x in every.items()}, runner)
 
-    @cached_property
+    @property
     def own(self) -> InMemory:
         """The edges among the judged nodes."""
-        own, residuals = self.edges.own, self.edges.residuals
-        return InMemory(own.indptr, own.indices, {COORDINATES: self.coordinates}, {RESIDUALS: residuals})
+        assert isinstance(self.edges.own, InMemory)  # noqa: S101 - it was made of one
+        return self.edges.own
+
+    @cached_property
+    def own_graph(self) -> Graph:
+        """The same as a network without attributes."""
+        own = self.own
+        return Graph(frozen(own.indptr), frozen(own.indices), np.empty((own.nodes, 0)))
 
     @property
     def degrees(self) -> Ints:
@@ -146,7 +157,7 @@ class Seen:
         return self.graph.degrees[self.graph.judged]
 
     def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> Seen:
-        """Give it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
+        """Return it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
         found, name = self.eigenvalues, "known"
         for _ in range(steps):
             found, name = leading_from(store, runner, name, found.values.size), VECTORS
@@ -155,9 +166,15 @@ class Seen:
         return replace(self, graph=graph, store=store, eigenvalues=found)
 
     def rewired(self, graph: Graph, runner: TaskRunner, *, steps: int = 1) -> Seen:
-        """Give it with the edges of another network of the same nodes."""
+        """Return it with the edges of another network of the same nodes."""
         known = {"known": self.store.of_nodes[VECTORS]} if self.eigenvalues.values.size else {}
         return self.with_edges(InMemory(graph.indptr, graph.indices, known), runner, steps=steps)
+
+
+def _bare(coordinates: Floats) -> InMemory:
+    return InMemory(
+        np.zeros(len(coordinates) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), {COORDINATES: coordinates}
+    )
 
 
 def see(
@@ -212,7 +229,7 @@ def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, See
     blocks = learn_blocks(own.attributes, own.flow_count)
     others = learn_other_blocks(graph)
     flows, seen = see(graph, blocks, others=others, workers=workers)
-    panel, evidence = _learn(seen, blocks, others, workers)
+    panel, evidence = learn_views(seen.edges, on_threads(workers), blocks, seen.known, others)
     return replace(panel, flows=flows), evidence, seen
 
 
@@ -231,20 +248,20 @@ def figures_of(
     if found != expected:
         raise GraphError(
             f"the model was fitted with {expected} flow columns, got {found}",
-            "read the tables by read_network with the encoding of the model",
+            "read the tables with read_network and the encoding of the model",
         )
     others = {one.kind: one.blocks for one in panel.others}
     _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
     own, runner = seen.own, on_threads(workers)
     write_ratios(own, runner, panel.kinship)
-    nats = nats_by(seen.edges, panel.others, workers)
+    nats = nats_by(seen.edges, panel.others, runner)
     chance = panel.usual.chance_for(own.nodes)
-    tied = _knots(seen, runner, chance, panel.others, workers)[0]
-    return view_figures(seen, panel.kinship, tied, nats, panel.rate, panel.usual), seen
+    tied = _knots(seen.edges, runner, chance, panel.others)[0]
+    return view_figures(seen.edges, seen.known, panel.kinship, tied, nats, panel.rate, panel.usual), seen
 
 
 def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
-    """Give the scores when a fifth of the edges, drawn at random, had not been seen."""
+    """Return the scores when a fifth of the edges, drawn at random, had not been seen."""
     runner = on_threads(workers)
     seen.store.of_nodes[KEYS] = node_keys(seen.graph)
     shared = (VECTORS,) if seen.eigenvalues.values.size else ()
@@ -252,34 +269,26 @@ def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: in
     others = {one.kind: one.blocks for one in panel.others}
     # Of a few edges all may be drawn, and then none is left out.
     fewer = seen.with_edges(store, runner) if store.indices.size else seen
-    return _learn(fewer, panel.blocks, others, workers)[1].score
+    return learn_views(fewer.edges, runner, panel.blocks, fewer.known, others)[1].score
 
 
-def _learn(seen: Seen, blocks: Blocks, others: Mapping[str, Blocks], workers: int) -> tuple[Panel, Evidence]:
-    own, runner = seen.own, on_threads(workers)
-    if not others:
-        return learn_views(own, runner, blocks, seen.known)
-    kinship = learn_kinship(own, runner)
-    learned, nats = learn_others(seen.edges, others, workers)
+def learn_views(
+    edges: Edges, runner: TaskRunner, blocks: Blocks, known: Known, others: Mapping[str, Blocks]
+) -> tuple[Panel, Evidence]:
+    """Learn the views of a network from coordinates and what communities leave, and judge it.
+
+    ``others`` says how the attributes of other kinds become coordinates; it is empty where there is one kind.
+    """
+    kinship = learn_kinship(edges.own, runner)
+    learned, nats = learn_others(edges, others, runner)
     rate = None
     if learned and not kinship.silent:
-        rate = learn_rate(folded(seen.edges.own, own.of_entries[RATIOS]), kinship)
-    tied, chance = _knots(seen, runner, None, learned, workers)
-    usual = usual_knots(tied, seen.degrees, chance)
-    figures = view_figures(seen, kinship, tied, nats, rate, usual)
-    panel = Panel(blocks, kinship, *_bulks(figures, seen.degrees > 0), usual, None, tuple(learned), rate)
-    return panel, evidence_of(figures, seen.known.cycle_log_p, panel)
-
-
-def learn_views(store: Store, runner: TaskRunner, blocks: Blocks, known: Known) -> tuple[Panel, Evidence]:
-    """Learn the views of a network with one kind of nodes from coordinates and what communities leave, and judge it."""
-    kinship = learn_kinship(store, runner)
-    tied, chance = knots(store, runner)
-    degrees, sums = gathered(store, "degrees"), gathered(store, RATIO_SUMS)
+        rate = learn_rate(edges.own, runner, kinship, once=True)
+    tied, chance = _knots(edges, runner, None, learned)
+    degrees = edges.degrees
     usual = usual_knots(tied, degrees, chance)
-    strange, clique = strangeness(kinship, sums, degrees), beyond_degree(tied, degrees, usual)
-    figures = strange, known.outlyingness, clique, known.flow, tied
-    panel = Panel(blocks, kinship, *_bulks(figures, degrees > 0), usual)
+    figures = view_figures(edges, known, kinship, tied, nats, rate, usual)
+    panel = Panel(blocks, kinship, *_bulks(figures, degrees > 0), usual, None, tuple(learned), rate)
     return panel, evidence_of(figures, known.cycle_log_p, panel)
 
 
@@ -288,32 +297,32 @@ def _bulks(figures: Figures, judged: Bools) -> Bulks:
     return stranger, outlier, clique, flow, knot
 
 
-def _knots(
-    seen: Seen, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind], workers: int
-) -> tuple[Floats, float]:
-    """Give the knot of every judged node, and the chance that it was found with."""
-    if seen.graph.kinds is None:
-        return knots(seen.own, runner, chance)
-    chance = unexplained(seen.own, runner, chance)
-    write_largest(seen.own, runner, chance)
-    return joint_knots(seen.edges, seen.own.of_nodes[LARGEST_TIES], others, workers=workers), chance
+def _knots(edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]) -> tuple[Floats, float]:
+    """Return the knot of every judged node, and the chance that it was found with."""
+    if not edges.joined:
+        return knots(edges.own, runner, chance)
+    chance = unexplained(edges.own, runner, chance)
+    write_largest(edges.own, runner, chance)
+    return joint_knots(edges, runner, others), chance
 
 
 def simulated_figures(seen: Seen, panel: Panel, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
     """Return the figures of a simulated network, whose knots are compared with each other."""
-    return view_figures(seen, panel.kinship, _knots(seen, on_threads(workers), None, (), workers)[0], nats)
+    tied = _knots(seen.edges, on_threads(workers), None, ())[0]
+    return view_figures(seen.edges, seen.known, panel.kinship, tied, nats)
 
 
 def write_shuffled(seen: Seen, f: Floats) -> None:
-    """Give the edges among the judged nodes other values of f, one an edge."""
-    own = seen.edges.own
+    """Return the edges among the judged nodes other values of f, one an edge."""
+    own = seen.own_graph
     entries = unfolded(own, f)
     seen.own.of_entries[RATIOS] = entries
     seen.own.of_nodes[RATIO_SUMS] = np.bincount(own.entry_nodes, entries, minlength=own.node_count)
 
 
 def view_figures(
-    seen: Seen,
+    edges: Edges,
+    known: Known,
     kinship: Kinship,
     tied: Floats,
     nats: Sequence[Floats] = (),
@@ -324,13 +333,13 @@ def view_figures(
 
     ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
     """
-    own, sums = seen.edges.own, seen.own.of_nodes[RATIO_SUMS]
+    sums, within = gathered(edges.own, RATIO_SUMS), Edges(edges.own).degrees
     if nats:
-        within = [] if rate is None else [rate.nats(sums / np.maximum(own.degrees, 1), own.degrees)]
-        strange = joint_strangeness(own.node_count, [*within, *nats])
+        told = [] if rate is None else [rate.nats(sums / np.maximum(within, 1), within)]
+        strange = joint_strangeness(within.size, [*told, *nats])
     else:
-        strange = strangeness(kinship, sums, own.degrees)
-    return strange, seen.known.outlyingness, beyond_degree(tied, seen.degrees, usual), seen.known.flow, tied
+        strange = strangeness(kinship, sums, within)
+    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), known.flow, tied
 
 
 def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:

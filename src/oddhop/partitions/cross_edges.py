@@ -37,7 +37,7 @@ class Meeting:
 
 
 def by_peer(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterator[tuple[int, Iterator[Meeting]]]:
-    """Give every peer that the rows of a partition lead to, with the entries that do, so many at once at most.
+    """Return every peer that the rows of a partition lead to, with the entries that do, so many at once at most.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _meetings(indptr: Ints, indices: Ints, bounds: Ints, at_once: int) -> Iterat
 
 
 def _sorted_by_peer(indptr: Ints, indices: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
-    """Give where the entries to each peer begin, and the row and the place of every entry in that order."""
+    """Return where the entries to each peer begin, and the row and the place of every entry in that order."""
     rows, places = (np.empty(indices.size, dtype=index_dtype(indices.size)) for _ in range(2))
     starts = np.zeros(bounds.size, dtype=np.int64)
     _sort(indptr, indices, bounds, starts, rows, places)

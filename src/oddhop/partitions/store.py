@@ -4,15 +4,18 @@ A task works on one range, its own. Of other nodes it reads arrays range by rang
 partitions of the network. In memory the own ranges are blocks of rows, and the one peer is the whole network. A range
 begins at a multiple of a block. Sums are taken over blocks and added in their order, so that they have the same bits
 whatever the ranges.
+
+Where there are several kinds of nodes, the edges from one kind to another are a store of their own: its ranges are
+those of the one kind, and its peers those of the store that it faces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,31 +51,31 @@ class Store(Protocol):
         """The numbers of the ranges that are read of other nodes."""
 
     def span(self, number: int) -> tuple[int, int]:
-        """Give where a range begins and ends."""
+        """Return where a range begins and ends."""
 
     def peer_span(self, peer: int) -> tuple[int, int]:
-        """Give where a peer begins and ends."""
+        """Return where a peer begins and ends."""
 
     def rows(self, number: int) -> Partition:
-        """Give the wiring of a range."""
+        """Return the wiring of a range."""
 
     def peer_rows(self, peer: int) -> Partition:
-        """Give the wiring of a peer."""
+        """Return the wiring of a peer."""
 
     def has(self, name: str, number: int) -> bool:
-        """Tell whether an array of a range was written."""
+        """Return whether an array of a range was written."""
 
     def read(self, name: str, number: int) -> Array:
-        """Give an array of a range."""
+        """Return an array of a range."""
 
     def read_peer(self, name: str, peer: int) -> Array:
-        """Give an array of a peer."""
+        """Return an array of a peer."""
 
     def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
-        """Give an array over the nodes of a range to be filled and then written; with a width a row for every node."""
+        """Return an array over the nodes of a range, to fill and then write; with a width, a row for every node."""
 
     def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
-        """Give an array over the entries of a range to be filled and then written."""
+        """Return an array over the entries of a range to be filled and then written."""
 
     def write(self, name: str, number: int, array: Array) -> None:
         """Keep an array of a range, whole or not at all."""
@@ -81,13 +84,34 @@ class Store(Protocol):
         """Remove arrays."""
 
     def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:
-        """Give figures of the whole: as they were kept, or found now and kept."""
+        """Return figures of the whole: as they were kept, or found now and kept."""
 
     def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> Store:
-        """Give the same nodes with the wiring that ``rows`` gives every range.
+        """Return the same nodes with the wiring that ``rows`` gives every range.
 
         ``shared`` names the arrays that it has in common with this one, and what they are called here.
         """
+
+    def part(
+        self,
+        name: str,
+        nodes: slice,
+        others: slice,
+        entries: Sequence[str],
+        shared: tuple[Self, str],
+        runner: TaskRunner,
+    ) -> Self:
+        """Return nodes that follow each other with their edges to such others, both numbered from 0.
+
+        ``entries`` names the arrays over entries that are taken along. ``shared`` is a store of the same nodes, and the
+        array that they have in common.
+        """
+
+    def facing(self, other: Self) -> Self:
+        """Return the same store with entries that are nodes of another one, its peers."""
+
+    def clear(self) -> None:
+        """Remove all arrays of this wiring, and of those that were made of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +133,7 @@ class InMemory:
     of_nodes: dict[str, Array] = field(default_factory=dict)
     of_entries: dict[str, Array] = field(default_factory=dict)
     lock: Any = field(default_factory=Lock)
+    opposite: InMemory | None = None
 
     @property
     def nodes(self) -> int:
@@ -126,44 +151,46 @@ class InMemory:
         return range(1)
 
     def span(self, number: int) -> tuple[int, int]:
-        """Give where a block begins and ends."""
+        """Return where a block begins and ends."""
         return number * BLOCK, min((number + 1) * BLOCK, self.nodes)
 
     def peer_span(self, peer: int) -> tuple[int, int]:  # noqa: ARG002 - there is one
-        """Give the whole."""
-        return 0, self.nodes
+        """Return the whole."""
+        return 0, (self.opposite or self).nodes
 
     def rows(self, number: int) -> Partition:
-        """Give the wiring of a block."""
+        """Return the wiring of a block."""
         start, stop = self.span(number)
         first, last = self.indptr[start], self.indptr[stop]
         return Partition(start, stop, self.indptr[start : stop + 1] - first, self.indices[first:last])
 
     def peer_rows(self, peer: int) -> Partition:  # noqa: ARG002 - there is one
-        """Give the whole wiring."""
-        return Partition(0, self.nodes, self.indptr, self.indices)
+        """Return the whole wiring."""
+        whole = self.opposite or self
+        return Partition(0, whole.nodes, whole.indptr, whole.indices)
 
     def has(self, name: str, number: int) -> bool:  # noqa: ARG002 - a killed process leaves nothing
         """Tell that nothing was written before."""
         return False
 
     def read(self, name: str, number: int) -> Array:
-        """Give an array of a block."""
+        """Return an array of a block."""
         start, stop = self.span(number)
         if name in self.of_nodes:
             return self.of_nodes[name][start:stop]
         return self.of_entries[name][self.indptr[start] : self.indptr[stop]]
 
     def read_peer(self, name: str, peer: int) -> Array:  # noqa: ARG002
-        """Give a whole array."""
-        return self.of_nodes[name] if name in self.of_nodes else self.of_entries[name]
+        """Return a whole array."""
+        whole = self.opposite or self
+        return whole.of_nodes[name] if name in whole.of_nodes else whole.of_entries[name]
 
     def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
-        """Give the part of an array over nodes that belongs to a block."""
+        """Return the part of an array over nodes that belongs to a block."""
         return self._part(self.of_nodes, name, number, (self.nodes,) if width is None else (self.nodes, width), dtype)
 
     def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
-        """Give the part of an array over entries that belongs to a block."""
+        """Return the part of an array over entries that belongs to a block."""
         return self._part(self.of_entries, name, number, (self.indices.size,), dtype)
 
     def _part(
@@ -195,12 +222,39 @@ class InMemory:
         return arrays, dict(info)
 
     def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InMemory:  # noqa: ARG002
-        """Give the same nodes with another wiring, and the arrays that are shared."""
+        """Return the same nodes with another wiring, and the arrays that are shared."""
         parts = runner.each(REWIRING, partial(rows, self), self.ranges)
         degrees = np.concatenate([np.diff(indptr) for indptr, _ in parts])
         indptr = np.concatenate([[0], np.cumsum(degrees)])
         indices = np.concatenate([indices for _, indices in parts])
         return InMemory(indptr, indices, {other: self.of_nodes[own] for other, own in shared.items()})
+
+    def part(
+        self,
+        name: str,  # noqa: ARG002
+        nodes: slice,
+        others: slice,
+        entries: Sequence[str],
+        shared: tuple[Self, str],
+        runner: TaskRunner,
+    ) -> Self:
+        """Return nodes that follow each other with their edges to such others, and an array that is shared."""
+        firsts = range(nodes.start, nodes.stop, BLOCK)
+        spans = [(first, min(first + BLOCK, nodes.stop)) for first in firsts]
+        parts = runner.each(REWIRING, partial(_part_rows, self, others, entries), spans)
+        degrees, indices, *taken = (np.concatenate(some) for some in zip(*parts, strict=True))
+        indptr, (known, array) = np.concatenate([[0], np.cumsum(degrees)]), shared
+        arrays = dict(zip(entries, taken, strict=True))
+        return replace(self, indptr=indptr, indices=indices, of_nodes={array: known.of_nodes[array]}, of_entries=arrays)
+
+    def facing(self, other: Self) -> Self:
+        """Return the same arrays with entries that are nodes of another store."""
+        return replace(self, opposite=replace(other, opposite=None))
+
+    def clear(self) -> None:
+        """Remove all arrays."""
+        self.of_nodes.clear()
+        self.of_entries.clear()
 
 
 @dataclass(frozen=True)
@@ -208,22 +262,26 @@ class InFiles(Task):
     """Arrays in files, one for every partition.
 
     The partitions are those of the network on disk, moved to the nearest multiple of a block. ``wiring`` names another
-    wiring than that of the network, whose arrays have files of their own but for those that are ``shared``.
+    wiring than that of the network, whose arrays have files of their own but for those that are ``shared``. ``within``
+    has the first and the last node of a kind, whose nodes are numbered from 0; ``opposite`` is the store that it faces.
     """
 
     wiring: str = ""
     shared: Mapping[str, str] = field(default_factory=dict)
+    within: tuple[int, int] | None = None
+    opposite: InFiles | None = None
 
     @property
     def nodes(self) -> int:
         """The number of nodes."""
-        return self.stored.manifest.nodes
+        return self.stored.manifest.nodes if self.within is None else self.within[1] - self.within[0]
 
     @property
     def bounds(self) -> Ints:
         """Where partitions begin, and the end."""
-        nodes = self.nodes
-        starts = np.unique(np.rint(np.array(self.stored.manifest.bounds[:-1]) / BLOCK).astype(np.int64) * BLOCK)
+        nodes, first = self.nodes, 0 if self.within is None else self.within[0]
+        bounds = np.maximum(np.array(self.stored.manifest.bounds[:-1]) - first, 0)
+        starts = np.unique(np.rint(bounds / BLOCK).astype(np.int64) * BLOCK)
         return np.append(starts[starts < nodes], nodes)
 
     @property
@@ -238,17 +296,17 @@ class InFiles(Task):
 
     @property
     def peers(self) -> range:
-        """The same."""
-        return self.ranges
+        """Those of the store that it faces, or the same."""
+        return (self.opposite or self).ranges
 
     def span(self, number: int) -> tuple[int, int]:
-        """Give where a partition begins and ends."""
+        """Return where a partition begins and ends."""
         start, stop = self.bounds[number : number + 2].tolist()
         return start, stop
 
     def peer_span(self, peer: int) -> tuple[int, int]:
-        """Give where a partition begins and ends."""
-        return self.span(peer)
+        """Return where a partition begins and ends."""
+        return (self.opposite or self).span(peer)
 
     def rows(self, number: int) -> Partition:
         """Map the wiring of a partition."""
@@ -260,19 +318,19 @@ class InFiles(Task):
 
     def peer_rows(self, peer: int) -> Partition:
         """Map the wiring of a partition."""
-        return self.rows(peer)
+        return (self.opposite or self).rows(peer)
 
     def read_peer(self, name: str, peer: int) -> Array:
         """Map an array of a partition."""
-        return self.read(name, peer)
+        return (self.opposite or self).read(name, peer)
 
     def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:  # noqa: ARG002
-        """Give a new array over the nodes of a partition."""
+        """Return a new array over the nodes of a partition."""
         start, stop = self.span(number)
         return np.empty(stop - start if width is None else (stop - start, width), dtype=dtype)
 
     def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:  # noqa: ARG002
-        """Give a new array over the entries of a partition."""
+        """Return a new array over the entries of a partition."""
         return np.empty(self.rows(number).indices.size, dtype=dtype)
 
     def forget(self, *names: str) -> None:
@@ -281,19 +339,47 @@ class InFiles(Task):
             super().forget(name)
 
     def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:
-        """Give figures of the whole: as they were kept, or found now and kept."""
+        """Return figures of the whole: as they were kept, or found now and kept."""
         return super().remembered(self._own(name), find)
 
     def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InFiles:
-        """Give the same nodes with another wiring, and the arrays that are shared."""
+        """Return the same nodes with another wiring, and the arrays that are shared."""
         other = self.other(name, shared)
         runner.each(REWIRING, partial(_write_wiring, other, self, rows), self.ranges)
         return other
 
     def other(self, name: str, shared: Mapping[str, str]) -> InFiles:
-        """Give the same nodes with the files of another wiring, whether they were written or not."""
+        """Return the same nodes with the files of another wiring, whether they were written or not."""
         files = {theirs: self._own(own) for theirs, own in shared.items()}
         return replace(self, wiring=f"{self.wiring}{name}-", shared=files)
+
+    def part(
+        self,
+        name: str,
+        nodes: slice,
+        others: slice,
+        entries: Sequence[str],
+        shared: tuple[Self, str],
+        runner: TaskRunner,
+    ) -> Self:
+        """Return nodes that follow each other with their edges to such others, and an array that is shared."""
+        known, array = shared
+        part = self.of_nodes(name, nodes, {array: known._own(array)})
+        runner.each(REWIRING, partial(_write_part, part, self, others, entries), part.ranges)
+        return part
+
+    def of_nodes(self, name: str, nodes: slice, shared: Mapping[str, str]) -> Self:
+        """Return a store of nodes that follow each other, which may have no wiring."""
+        return replace(self, wiring=f"{self.wiring}{name}-", shared=shared, within=(nodes.start, nodes.stop))
+
+    def facing(self, other: Self) -> Self:
+        """Return the same files with entries that are nodes of another store."""
+        return replace(self, opposite=replace(other, opposite=None))
+
+    def clear(self) -> None:
+        """Remove the files of this wiring, and of those that were made of it."""
+        for file in self.folder.glob(f"{self.wiring}*.npy") if self.wiring else ():
+            file.unlink(missing_ok=True)
 
     def _own(self, name: str) -> str:
         return self.shared.get(name, f"{self.wiring}{name}")
@@ -307,3 +393,32 @@ def _write_wiring(other: InFiles, store: InFiles, rows: Wiring, number: int) -> 
         indptr, indices = rows(store, number)
         other.write("indptr", number, indptr)
         other.write("indices", number, indices)
+
+
+def _write_part(part: InFiles, store: InFiles, others: slice, entries: Sequence[str], number: int) -> None:
+    if not part.has("indices", number):
+        first, (start, stop) = (part.within or (0, 0))[0], part.span(number)
+        degrees, indices, *taken = _part_rows(store, others, entries, (first + start, first + stop))
+        for name, array in zip(entries, taken, strict=True):
+            part.write(name, number, array)
+        part.write("indptr", number, np.concatenate([[0], np.cumsum(degrees)]))
+        part.write("indices", number, indices)
+
+
+def _part_rows(store: Store, others: slice, entries: Sequence[str], span: tuple[int, int]) -> list[Array]:
+    """Return the degrees of some nodes among others that follow each other, these by number, and arrays over them."""
+    found = []
+    for number in store.ranges:
+        start, stop = store.span(number)
+        first, last = max(span[0] - start, 0), min(span[1], stop) - start
+        if first >= last:
+            continue
+        rows = store.rows(number)
+        indptr = rows.indptr[first : last + 1]
+        own = slice(indptr[0], indptr[-1])
+        indices = rows.indices[own]
+        kept = (indices >= others.start) & (indices < others.stop)
+        degrees = np.diff(np.concatenate([[0], np.cumsum(kept)])[indptr - indptr[0]])
+        taken = [store.read(name, number)[own][kept] for name in entries]
+        found.append([degrees, indices[kept] - others.start, *taken])
+    return [np.concatenate(some) for some in zip(*found, strict=True)]

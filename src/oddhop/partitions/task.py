@@ -57,7 +57,7 @@ class Task:
         return np.array(self.stored.manifest.bounds)
 
     def span(self, number: int) -> tuple[int, int]:
-        """Give where a partition begins and ends."""
+        """Return where a partition begins and ends."""
         start, stop = self.stored.manifest.bounds[number : number + 2]
         return start, stop
 
@@ -67,7 +67,7 @@ class Task:
         return range(self.stored.partitions)
 
     def has(self, name: str, number: int) -> bool:
-        """Tell whether an array of a partition was written."""
+        """Return whether an array of a partition was written."""
         return self._file(name, number).exists()
 
     def write(self, name: str, number: int, array: npt.NDArray[Any]) -> None:
@@ -100,7 +100,7 @@ class Task:
     def remembered(
         self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Give figures of the whole: as they were kept, or found now and kept."""
+        """Return figures of the whole: as they were kept, or found now and kept."""
         kept = self.run.load(name)
         if kept is None:
             arrays, info = find()
@@ -122,7 +122,7 @@ class TaskRunner:
     def each(
         self, stage: str, function: Callable[[Block], Result], blocks: Sequence[Block], part: int = 0, parts: int = 1
     ) -> list[Result]:
-        """Run a function over blocks, as one of the equal parts of a stage; its progress is told in percent."""
+        """Run a function over blocks, as one of the equal parts of a stage; its progress is reported in percent."""
 
         def report(done: int) -> None:
             self.progress(stage, round(100 * (part + done / len(blocks)) / parts), 100)
@@ -135,7 +135,7 @@ class TaskRunner:
         return replace(self, progress=silent)
 
     def within(self, what: str) -> TaskRunner:
-        """Give the same, naming what a stage is a part of."""
+        """Return the same, naming what a stage is a part of."""
         return replace(self, progress=lambda stage, done, total: self.progress(f"{what}: {stage}", done, total))
 
 

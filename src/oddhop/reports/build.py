@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oddhop.base.parallel import Progress, silent
+from oddhop.base.notebook import shown_progress
+from oddhop.base.parallel import Progress
 from oddhop.detector.base import GraphDetector
 from oddhop.explain.explanation import Explanation
 from oddhop.graph.graph import Graph
-from oddhop.reports.page import CaseReport, ChangesSince, Standing, cases_of, read_facts, repair_facts
+from oddhop.graph.in_words import read_facts, repair_facts
+from oddhop.reports.page import CaseReport, ChangesSince, Standing, cases_of
 from oddhop.tables.network import Network, as_network
 
 CASES = 100
@@ -26,9 +28,9 @@ def report(
     *,
     cases: int = CASES,
     title: str | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> CaseReport:
-    """Explain the first cases of a ranking and collect all that a report tells.
+    """Explain the first cases of a ranking and return the case report.
 
     Parameters
     ----------
@@ -36,6 +38,7 @@ def report(
     network, result : the network that was scored, and the table that ``rank`` gave; left out, those of the fit.
     cases : how many nodes to explain; nodes that were not judged are left out.
     title : what network this is.
+    progress : that of :meth:`oddhop.Odd.fit`.
 
     Examples
     --------
@@ -51,8 +54,9 @@ def report(
     if result is None:
         result = detector.result_ if network is None else detector.rank(taken)
     first = result.filter(result["judged"])["id"].slice(0, cases)
-    explanations = detector.explain_nodes(taken, result, taken.numbers(first), progress=progress)
-    return report_of(detector, taken, result, explanations, title=title)
+    with shown_progress(progress) as tell:
+        explanations = detector.explain_nodes(taken, result, taken.numbers(first), progress=tell)
+        return report_of(detector, taken, result, explanations, title=title)
 
 
 def report_of(
@@ -65,7 +69,7 @@ def report_of(
     standing: Mapping[str, Standing] | None = None,
     changes: ChangesSince | None = None,
 ) -> CaseReport:
-    """Collect all that a report tells of the first judged nodes, whose explanations are given.
+    """Return the report on the first judged nodes, whose explanations are given.
 
     ``standing`` is what the book says of cases by their ids, and ``changes`` what is new since another run.
     """

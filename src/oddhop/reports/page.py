@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,10 +23,9 @@ from oddhop.explain.audit import Finding
 from oddhop.explain.cases import case_numbers
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import PLAIN, Guide
+from oddhop.explain.orbit import NUMBERED, orbit, shade_of
 from oddhop.explain.phrases import one_in
-from oddhop.graph.adjacency import Repairs
-from oddhop.graph.graph import Graph
-from oddhop.reports.orbit import NUMBERED, orbit, shade_of
+from oddhop.explain.picture import bare
 from oddhop.reports.timeline import timeline
 from oddhop.tables.encode.encoding import ColumnReport
 from oddhop.version import __version__
@@ -34,27 +33,12 @@ from oddhop.version import __version__
 BINS = 56
 WIDTH, HEIGHT = 640.0, 150.0
 OPENED = 3
-REPAIRS = {
-    "loops": "edges from a node to itself, left out",
-    "duplicates": "edges that repeat another, left out",
-    "one_way": "edges that came in one direction only, taken for both",
-    "weights": "edges with a weight, which is not used",
-    "edge_columns": "columns of the edges, which are not used",
-    "other_fields": "fields beside edges and attributes, such as labels and masks, which are not used",
-    "null_ends": "edge rows without one of their ends, left out",
-    "unknown_edges": "edge rows to a node that is not in the node table, left out",
-    "outside_window": "edge rows outside the window or without a time, left out",
-    "duplicate_edges": "edge rows between two nodes that another row joins",
-    "unknown_nodes": "nodes that edges alone name, kept without a profile",
-    "null_ids": "node rows without an id, left out",
-    "repeated_ids": "node rows that repeat another, left out",
-    "lone_nodes": "nodes without an edge, kept but not judged",
-}
+FRAME_HEIGHT = 640  # pixels, in a notebook
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What the book of cases says of a case: one word, whether it is hidden, and sentences."""
+    """What the book of cases has about a case: its status, whether it is hidden, and sentences."""
 
     status: str
     hidden: bool = False
@@ -72,7 +56,7 @@ class ChangesSince:
 
 @dataclass(frozen=True)
 class Case:
-    """One node of the report: where it ranks, how sure that is, and why.
+    """One node of the report: where it ranks, how certain that is, and why.
 
     ``case`` is the number of its case, which the members of a group share, ``leader`` the rank of its first member, and
     ``standing`` what the book of cases says of it.
@@ -90,13 +74,13 @@ class Case:
 
     @property
     def hidden(self) -> bool:
-        """Whether the book keeps it away."""
+        """Whether the book of cases hides it."""
         return self.standing is not None and self.standing.hidden
 
 
 @dataclass(frozen=True)
 class CaseReport:
-    """Everything that the page tells.
+    """The content of the page.
 
     Attributes
     ----------
@@ -108,9 +92,9 @@ class CaseReport:
     columns : what became of every column, where an encoding was learned.
     settings : how the detector was set, (name, value).
     findings : of the audit.
-    baseline : what is usual, and the alert line.
+    baseline : what is typical, and the alert threshold.
     scores : of all nodes that were judged.
-    cases : the oddest first.
+    cases : the highest score first.
     changes : what changed since another run, where that was asked for.
     guide : how to read it, in the words of the detector.
     """
@@ -130,12 +114,21 @@ class CaseReport:
     changes: ChangesSince | None = None
 
     def html(self) -> str:
-        """Return the page as one HTML document that needs nothing else and asks nobody."""
+        """Return the page as one HTML document that loads no other file."""
         return render(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all."""
+        """Write the page to a file, completely or not at all."""
         write_atomically(Path(path), render(self).encode("utf-8", "replace"))
+
+    def __repr__(self) -> str:
+        return f"CaseReport({self.title!r}, {len(self.cases):,} nodes explained)"
+
+    def _repr_html_(self) -> str:
+        # A frame of its own, so that the page keeps its style and its policy, and its script sees nothing else.
+        page = render(self).encode("utf-8", "replace").decode().replace("&", "&amp;").replace('"', "&quot;")
+        style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid rgba(128,128,128,.4)"
+        return f'<iframe sandbox="allow-scripts" title="case report" style="{style}" srcdoc="{page}"></iframe>'
 
 
 def cases_of(
@@ -159,28 +152,8 @@ def cases_of(
     return tuple(cases)
 
 
-def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
-    """Say what a network holds."""
-    counts = (("nodes", graph.node_count), ("edges", graph.edge_count), ("attributes", graph.attribute_count))
-    return tuple((name, f"{count:,}") for name, count in counts)
-
-
-def repair_facts(*counted: Repairs | Any) -> tuple[tuple[int, str], ...]:
-    """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`.
-
-    Examples
-    --------
-    >>> from oddhop.graph.adjacency import Repairs
-    >>> from oddhop.reports import repair_facts
-    >>> repair_facts(Repairs(loops=2))
-    ((2, 'edges from a node to itself, left out'),)
-    """
-    found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]
-    return tuple((count, told) for count, told in found if told and count)
-
-
 def render(report: CaseReport) -> str:
-    """Give the report as one HTML document.
+    """Return the report as one HTML document.
 
     Text from outside is escaped everywhere. The page's own policy lets nothing run but the script in it, and
     nothing load at all.
@@ -203,6 +176,7 @@ def render(report: CaseReport) -> str:
         kinds=sorted({case.why.kind for case in shown if case.why.kind}),
         groups=_groups(shown),
         warnings=[one for one in report.findings if one.level == "warning"],
+        caveats=list(dict.fromkeys(one for case in shown for one in case.why.caveats)),
         opened=OPENED,
         numbered=NUMBERED,
     )
@@ -211,11 +185,12 @@ def render(report: CaseReport) -> str:
 
 def card(case: Case, group: Sequence[Case], guide: Guide) -> str:
     """Return the card of a case as HTML, its text escaped; ``group`` has the nodes of the case, the first one first."""
-    return str(_template("card.html").module.card(case, group, guide, NUMBERED))
+    parts = _template("card.html").module
+    return f"{parts.card(case, group, guide, NUMBERED)}{parts.footnotes(case.why.caveats)}"
 
 
 def _groups(cases: Sequence[Case]) -> dict[int, list[Case]]:
-    """Give the nodes of every case by the rank of the first."""
+    """Return the nodes of every case by the rank of the first."""
     groups: dict[int, list[Case]] = {}
     for one in cases:
         groups.setdefault(one.leader or one.rank, []).append(one)
@@ -278,8 +253,6 @@ def _template(name: str) -> Any:
         lstrip_blocks=True,
         loader=FunctionLoader(_part),
     )
-    environment.globals |= {"orbit": orbit, "shade_of": shade_of, "timeline": timeline, "one_in": one_in}
-    environment.filters["path"] = lambda pairs: "".join(
-        f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}" for a, b in pairs
-    )
+    made = {"orbit": orbit, "picture": bare, "shade_of": shade_of, "timeline": timeline, "one_in": one_in}
+    environment.globals |= made
     return environment.get_template(name)

@@ -1,5 +1,5 @@
 "use strict";
-// Sorting, filtering and opening cases. Without this script the page still tells everything.
+// Sorting, filtering and opening cases. Without this script the page still shows everything.
 (() => {
   const table = document.getElementById("table");
   const body = table.tBodies[0];

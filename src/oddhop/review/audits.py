@@ -46,7 +46,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Audited:
-    """What an audit says so far.
+    """The result of an audit so far.
 
     Attributes
     ----------
@@ -100,19 +100,21 @@ class Audits:
         # The key is drawn now: who could choose it could choose whom to ask.
         audit = Audit.start(name, ids, answers, secrets.token_hex(16), size)
         if not audit.order:
-            raise SettingsError(f"every one of {name} is answered", "count them, or take a longer list")
+            raise SettingsError(f"all of {name} are answered", "count the answers, or choose a longer list")
         after = self.book.last_entry()
         with locked(self.folder):
             found = _parsed(self._bytes(), self.folder / FILE)
             if self._find(found) is not None:
-                raise SettingsError("another audit was started meanwhile", "load the page again")
+                raise SettingsError("another audit was started at the same time", "load the page again")
             self._write([*found, Kept(ranking, self.run, after, self.book.moment(), ASKING, audit)])
         self.refresh()
 
     def put(self, state: str) -> None:
         """Pause the open audit, go on with it, or end it."""
         if state not in STATES:
-            raise SettingsError(f"an audit is {', '.join(STATES)}, got {state!r}", "load the page again")
+            raise SettingsError(
+                f"the state of an audit must be one of {', '.join(STATES)}, got {state!r}", "load the page again"
+            )
         with locked(self.folder):
             found = _parsed(self._bytes(), self.folder / FILE)
             now = self._find(found)
@@ -137,8 +139,8 @@ class Audits:
             drawn=result.drawn,
             complete=result.complete,
             sentence=result.sentence,
-            about=f"It is about the verdicts of {names}, and about this list as it was on {kept.at[:10]}. "
-            "What is learned since does not change the list.",
+            about=f"The result uses the verdicts of {names} on this list as of {kept.at[:10]}. "
+            "Later answers do not change the list.",
             left=tuple(one for one in kept.audit.order[: result.size] if one not in answers),
         )
 
@@ -168,7 +170,7 @@ class Audits:
             write_atomically(self.folder / FILE, content)
         except OSError as error:
             raise RunFolderError(
-                f"{self.folder / FILE} cannot be written: {error.strerror}", "make room, and try again"
+                f"{self.folder / FILE} cannot be written: {error.strerror}", "free some space, and try again"
             ) from None
 
 
@@ -181,7 +183,9 @@ def _parsed(content: bytes, file: Path) -> list[Kept]:
             raise ValueError(f"its schema must be {SCHEMA!r}, got {read['schema']!r}")
         return [_kept(one) for one in read["audits"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SettingsError) as error:
-        raise RunFolderError(f"{file} is no file of audits: {error}", "take it from a copy, or move it away") from None
+        raise RunFolderError(
+            f"{file} is not a file of audits: {error}", "restore it from a copy, or move it away"
+        ) from None
 
 
 def _kept(row: dict[str, Any]) -> Kept:

@@ -46,11 +46,12 @@ class Desk:
             )
         if not 1 <= len(set(case_ids)) == len(case_ids) <= MOST_TOGETHER:
             raise SettingsError(
-                f"an answer is about 1 to {MOST_TOGETHER} different cases, got {len(case_ids):,}", "answer fewer"
+                f"an answer must be about 1 to {MOST_TOGETHER} different cases, got {len(case_ids):,}",
+                "answer fewer cases at once",
             )
         for name, text, most in (("reason", reason, LONGEST_REASON), ("note", note, LONGEST_NOTE)):
             if len(text) > most:
-                raise SettingsError(f"a {name} has at most {most:,} characters, got {len(text):,}", "shorten it")
+                raise SettingsError(f"a {name} must have at most {most:,} characters, got {len(text):,}", "shorten it")
         seen = [self.cases.named(one) for one in case_ids]
         return self._write(seen, verdict, entry, reason, note, who or self.who)
 
@@ -63,11 +64,11 @@ class Desk:
         with self.book.writing():
             first = self.book.entry(_checked(answer))
             if first is None or first.verdict not in VERDICTS or first.run != self.run:
-                raise SettingsError("the book has no such answer of this run", "load the page again")
+                raise SettingsError("the book does not have this answer of this run", "load the page again")
             group = self._together(first)
             for one in group:
                 if self.book.history(one.case_id)[-1].entry != one.entry:
-                    raise SettingsError(f"{one.case_id!r} was answered again since", "undo the later answer first")
+                    raise SettingsError(f"{one.case_id!r} has a later answer", "undo the later answer first")
             at, by = self.book.moment(), who or self.who
             ids = [entry, *(str(uuid5(UUID(entry), one.case_id)) for one in group[1:])]
             self.book.append(
@@ -106,7 +107,9 @@ class Desk:
             at = self.book.moment()
             ids = [entry, *(str(uuid5(UUID(entry), name)) for name in names[1:])]
             self.book.append([replace(one, at=at, entry=name) for one, name in zip(written, ids, strict=True)])
-        said = tuple(f"{one.case_id} was {one.verdict} before, by {one.who}" for one in before if one.verdict != "open")
+        said = tuple(
+            f"{one.case_id} had the verdict {one.verdict} by {one.who}" for one in before if one.verdict != "open"
+        )
         return Taken(entry, verdict, names, said)
 
     def _entry(self, seen: Seen, verdict: str, *, reason: str, note: str = "", who: str = "") -> Entry:

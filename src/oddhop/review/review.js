@@ -41,7 +41,7 @@
     const text = await answer.text();
     let told = {};
     try { told = JSON.parse(text); } catch { told = { error: text.trim() }; }
-    if (!answer.ok) throw { status: answer.status, sentence: told.error || "The server refused it." };
+    if (!answer.ok) throw { status: answer.status, sentence: told.error || "The server rejected the request." };
     return told;
   }
 
@@ -59,14 +59,14 @@
       taken = await ask(one.path, one.body);
     } catch (error) {
       if (error.status === 0 || error.status === 403 || error.status === 421 || error.status >= 500) {
-        tell(`NOT taken: ${one.label}. ${error.sentence} It is kept in this window and sent again.`);
+        tell(`NOT saved: ${one.label}. ${error.sentence} The answer is kept in this window and sent again.`);
         setTimeout(deliver, RETRY);
         return;
       }
       keep(null);
       busy = false;
       document.body.classList.remove("busy");
-      tell(`NOT taken: ${one.label}. ${error.sentence}`);
+      tell(`NOT saved: ${one.label}. ${error.sentence}`);
       return;
     }
     keep(null);
@@ -74,7 +74,7 @@
     if (one.path === "/api/answer") mine.push(one.body.entry);
     else mine = mine.filter((entry) => entry !== one.body.answer);
     const before = taken.before && taken.before.length ? ` ${taken.before.join("; ")}.` : "";
-    by("last").textContent = `In the book: ${one.label}.${before}`;
+    by("last").textContent = `Saved: ${one.label}.${before}`;
     for (const field of ["reason", "note"]) by(field).value = "";
     for (const radio of document.querySelectorAll("[name=verdict]")) radio.checked = false;
     state = null;  // what is on the screen is answered
@@ -101,7 +101,7 @@
   function undo() {
     if (!state || busy) return;
     const last = mine.length ? mine[mine.length - 1] : state.last;
-    if (last) send("/api/undo", { answer: last }, "the last answer undone");
+    if (last) send("/api/undo", { answer: last }, "the last answer was undone");
     else by("last").textContent = "There is no answer to undo.";
   }
 
@@ -124,7 +124,7 @@
     } catch (error) {
       if (error.status === undefined) throw error;
       if (now !== turn) return;
-      tell(error.sentence + (error.status === 422 ? "" : " It is asked again."));
+      tell(error.sentence + (error.status === 422 ? "" : " The page tries again."));
       if (error.status !== 422) setTimeout(() => { if (now === turn) show(named, stay); }, RETRY);
     }
   }
@@ -133,12 +133,12 @@
     const asked = state.asked;
     by("run").textContent = state.run;
     by("who").textContent = state.who;
-    by("id").textContent = asked ? asked.id : "Every case is answered";
+    by("id").textContent = asked ? asked.id : "All cases are answered";
     at = asked ? state.queue.findIndex((one) => one.case === asked.case) : -1;
     const whose = state.audit && state.audit.state === "asking" && !state.audit.complete ? " of the audit" : "";
-    by("position").textContent = at < 0 ? "" : at === 0 ? `The next question${whose}` : `Number ${at + 1} of the next${whose}`;
+    by("position").textContent = at < 0 ? "" : at === 0 ? `Next case${whose}` : `Case ${at + 1} of the next${whose}`;
     const more = asked && asked.size > 1 ? ` One case of ${asked.size} nodes.` : "";
-    by("ranks").textContent = asked ? `Rank ${asked.rank}; in the label-free list ${asked.rank_label_free}.${more}` : "";
+    by("ranks").textContent = asked ? `Rank ${asked.rank}; label-free rank ${asked.rank_label_free}.${more}` : "";
     by("why").textContent = asked ? asked.why : "";
     by("form").hidden = !asked;
     by("notice").textContent = state.notice || "";
@@ -148,7 +148,7 @@
     by("alike").hidden = !state.alike.length;
     by("alikes").replaceChildren(...state.alike.map(tick));
     by("queue").replaceChildren(...state.queue.map((one, place) => {
-      const item = line(one.case, one.id, `${one.rank} · list ${one.rank_label_free}`);
+      const item = line(one.case, one.id, `${one.rank} · label-free ${one.rank_label_free}`);
       item.setAttribute("aria-current", String(place === at));
       return item;
     }));
@@ -170,10 +170,10 @@
       add("text", "scale", { x: 300, y: 26, "text-anchor": "end" }, String(told.listed));
     }));
     by("audited").textContent = told.sentence;
-    by("planned").textContent = told.fixed ? `At the planned ${told.size} answers: ${told.fixed[0]} to ${told.fixed[1]}.` : "";
+    by("planned").textContent = told.fixed ? `Result at the planned ${told.size} answers: ${told.fixed[0]} to ${told.fixed[1]}.` : "";
     by("about").textContent = told.about;
     by("pause").hidden = told.complete;
-    by("pause").textContent = told.state === "asking" ? "Pause" : "Go on";
+    by("pause").textContent = told.state === "asking" ? "Pause" : "Continue";
   }
 
   async function audit(body) {
@@ -218,8 +218,8 @@
       add("path", "axis", { d: `M0 ${tall}H${wide}` });
       add("path", "listed", { d: path(told.listed) });
       add("path", "found", { d: path(told.found) });
-      add("text", "key-found", { x: 0, y: tall + 16 }, "found by answers");
-      add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "reading down the list");
+      add("text", "key-found", { x: 0, y: tall + 16 }, "confirmed in this order");
+      add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "in the label-free order");
     });
   }
 
@@ -242,7 +242,7 @@
     event.preventDefault();
     const chosen = document.querySelector("[name=verdict]:checked");
     if (chosen) answer(chosen.value);
-    else tell("Choose confirm, clear or unsure first; nothing was sent.");
+    else tell("Choose confirm, clear or unsure first. Nothing was sent.");
   });
 
   by("begin").addEventListener("submit", (event) => {

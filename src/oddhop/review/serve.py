@@ -26,7 +26,7 @@ def check_host(host: str, *, allow_remote: bool) -> None:
     >>> check_host("127.0.0.1", allow_remote=False)
     >>> check_host("0.0.0.0", allow_remote=False)
     Traceback (most recent call last):
-    oddhop.errors.SettingsError: 0.0.0.0 is reached by other machines; say --allow-remote if that is meant
+    oddhop.errors.SettingsError: other machines can reach 0.0.0.0; give --allow-remote to allow this
     """
     if host == "localhost" or allow_remote:
         return
@@ -35,7 +35,7 @@ def check_host(host: str, *, allow_remote: bool) -> None:
             return
     except ValueError:
         pass
-    raise SettingsError(f"{host} is reached by other machines", "say --allow-remote if that is meant")
+    raise SettingsError(f"other machines can reach {host}", "give --allow-remote to allow this")
 
 
 def check_installed() -> None:
@@ -45,7 +45,7 @@ def check_installed() -> None:
         import uvicorn
     except ImportError:
         raise MissingExtraError(
-            "the review needs a server, which is not installed", "pip install oddhop[review]"
+            "oddhop review needs a server, which is not installed", "pip install oddhop[review]"
         ) from None
     _ = starlette, uvicorn
 
@@ -73,7 +73,7 @@ def serve(
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         problem = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{host} port {port} cannot be listened on: {problem}", "say another --port") from None
+        raise SettingsError(f"cannot listen on {host} port {port}: {problem}", "give another --port") from None
     with listening:
         port = listening.getsockname()[1]
         named = f"[{host}]" if ":" in host else host

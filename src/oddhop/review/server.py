@@ -94,7 +94,7 @@ class Guard:
             return Refused(403, "The request comes from another page.")
         given = cookies(request.headers, self.cookie)
         if not any(hmac.compare_digest(one.encode(), self.secret.encode()) for one in given):
-            return Refused(403, "No key. Open the address that the terminal shows.")
+            return Refused(403, "The key is missing. Open the address that the terminal shows.")
         return None
 
 
@@ -146,7 +146,7 @@ class Review:
         async def opened(request: Request) -> Response:
             given = request.query_params.get("token", "")
             if not hmac.compare_digest(given.encode(), token.encode()):
-                raise Refused(403, "Another key. Open the address that the terminal shows.")
+                raise Refused(403, "The key is wrong. Open the address that the terminal shows.")
             away = RedirectResponse("/", 303)
             away.set_cookie(cookie, secret, httponly=True, samesite="strict", path="/")
             return away
@@ -197,7 +197,7 @@ class Review:
         return JSONResponse({"html": await self.learning(lambda: self.session.card(named))})
 
     async def curve(self, request: Request) -> Response:  # noqa: ARG002 - a route is called with it
-        """Return what was found by answers and by reading down the list."""
+        """Return the confirmed cases by the number of answers, and in the order of the label-free list."""
         return JSONResponse(await self.learning(lambda: _curve(self.session)))
 
     async def answer(self, request: Request) -> Response:
@@ -222,7 +222,7 @@ class Review:
         elif {"list", "first", "size"} <= said.keys():
             told = await self.learning(lambda: session.start_audit(said["list"], said["first"], said["size"]))
         else:
-            raise Refused(422, "To start an audit, list, first and size are needed.")
+            raise Refused(422, "An audit needs list, first and size.")
         return JSONResponse({"audit": None if told is None else asdict(told)})
 
 
@@ -254,16 +254,16 @@ async def _body(request: Request, needed: dict[str, type], allowed: dict[str, ty
     async for part in request.stream():
         content += part
         if len(content) > LONGEST_BODY:
-            raise Refused(413, f"An answer has at most {LONGEST_BODY:,} bytes.")
+            raise Refused(413, f"An answer must have at most {LONGEST_BODY:,} bytes.")
     try:
         said = json.loads(content)
     except (ValueError, RecursionError):
-        raise Refused(400, "The content is no JSON.") from None
+        raise Refused(400, "The content must be JSON.") from None
     known = {**needed, **allowed}
     if not isinstance(said, dict) or not needed.keys() <= said.keys() <= known.keys():
-        raise Refused(422, f"An object with {', '.join(known)} is needed.")
+        raise Refused(422, f"The content must be an object with {', '.join(known)}.")
     if not all(isinstance(said[name], known[name]) for name in said):
-        raise Refused(422, "A value has another type than it must.")
+        raise Refused(422, "A value has the wrong type.")
     return said
 
 

@@ -82,14 +82,14 @@ class Session:
         queue = self.queue()
         if case_id is None:
             if not queue:
-                raise SettingsError("every case of the run is answered", "undo an answer, or review another run")
+                raise SettingsError("all cases of the run are answered", "undo an answer, or review another run")
             return queue[0]
         listed = next((one for one in queue if one.case == case_id), None)
         if listed is not None:
             return listed
         seen = self.cases.named(case_id)
         said = next((entry for entry, place in self.reading.given if place == seen.place), None)
-        why = "It is not among the next questions." if said is None else f"{said.who} said: {said.verdict}."
+        why = "It is not among the next cases." if said is None else f"Verdict of {said.who}: {said.verdict}."
         ranks = self.feedback.rank_of(seen.id), seen.rank
         return Asked(
             seen.case_id, str(seen.id), len(seen.rows), why, *ranks, answered=seen.rows[0] in self.reading.answers
@@ -173,9 +173,11 @@ class Session:
     def start_audit(self, ranking: str = "label-free", first: int = 100, size: int = 30) -> Audited | None:
         """Freeze the first cases of a list, and ask about it; go on where this audit is open already."""
         if ranking not in LISTS:
-            raise SettingsError(f"a list is {' or '.join(LISTS)}, got {ranking!r}", "choose one of them")
+            raise SettingsError(f"the list must be {' or '.join(LISTS)}, got {ranking!r}", "choose one of them")
         if type(first) is not int or not 1 <= first <= MOST_LISTED:
-            raise SettingsError(f"an audit is of the first 1 to {MOST_LISTED:,} cases, got {first!r}", "say how many")
+            raise SettingsError(
+                f"an audit must have the first 1 to {MOST_LISTED:,} cases, got {first!r}", "give a number in this range"
+            )
         self.refresh()
         first, now = min(first, len(self.cases)), self.audits.open
         if now is None:
@@ -184,7 +186,7 @@ class Session:
         elif (now.ranking, len(now.audit.ids), now.audit.size) == (ranking, first, size):
             self.audits.put(ASKING)
         else:
-            raise SettingsError(f"an audit of {now.audit.name} is open, of {now.audit.size:,} answers", "end it first")
+            raise SettingsError(f"an audit of {now.audit.name} with {now.audit.size:,} answers is open", "end it first")
         return self.audit()
 
     def put_audit(self, state: str) -> Audited | None:
@@ -194,7 +196,7 @@ class Session:
         return self.audit()
 
     def refresh(self) -> None:
-        """Read the book again and learn anew, if the book has grown; read the audits again, if they have changed."""
+        """Read the book and learn again if the book has new entries; read the audits again if they have changed."""
         self.audits.refresh()
         if len(self.book) == self.reading.count:
             return
@@ -262,7 +264,7 @@ class Session:
         if ranking == "label-free":
             return [self.cases.at(place).case_id for place in range(count)]
         if self.feedback.learned_ is None:
-            raise SettingsError("nothing is learned yet: there is no learned list", "clear a case first")
+            raise SettingsError("there is no learned list yet", "clear a case first")
         found: dict[str, None] = {}
         result = self.feedback.result_
         for batch in result.filter(result["judged"])["id"].chunks:
@@ -283,7 +285,7 @@ class Session:
             names = kept.audit.questions(self._told())[:QUEUE]
             seen = [self.cases.named(one) for one in names]
             places = {one: place for place, one in enumerate(kept.audit.order, 1)}
-            why = f"The audit of {kept.audit.name} drew it at random: number {{:,}} of its {len(places):,}."
+            why = f"Drawn at random for the audit of {kept.audit.name}: case {{:,}} of {len(places):,}."
             self._audit_queue = [
                 Asked(
                     one.case_id,

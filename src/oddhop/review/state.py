@@ -1,4 +1,4 @@
-"""What a review tells: the case to be asked about, what was found, and what the book says."""
+"""The state of a review: the case to answer, what was found, and the entries of the book."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class Curve:
     def sentence(self) -> str:
         """The last point in words."""
         k = len(self.found) - 1
-        open_ones = f" ({self.unknown[-1]:,} of them not answered)" if self.unknown[-1] else ""
-        return f"Found {self.found[-1]:,} in {k:,} answers; reading down the list {self.listed[-1]:,}{open_ones}."
+        open_ones = f" ({self.unknown[-1]:,} of these cases are not answered)" if self.unknown[-1] else ""
+        first = f"{self.listed[-1]:,} in the first {k:,} of the label-free list{open_ones}"
+        return f"{self.found[-1]:,} confirmed in {k:,} answers; {first}."
 
 
 @dataclass(frozen=True)

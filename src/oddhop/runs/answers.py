@@ -28,7 +28,7 @@ BOOKS = (".db", ".sqlite", ".sqlite3")
 def read_answers(answers: Any, database: str | None = None) -> Answers:
     """Read answers: a mapping or a frame, a file with the columns id and answer, a query, or a book of cases.
 
-    In a table an answer is 1, yes or confirmed; 0, no or cleared; empty, unsure or watch. In a book every member of a
+    In a table give 1, yes or confirmed; 0, no or cleared; or empty, unsure or watch. In a book every member of a
     case has the last verdict of the case, and open cases give no answer.
 
     Examples
@@ -69,16 +69,16 @@ def _of_words(rows: list[dict[str, str | None]]) -> Answers:
         said = {"true": "yes", "false": "no"}.get(said, said)
         if said not in WORDS:
             raise AnswersError(
-                f"the answer about {row['id']!r} is {row['answer']!r}",
-                "an answer is 1, yes or confirmed; 0, no or cleared; empty, unsure or watch",
+                f"the answer about {row['id']!r} is not valid, got {row['answer']!r}",
+                "give 1, yes or confirmed; 0, no or cleared; or empty, unsure or watch",
             )
         if told.setdefault(row["id"], WORDS[said]) != WORDS[said]:
-            raise AnswersError(f"there are two answers about {row['id']!r}", "keep the one that counts")
+            raise AnswersError(f"there are two answers about {row['id']!r}", "keep one of them")
     return as_answers(told)
 
 
 def learned_from(detector: GraphDetector, network: Network, result: pa.Table, answers: Answers, log: Log) -> Feedback:
-    """Learn from the answers about the nodes of a network, and say how many were about others."""
+    """Learn from the answers about the nodes of a network, and say how many were about other nodes."""
     ids = network.judged_ids
     told = answers.ids
     if told.type != ids.type:
@@ -87,7 +87,7 @@ def learned_from(detector: GraphDetector, network: Network, result: pa.Table, an
     left_out = len(told) - int(pc.sum(known).as_py() or 0)
     if left_out:
         log.say(
-            "left_out", f"  {left_out:,} answers are about nodes that are not judged here: left out", count=left_out
+            "left_out", f"  {left_out:,} answers are about nodes that this run does not score: skipped", count=left_out
         )
     mask = known.to_numpy(zero_copy_only=False)
     kept = Answers(told.filter(known), answers.values[mask])

@@ -81,12 +81,12 @@ class Side:
         return np.asarray(pc.and_(column, self.result["judged"]).to_numpy(), dtype=bool)
 
     def scores(self) -> Floats:
-        """Give the scores of the judged nodes."""
+        """Return the scores of the judged nodes."""
         return np.asarray(self.result.filter(self.result["judged"])["score"].to_numpy(), dtype=np.float64)
 
 
 def compare(old: str | Path, new: str | Path) -> Comparison:
-    r"""Say what changed between two runs of ``detect`` or ``score``, by their folders alone.
+    r"""Return what changed between two runs of ``detect`` or ``score``, from their folders.
 
     On the list of a run are its flagged nodes; where neither run flagged any, the first 50. A node that is on both
     lists moved if its new rank lies outside its old rank interval. Of the nodes that only one run has, those on its
@@ -118,23 +118,25 @@ def open_side(folder: str | Path) -> Side:
     folder = Path(folder)
     manifest = files.read_manifest(folder)
     if manifest is None:
-        raise RunFolderError(f"{folder} holds no complete run", "give the folder that --out named")
+        raise RunFolderError(f"{folder} has no complete run", "give the folder of --out of a run")
     if not _tells_enough(manifest):
-        raise RunFolderError(f"the manifest of {folder} lacks what a comparison needs", "take a copy or run again")
+        raise RunFolderError(
+            f"the manifest of {folder} has no figures for a comparison", "restore it from a copy or run again"
+        )
     result = files.read_results(folder, manifest)
     kept = result.schema
     wrong = [name for name, right in NEEDED.items() if name not in kept.names or not right(kept.field(name).type)]
     if wrong or "id" not in kept.names or not result.num_rows or any(result[name].null_count for name in NEEDED):
-        raise RunFolderError(f"the results of {folder} are not those of a run", "take a copy or run again")
+        raise RunFolderError(f"the results of {folder} are damaged", "restore it from a copy or run again")
     return Side(folder, manifest, result, read_state(folder, manifest))
 
 
 def check_alike(old: Side, manifest: Mapping[str, Any], judged: str | None) -> None:
     """Refuse to compare with a run of another detector, another judged kind or other columns."""
-    again = "run both with the same, or compare two other runs"
+    again = "run both with the same detector and kind, or compare two other runs"
     was, now = old.manifest["detector"], manifest["detector"]
     if was != now:
-        raise RunFolderError(f"the run in {old.folder} is one of {was} and the new one of {now}", again)
+        raise RunFolderError(f"the run in {old.folder} used {was} and the new run used {now}", again)
     if None not in (old.judged, judged) and old.judged != judged:
         raise RunFolderError(
             f"the run in {old.folder} judges {old.judged or 'the only kind'!r} and the new one "
@@ -146,7 +148,7 @@ def check_alike(old: Side, manifest: Mapping[str, Any], judged: str | None) -> N
         parts = [("lacks", before - after), ("adds", after - before)]
         said = " and ".join(f"{verb} {', '.join(map(repr, sorted(names)))}" for verb, names in parts if names)
         raise RunFolderError(
-            f"the new run has other columns than that in {old.folder}: it {said}",
+            f"the new run has other columns than the run in {old.folder}: it {said}",
             "give both the same columns, or compare with a run that has these",
         )
 
@@ -200,7 +202,7 @@ def compare_sides(old: Side, new: Side) -> Comparison:
 
 
 def _tells_enough(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether the parts of a manifest that a comparison reads are there and of their kind."""
+    """Return whether the parts of a manifest that a comparison reads are there and of their kind."""
     try:
         data = manifest["data"]
         return (
@@ -220,7 +222,7 @@ def _columns(manifest: Mapping[str, Any]) -> set[str]:
 
 
 def _ids(old: Side, new: Side) -> tuple[pa.Array, pa.Array]:
-    """Give the ids of both runs in one type; numbers in one and texts in the other are compared as texts."""
+    """Return the ids of both runs in one type; numbers in one and texts in the other are compared as texts."""
     then, now = (one.result["id"].combine_chunks() for one in (old, new))
     if then.type == now.type:
         return then, now
@@ -234,7 +236,7 @@ def _ids(old: Side, new: Side) -> tuple[pa.Array, pa.Array]:
 
 
 def _rows(what: str, ids: pa.Array, old: Side, new: Side, place: Ints, numbers: Ints, reasons: Reasons) -> pa.Table:
-    """Give the rows of one sort of nodes of the new run, by their places in its results."""
+    """Return the rows of one sort of nodes of the new run, by their places in its results."""
     mine = ids.take(pa.array(numbers))
     before = pa.array(place[numbers], mask=place[numbers] < 0)
     why = ["it is new in the tables"] * numbers.size if what == NEW else reasons.of(mine)
@@ -272,21 +274,23 @@ def _sentences(
 ) -> tuple[str, ...]:
     said = []
     if not flagged:
-        said.append(f"neither run flagged anything: the first {FIRST} of each are compared")
+        said.append(f"neither run flagged nodes: the first {FIRST} nodes of each are compared")
     said.append(", ".join(f"{counts[what]:,} {name}" for what, name in _NAMES.items()))
     unlisted = counts["new nodes"] - counts[NEW], counts["gone nodes"] - counts[GONE]
     if any(unlisted):
-        said.append(f"{unlisted[0]:,} more nodes are new and {unlisted[1]:,} more are gone, none of them on a list")
+        said.append(f"outside the lists, {unlisted[0]:,} nodes are new and {unlisted[1]:,} nodes are gone")
     if old.model != new.model:
-        said.append("the models differ, so ranks move without a change of the data; score both by one model")
+        said.append(
+            "the models differ, so ranks can move without a change of the data: score both networks with one model"
+        )
     said += reasons.sentences
-    said.append(f"scores: population stability index {drift.score_psi:.3f}")
+    said.append(f"population stability index (PSI) of the scores: {drift.score_psi:.3f}")
     most = sorted(drift.column_psi.items(), key=lambda one: -one[1])[:NAMED]
     if most:
-        said.append(f"columns, the largest: {', '.join(f'{name} {one:.3f}' for name, one in most)}")
+        said.append(f"largest PSI of the columns: {', '.join(f'{name} {one:.3f}' for name, one in most)}")
     said += drift.differences
     if drift.fit_again:
-        said.append(f"fit again: {'; '.join(drift.fit_again)}")
+        said.append(f"fit the model again: {'; '.join(drift.fit_again)}")
     return tuple(said)
 
 
@@ -296,5 +300,5 @@ _NAMES = {
     MOVED: "moved beyond their rank interval",
     "stayed": "stayed",
     NO_LONGER: "no longer odd",
-    GONE: "gone that were odd",
+    GONE: "gone and formerly odd",
 }

@@ -22,6 +22,7 @@ from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import left_out, read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
+from oddhop.runs.targets import WriteMode, target_named
 from oddhop.tables.network import Network, describe
 
 CHECKPOINTS = "checkpoints"
@@ -36,7 +37,7 @@ def detect(
     settings: RunSettings | None = None,
     database: str | None = None,
     write_to: str | None = None,
-    write_mode: Literal["create", "replace", "append"] = "create",
+    write_mode: WriteMode = "create",
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     resume: bool = False,
@@ -46,7 +47,7 @@ def detect(
     answers: Any = None,
     log: Log = QUIET,
 ) -> Run:
-    r"""Find the anomalous nodes of a network: read, fit, rank, explain, write, and seal the folder with a manifest.
+    r"""Find the anomalous nodes of a network, and write the results, the report and a manifest to a folder.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def detect(
     out : the folder of the run. A killed run goes on with ``resume=True`` to the same bytes.
     detector : its name in the registry.
     settings : see :func:`~oddhop.runs.settings.checked_run_settings`.
-    write_to, write_mode : a table of the database that takes the results as well.
+    write_to, write_mode : what takes the results as well: a table of the database, ``s3://bucket/key.parquet`` or
+        ``.csv``, or ``-``, standard output as CSV. The mode says what becomes of one that exists.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
     explain : how many nodes the report explains; 0 writes none, and ``top_k`` then counts nodes, not cases.
     cases : a book of cases, see :func:`~oddhop.casebook.open_book`: flagged cases are opened in it, and those that were
@@ -84,13 +86,14 @@ def detect(
     on_cluster = engine == "ray"
     if on_cluster and not (detector_named(detector).runs_on_partitions and nodes is None):
         raise SettingsError(
-            f"--engine ray runs odd or hcm on a folder made by oddhop ingest; got --detector {detector}"
+            f"--engine ray needs the detector odd or hcm and a folder made by oddhop ingest, got --detector {detector}"
             + ("" if nodes is None else " and a node table"),
-            "give the folder alone and one of these detectors, or leave --engine out",
+            "give only the folder and one of these detectors, or leave out --engine",
         )
     check_book(cases, explain, flags=settings.of(detector).flags, kept=settings.read.keep_columns)
     if cases is not None and on_cluster:
-        raise SettingsError("a run on a cluster explains no nodes and writes no book of cases", "leave --cases out")
+        raise SettingsError("a run on a cluster does not write a book of cases", "leave out --cases")
+    target = target_named(write_to, write_mode, database)
     began = now()
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
@@ -102,10 +105,12 @@ def detect(
             return done
         if checkpoints.exists() and not resume:
             raise RunFolderError(
-                f"{folder} holds a run that did not end",
-                "go on with resume=True or choose another folder",
-                command="go on with --resume or choose another folder",
+                f"{folder} has a run that did not end",
+                "continue it with resume=True, or choose another folder",
+                command="continue it with --resume, or choose another folder",
             )
+        if target is not None:
+            target.check()
         fitter = detector_named(detector)(**settings.of(detector).model_dump())
         network = None
         if on_cluster:
@@ -122,9 +127,7 @@ def detect(
             fitter,
             fitter.result_,
             network,
-            Destination(
-                folder, database, write_to, write_mode, explain, settings.of(detector).top_k, cases, began, told
-            ),
+            Destination(folder, target, explain, settings.of(detector).top_k, cases, began, told),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,
@@ -135,12 +138,12 @@ def detect(
 
 
 def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
-    """Return the run of a folder that is complete; None where it is not, and an error where ``resume`` is not said."""
+    """Return the run of a folder that is complete; None where it is not, and an error without ``resume``."""
     manifest = files.read_manifest(folder)
     if manifest is None:
         return None
     if not resume:
-        raise RunFolderError(f"{folder} already holds a complete run", "choose another folder")
+        raise RunFolderError(f"{folder} already has a complete run", "choose another folder")
     log.say("complete", f"the run in {folder} is complete; nothing to do")
     return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
 
@@ -151,22 +154,24 @@ def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Seq
         return
     check_kept(cases, kept)
     if not explain:
-        raise SettingsError("a book of cases needs the nodes explained, and none is", "leave --no-report out")
+        raise SettingsError(
+            "a book of cases needs explained nodes, and --no-report explains none", "leave out --no-report"
+        )
     if not flags:
         raise SettingsError(
-            "a book of cases takes the cases that are flagged, and without a budget none is",
-            "say top_k or max_chance",
-            command="say --top K or --max-chance 0.1",
+            "a book of cases takes flagged cases, and no cases are to be flagged",
+            "give top_k or max_chance",
+            command="give --top K or --max-chance 0.1",
         )
 
 
 def check_kept(cases: str | Path | None, kept: Sequence[str]) -> None:
-    """Refuse to keep a column whose name the results have for what the book says."""
+    """Raise an error if a kept column has the name of a column of the book of cases."""
     taken = [name for name in kept if name in BOOK_COLUMNS]
     if cases is not None and taken:
         raise SettingsError(
-            f"with a book of cases the results have a column {taken[0]!r} of their own, and the node table has one too",
-            "do not keep it, or rename it",
+            f"with a book of cases the results have a column {taken[0]!r}, and the node table has one too",
+            "remove it from keep_columns, or rename it",
         )
 
 
@@ -185,7 +190,7 @@ def _fit_on_cluster(
 
     if not is_stored(graph):
         raise SettingsError(
-            f"a cluster works on a network in partitions, and {graph} is none",
+            f"a cluster needs a network in partitions, and {graph} is not one",
             "make one: oddhop ingest EDGES ... --out",
         )
     stored = open_stored(graph)
@@ -201,7 +206,7 @@ def _fit_on_cluster(
     for text in (*known.roles.told(stored.events()), *left_out(known.counts, events=manifest.events is not None)):
         log.say("left_out", f"  {text}", what=text)
     if manifest.settings["read"].get("keep_columns"):
-        log.say("kept", "  columns that were kept are not taken along on a cluster")
+        log.say("kept", "  a run on a cluster does not copy the columns of --keep-columns")
     with cluster(address) as mapper:
         detector.fit_partitions(graph, mapper=mapper, run_folder=checkpoints, resume=resume, progress=log.progress)
     return files.stored_part(stored, known, detector.model_.fingerprint)

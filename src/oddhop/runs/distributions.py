@@ -39,7 +39,7 @@ class Distributions:
         found = {name: (str(digest), np.array(table)) for name, (digest, table) in json.loads(text).items()}
         for name, (_, table) in found.items():
             if table.dtype.kind != "i" or table.ndim != 2 or table.shape[1] != EDGES.size + 1 or (table < 0).any():
-                raise ValueError(f"the counts of {name!r} are not those of a column")
+                raise ValueError(f"the counts of the column {name!r} are damaged")
         return cls({name: table for name, (_, table) in found.items()}, {name: one for name, (one, _) in found.items()})
 
     def stability(self, later: Distributions) -> dict[str, float]:

@@ -19,7 +19,7 @@ UNSEEN = {"rare or not seen before": "pooled", "far beyond what was seen before"
 
 @dataclass(frozen=True)
 class Drift:
-    """How far the data moved.
+    """The drift of the data between two runs.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Drift:
     edges_changed, columns_changed : the share of the nodes of both runs whose edges changed, or a column; None and
         empty where that is not known.
     unseen : by column the share of rows with values that the fit did not see.
-    differences : what the encoding of the new run mended or left out, a sentence each.
+    differences : what the encoding of the new run repaired or skipped, a sentence each.
     fit_again : why the model should be fitted again; empty where it need not be.
     """
 
@@ -42,7 +42,7 @@ class Drift:
 
 
 def stability_index(old: Floats, new: Floats) -> float:
-    """Return the population stability index, in bins that hold a tenth of the old figures each.
+    """Return the population stability index; each bin has a tenth of the old values.
 
     Examples
     --------
@@ -92,19 +92,19 @@ def drift_of(
 ) -> Drift:
     """Gather the figures of the new run, ``scores`` being those of the old and the new one, ``column_psi`` by column.
 
-    A run of ``detect`` was fitted on its own tables: to fit again would change nothing, and is not said.
+    A run of ``detect`` was fitted on its own tables, so it never asks to fit again.
     """
     psi, unseen = stability_index(*scores), unseen_shares(manifest, judged)
     reasons = []
     if psi > MOST_PSI:
-        reasons.append(f"the scores moved (PSI {psi:.2f}, above {MOST_PSI})")
+        reasons.append(f"the scores changed (PSI {psi:.2f}, above {MOST_PSI})")
     reasons += [
-        f"the values of {name!r} moved (PSI {one:.2f}, above {MOST_PSI})"
+        f"the values of {name!r} changed (PSI {one:.2f}, above {MOST_PSI})"
         for name, one in sorted(column_psi.items(), key=lambda item: -item[1])[:NAMED]
         if one > MOST_PSI
     ]
     reasons += [
-        f"{share:.0%} of the rows of {name!r} have values that the fit did not see (above {MOST_UNSEEN:.0%})"
+        f"{share:.0%} of the rows of {name!r} have values that were not seen in the fit (above {MOST_UNSEEN:.0%})"
         for name, share in unseen.items()
         if share > MOST_UNSEEN
     ]

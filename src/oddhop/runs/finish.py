@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,11 +22,9 @@ from oddhop.runs.log import Log
 from oddhop.runs.reopen import write_report
 from oddhop.runs.settings import RunSettings
 from oddhop.runs.state import read_state, write_state
+from oddhop.runs.targets import Target
 from oddhop.tables.network import Network
-from oddhop.tables.read.sql import put_table
 from oddhop.tables.results import write_parquet
-
-WriteMode = Literal["create", "replace", "append"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +49,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a run goes: its folder, a table of a database, a book of cases.
+    """Where a run goes: its folder, what else takes the results, a book of cases.
 
     ``explain`` is how many nodes are explained, ``top`` how many cases are flagged, None by the threshold of the
     detector, ``began`` when the run began, as the book writes it, and ``answers`` what is learned from afterwards.
     """
 
     folder: Path
-    database: str | None = None
-    write_to: str | None = None
-    write_mode: WriteMode = "create"
+    target: Target | None = None
     explain: int = 0
     top: int | None = None
     book: str | Path | None = None
@@ -110,8 +106,8 @@ def finish_run(
         write_learned(folder, found)
     figures = files.write_results(folder, result, in_shards=network is None) | files.ending_part(detector, result)
     figures |= cases.counts()
-    if destination.write_to is not None and destination.database is not None:
-        put_table(result, destination.database, destination.write_to, mode=destination.write_mode)
+    if destination.target is not None:
+        destination.target.put(result)
     files.put_manifest(folder, files.manifest_of(folder, command, {**told, "results": figures}))
     return Run(folder, result, figures, changes=changes)
 

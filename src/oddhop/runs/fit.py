@@ -24,7 +24,7 @@ def fit(
     resume: bool = False,
     log: Log = QUIET,
 ) -> GraphDetector:
-    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until it is done."""
+    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until the fit ends."""
     settings = checked_run_settings() if settings is None else settings
     model = Path(model)
     checkpoints = model.with_name(f"{model.name}.checkpoints")

@@ -55,14 +55,16 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
     for name in names:
         check_file(folder, manifest, name)
     if not names:
-        raise RunFolderError(f"the manifest of {folder} names no results", "take it from a copy or run again")
+        raise RunFolderError(f"the manifest of {folder} names no results", "restore it from a copy or run again")
     return pa.concat_tables([pq.read_table(folder / name) for name in names])
 
 
 def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
     """Refuse a file of a run that is gone or not as the manifest has it."""
     if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
-        raise RunFolderError(f"{folder / name} is gone or was changed after the run", "take a copy or run again")
+        raise RunFolderError(
+            f"{folder / name} is missing or was changed after the run", "restore it from a copy or run again"
+        )
 
 
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
@@ -109,7 +111,7 @@ def run_name(folder: Path, manifest: Mapping[str, Any]) -> str:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Give the manifest of a whole run; None where there is none."""
+    """Return the manifest of a whole run; None where there is none."""
     file = folder / MANIFEST
     if not file.exists():
         return None
@@ -124,7 +126,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _makes_sense(manifest: Any) -> bool:
-    """Tell whether all that is asked of a manifest later is there and of its kind."""
+    """Return whether all that is asked of a manifest later is there and of its kind."""
     names = manifest["files"]
     return (
         all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
@@ -136,13 +138,13 @@ def _makes_sense(manifest: Any) -> bool:
 
 
 def _names_tables(table: Any) -> bool:
-    """Tell whether this is what a table was called, or those of every kind of node."""
+    """Return whether this is what a table was called, or those of every kind of node."""
     every = table.values() if isinstance(table, dict) else [table]
     return all(one is None or isinstance(one, str) for one in every)
 
 
 def sealed_again(folder: Path, name: str) -> None:
-    """Put the sha256 of a file that was written anew into the manifest."""
+    """Put the sha256 of a file that was written again into the manifest."""
     manifest = read_manifest(folder)
     if manifest is not None:
         manifest["files"][name] = file_entry(folder / name).sha256

@@ -19,7 +19,7 @@ from oddhop.runs.reopen import reopen
 
 @dataclass(frozen=True, eq=False)
 class LearnedRun:
-    """A run ranked again: its folder, the learned ranking, what to ask next, and what to know before going on."""
+    """A re-ranked run: its folder, the learned ranking, the next questions, and a notice."""
 
     folder: Path
     result: pa.Table
@@ -38,7 +38,7 @@ def learn(
     database: str | None = None,
     log: Log = QUIET,
 ) -> LearnedRun:
-    r"""Rank the nodes of a run again by answers, and say whom to ask about next.
+    r"""Re-rank the nodes of a run by answers, and suggest the nodes to answer next.
 
     Parameters
     ----------

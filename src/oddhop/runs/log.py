@@ -1,4 +1,4 @@
-"""Whom a run tells what it does."""
+"""The receiver of the messages of a run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 
 class Log(Protocol):
-    """Takes what a run has to say: sentences with figures, and how far a stage is."""
+    """Receives the messages of a run: sentences with figures, and the progress of its stages."""
 
     def say(self, event: str, text: str, **figures: Any) -> None:
-        """Take one thing: a sentence for people, figures for programs."""
+        """Receive one message: a sentence for people, figures for programs."""
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Take how much of a stage is done; called from several threads."""
+        """Receive the progress of a stage; called from several threads."""
 
 
 class Quiet:

@@ -1,9 +1,10 @@
-"""The tables of a run, read and encoded, and what came of it told."""
+"""Read and encode the tables of a run, and report what was read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -33,7 +34,9 @@ def read_for_run(
     """Read the tables, or open a network on disk, and tell what was read, left out, and made of every column."""
     reserved = [name for name in settings.read.keep_columns if name in RESULT_COLUMNS or name.startswith("p_")]
     if reserved:
-        raise SettingsError(f"the results have a column {reserved[0]!r} of their own", "do not keep it, or rename it")
+        raise SettingsError(
+            f"the results already have a column {reserved[0]!r}", "remove it from keep_columns, or rename it"
+        )
     if isinstance(edges, str) and is_stored(edges):
         network = _opened(settings, edges, nodes, encoding)
     else:
@@ -52,14 +55,14 @@ def read_for_run(
 
 
 def tell_network(log: Log, network: Network, *, learned: bool) -> None:
-    """Tell what was read and left out, and where the encoding was learned, what became of every column."""
+    """Say what was read and skipped, and how every column was encoded if the encoding was learned."""
     graph, counts, roles, encoding = network.graph, network.counts, network.roles, network.encoding
     assert counts is not None and roles is not None and encoding is not None  # noqa: S101, PT018 - it came from tables
     log.say(
         "read",
-        f"read {counts.edge_rows:,} edge rows by {roles.source!r} and {roles.target!r}, and {counts.node_rows:,} "
-        f"node rows by {roles.id!r}: {graph.node_count:,} nodes, {graph.edge_count:,} edges between different "
-        f"pairs, {graph.attribute_count:,} attributes",
+        f"read {counts.edge_rows:,} edge rows (columns {roles.source!r} and {roles.target!r}) and {counts.node_rows:,} "
+        f"node rows (column {roles.id!r}): {graph.node_count:,} nodes, {graph.edge_count:,} different edges, "
+        f"{graph.attribute_count:,} attributes",
         roles=asdict(roles),
         nodes=graph.node_count,
         edges=graph.edge_count,
@@ -76,26 +79,26 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
 
 
 def tell_columns(log: Log, encoding: Encoding) -> None:
-    """Tell what became of every column of the node table, and how many were made of events."""
+    """Say how every column of the node table was encoded, and how many columns were made from events."""
     for entry in (one for one in encoding.report if one.kind != "flow"):
         log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
     made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
     if made:
-        log.say("flows", f"  {len(made):,} flow columns were made of the events; the report lists them", columns=made)
+        log.say("flows", f"  {len(made):,} columns were made from the events; the report lists them", columns=made)
 
 
 def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding | None) -> Network:
     """Open a network on disk; how its tables were read was settled when it was ingested."""
     if nodes is not None or (settings.read, settings.encode) != (ReadSettings(), EncodeSettings()):
         raise SettingsError(
-            f"{folder} was made by oddhop ingest and holds edges, nodes and encoding",
+            f"{folder} was made by oddhop ingest and already has edges, nodes and encoding",
             "leave out --nodes and the settings of read and encode, or ingest again with them",
         )
     network = open_network(folder)
     known = network.encoding
     if encoding is not None and (known is None or (encoding.columns, encoding.nodes) != (known.columns, known.nodes)):
         raise EncodingError(
-            f"the attributes of {folder} were encoded otherwise than those of the model",
+            f"the attributes of {folder} and of the model have different encodings",
             "ingest the tables again with --like MODEL",
         )
     return network
@@ -104,10 +107,16 @@ def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding |
 def table_named(name: Any, database: str | None) -> Any:
     """Return a query for the database, or what names files or is a frame as it is."""
     if not isinstance(name, str) or not is_query(name):
+        if database is not None and isinstance(name, str) and name.isidentifier() and not Path(name).exists():
+            raise SettingsError(
+                f"there is no file {name!r}, and a table of the database is named by a query",
+                f'give the query "SELECT * FROM {name}"',  # noqa: S608 - shown, not run
+            )
         return name
     if database is None:
         raise SettingsError(
-            f"{name!r} is a query, and no database was named", "say --database postgresql://... or set ODDHOP_DATABASE"
+            f"{name!r} is a query, and no database was given",
+            "give --database postgresql://..., sqlite:///FILE or duckdb:///FILE, or set ODDHOP_DATABASE",
         )
     return Query(database, name)
 
@@ -120,31 +129,31 @@ def tables_named(nodes: Any, database: str | None) -> Any:
 
 
 def is_query(name: str) -> bool:
-    """Tell whether a text is a query, by its first word."""
+    """Return whether a text is a query, by its first word."""
     return bool(name.split()) and name.split(maxsplit=1)[0].lower() in QUERIES
 
 
 def left_out(counts: Counts, *, events: bool) -> list[str]:
-    """Say what of the tables was not used, a sentence each; ``events`` says that rows are events and not pairs."""
-    again = "edge rows repeat another: left out"
+    """Say which rows were not used, a sentence each; ``events`` says that rows are events and not pairs."""
+    again = "edge rows repeat another edge: skipped"
     if events:
-        again = "edge rows join two nodes that another joins: each is one more event"
+        again = "edge rows connect two nodes that another row connects: each is one more event"
     sentences = (
-        (counts.outside_window, "edge rows lie outside the window or have no time: left out"),
-        (counts.null_ends, "edge rows lack an end: left out"),
-        (counts.unknown_edges, "edge rows name a node that the node table lacks: left out"),
-        (counts.loops, "edge rows join a node to itself: left out"),
+        (counts.outside_window, "edge rows are outside the time window or have no time: skipped"),
+        (counts.null_ends, "edge rows have no source or no target: skipped"),
+        (counts.unknown_edges, "edge rows have a node that is not in the node table: skipped"),
+        (counts.loops, "edge rows connect a node to itself: skipped"),
         (counts.duplicate_edges, again),
-        (counts.null_ids, "node rows have no id: left out"),
-        (counts.repeated_ids, "node rows repeat another: left out"),
-        (counts.unknown_nodes, "nodes are named by edges alone: kept, without a profile"),
-        (counts.lone_nodes, "nodes have no edge: kept, and not judged"),
+        (counts.null_ids, "node rows have no id: skipped"),
+        (counts.repeated_ids, "node rows repeat another row: skipped"),
+        (counts.unknown_nodes, "nodes are only in the edge table: kept, with unknown columns"),
+        (counts.lone_nodes, "nodes have no edge: kept, but not scored"),
     )
     return [f"{count:,} {what}" for count, what in sentences if count]
 
 
 def told(entry: ColumnReport) -> str:
-    """Say in a line what became of a column."""
+    """Say in a line how a column was encoded."""
     gave = f" -> {entry.attributes:,} attribute{'s' if entry.attributes > 1 else ''}" if entry.attributes else ""
-    tamed = f"; {entry.tamed:,} far out, tamed" if entry.tamed else ""
+    tamed = f"; {entry.tamed:,} extreme values compressed" if entry.tamed else ""
     return f"{entry.done}{tamed}{gave}"

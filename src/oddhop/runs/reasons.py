@@ -51,29 +51,33 @@ class Reasons:
     def sentences(self) -> list[str]:
         """What is to be said of all nodes."""
         if self.ids is None:
-            return ["a run keeps no state.parquet (an older oddhop, or a cluster): compared by ranks alone"]
-        said = [f"{_share(self.edges):.1%} of the nodes of both runs have other edges"]
+            return ["a run has no state.parquet (it is of an older oddhop, or of a cluster): only ranks are compared"]
+        said = [f"{_share(self.edges):.1%} of the nodes in both runs have different edges"]
         told = [f"{name} {share:.1%}" for name, share in self.columns_changed.items() if share]
         if told:
-            said.append(f"changed since, by column: {', '.join(told)}")
+            said.append(f"nodes with a changed value, by column: {', '.join(told)}")
         if self.unknown:
-            said.append(f"encoded anew by the fit, and not compared: {_named(self.unknown)}; score both by one model")
+            said.append(
+                f"not compared, because the encodings differ: {_named(self.unknown)}; score both with one model"
+            )
         return said
 
     def of(self, ids: pa.Array) -> list[str]:
         """Say why each of some nodes changed; both runs have them."""
         if self.ids is None:
-            return ["not known"] * len(ids)
+            return ["unknown"] * len(ids)
         places = pc.index_in(ids.cast(self.ids.type), value_set=self.ids)
         if places.null_count:
-            raise RunFolderError("state.parquet lacks nodes of the results", "take a copy of the runs or run again")
+            raise RunFolderError(
+                "state.parquet does not have all nodes of the results", "restore the runs from a copy or run again"
+            )
         return [self._said(int(place)) for place in places.to_numpy()]
 
     def _said(self, node: int) -> str:
         said = []
         if self.edges[node]:
             then, now = (int(one[node]) for one in self.degrees)
-            said.append(f"its edges changed (degree {then:,}{' as before' if then == now else f' to {now:,}'})")
+            said.append(f"its edges changed (degree {then:,}{', unchanged' if then == now else f' to {now:,}'})")
         changed = [name for name, mask in self.columns.items() if mask[node]]
         own = [name for name in changed if name != FLOWS]
         if own:
@@ -84,7 +88,7 @@ class Reasons:
             return "; ".join(said)
         if self.unknown:
             return f"its edges did not change; not compared: {_named(self.unknown)}"
-        return "only the others moved" if self.same_model else "only the others or the model moved"
+        return "only other nodes changed" if self.same_model else "only other nodes or the model changed"
 
 
 def reasons_of(old: State | None, new: State | None, *, same_model: bool) -> Reasons:

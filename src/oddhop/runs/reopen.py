@@ -39,11 +39,11 @@ class OpenedRun:
 def reopen(
     folder: str | Path, *, edges: Any = None, nodes: Any = None, database: str | None = None, log: Log = QUIET
 ) -> OpenedRun:
-    """Read the tables of a run again, as it read them, and refuse others; ``edges`` and ``nodes`` where they moved."""
+    """Read the tables of a run again; other tables are an error. Give ``edges`` and ``nodes`` if the files moved."""
     folder = Path(folder)
     manifest = files.read_manifest(folder)
     if manifest is None or not manifest.get("tables", {}).get("edges"):
-        raise RunFolderError(f"{folder} holds no complete run of oddhop detect", "give the folder that --out named")
+        raise RunFolderError(f"{folder} has no complete run of oddhop detect", "give the folder of --out of a run")
     tables = manifest["tables"]
     detector = load(folder / files.MODEL)
     settings = checked_run_settings(manifest["settings"])
@@ -53,7 +53,7 @@ def reopen(
     if network.graph.fingerprint != manifest["data"].get("fingerprint"):
         raise RunFolderError(
             f"the tables are not those of the run in {folder}",
-            "give the ones it read with --edges and --nodes, or run oddhop detect on these",
+            "give the tables of the run with --edges and --nodes, or run oddhop detect on these tables",
         )
     return OpenedRun(network, detector, files.read_results(folder, manifest), manifest)
 

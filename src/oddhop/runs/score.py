@@ -15,10 +15,11 @@ from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import open_side
 from oddhop.runs.detect import check_book, check_early, check_kept, complete_run
-from oddhop.runs.finish import Destination, Run, WriteMode, finish_run, named_tables
+from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
+from oddhop.runs.targets import WriteMode, target_named
 
 
 def score(
@@ -41,7 +42,7 @@ def score(
     answers: Any = None,
     log: Log = QUIET,
 ) -> Run:
-    r"""Rank a network by a model file, without fitting; its tables are read as those of the model were.
+    r"""Rank a network with a fitted model; its tables are read in the same way as those of the model.
 
     The folder is the same as that of :func:`~oddhop.runs.detect`: results, report, model and manifest.
 
@@ -74,8 +75,8 @@ def score(
     encoding, roles = detector.model_.encoding, detector.model_.roles
     if encoding is None:
         raise ModelFileError(
-            f"{model} was fitted on arrays and does not say how columns become attributes",
-            "score with it in Python, or fit by oddhop fit",
+            f"{model} was fitted on arrays and has no encoding of columns",
+            "score with it in Python, or fit a model with oddhop fit",
         )
     if top_k is not None or max_chance is not None:
         detector = detector.flagging(top_k=top_k, max_chance=max_chance)
@@ -85,6 +86,7 @@ def score(
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
     flags = detector.threshold_ < float("inf") or detector.flags_anew_
     check_book(cases, explain, flags=flags, kept=settings.read.keep_columns)
+    target = target_named(write_to, write_mode, database)
     began = now()
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
@@ -92,6 +94,8 @@ def score(
         done = complete_run(folder, log, resume=resume)
         if done is not None:
             return done
+        if target is not None:
+            target.check()
         network = read_for_run(log, settings, edges, nodes, database, encoding)
         check_kept(cases, network.kept)
         data = files.data_part(network)
@@ -102,7 +106,7 @@ def score(
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(folder, database, write_to, write_mode, explain, top_k, cases, began, told),
+            Destination(folder, target, explain, top_k, cases, began, told),
             settings,
             {
                 "tables": named_tables(edges, nodes),

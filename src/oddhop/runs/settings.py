@@ -26,7 +26,7 @@ class RunSettings(Settings):
 
 
 def checked_run_settings(values: Mapping[str, Any] | None = None) -> RunSettings:
-    """Check the sections of a settings file; an unknown key is refused with the nearest known one.
+    """Check the sections of a settings file; the error for an unknown key names the nearest known key.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def checked_run_settings(values: Mapping[str, Any] | None = None) -> RunSettings
     200
     >>> checked_run_settings({"hcm": {"burnin": 200}})
     Traceback (most recent call last):
-    oddhop.errors.SettingsError: there is no setting hcm.burnin; did you mean hcm.burn_in?
+    oddhop.errors.SettingsError: unknown setting hcm.burnin; did you mean hcm.burn_in?
     """
     sections: dict[str, Any] = {name: (settings_named(name), settings_named(name)()) for name in DETECTORS}
     return checked(create_model("RunSettings", __base__=RunSettings, **sections), values or {})

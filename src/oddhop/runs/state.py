@@ -137,7 +137,7 @@ def read_state(folder: Path, manifest: Mapping[str, Any] | None = None) -> State
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError):
         right = False
     if not right:
-        raise RunFolderError(f"{path} is not what oddhop writes", "take a copy or run again")
+        raise RunFolderError(f"{path} is not a file of oddhop or was changed", "restore it from a copy or run again")
     return State(path, judged, encoders, spread)
 
 
@@ -146,7 +146,7 @@ def _digest(encoders: list[Any]) -> str:
 
 
 def _own_spans(network: Network) -> tuple[list[ColumnSpan], Ints]:
-    """Give the columns of the judged kind by the names that the user gave them, and their attributes."""
+    """Return the columns of the judged kind by the names that the user gave them, and their attributes."""
     spans, kinds = Columns(network).spans, network.graph.kinds
     if kinds is None:
         return list(spans), np.arange(network.graph.attribute_count)
@@ -161,7 +161,7 @@ def _own_spans(network: Network) -> tuple[list[ColumnSpan], Ints]:
 
 
 def _groups(spans: list[ColumnSpan]) -> tuple[list[str], Ints]:
-    """Give the names of the hashes, and for every column the number of the hash that it is part of."""
+    """Return the names of the hashes, and for every column the number of the hash that it is part of."""
     flows = np.array([isinstance(one.encoder, FlowNumber) for one in spans], dtype=bool)
     told = [f"{PREFIX}{one.name}" for one, flow in zip(spans, flows, strict=True) if not flow]
     names = [ALL] if len(told) > MOST_COLUMNS else told
@@ -178,7 +178,7 @@ def _blocks(nodes: slice, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _mixed_keys(network: Network) -> Ints:
-    """Give 64 bits for every node, made of its id and its kind: two kinds may have the same id."""
+    """Return 64 bits for every node, made of its id and its kind: two kinds may have the same id."""
     kinds = network.graph.kinds
     keys = network.keys
     of_kind = np.zeros(1, dtype=np.uint64)
@@ -210,7 +210,7 @@ def _column_hashes(rows: Any, group_of: Ints, groups: int) -> Ints:
 
 
 def _places(group_of: Ints) -> Ints:
-    """Give every attribute its number within its group: a hash does not hang on how many attributes others have."""
+    """Return every attribute its number within its group: a hash does not hang on how many attributes others have."""
     places = np.zeros(group_of.size, dtype=np.uint64)
     for group in np.unique(group_of):
         mine = group_of == group

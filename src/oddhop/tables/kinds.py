@@ -12,7 +12,7 @@ from oddhop.graph.events import EventColumns
 
 @dataclass(frozen=True)
 class KnownKinds:
-    """The kinds that a model was fitted with: their names in order, who was judged, and the columns by full name.
+    """The kinds of a fitted model: their names in order, the judged kind, and the columns by full name.
 
     Without names the model knows one kind.
     """
@@ -22,20 +22,20 @@ class KnownKinds:
     columns: frozenset[str] = frozenset()
 
     def check(self, found: Sequence[str]) -> None:
-        """Refuse other kinds than those of the model."""
+        """Raise an error if the kinds are not those of the model."""
         if set(found) == set(self.names) or (not self.names and len(found) == 1):
             return
         has = ", ".join(map(repr, self.names)) or "one kind of node"
         raise TableError(
-            f"the model was fitted with {has}, and the tables have {', '.join(map(repr, found))}",
-            "name the same kinds: nodes={'account': ..., 'device': ...}, source_kind= and target_kind= as then",
-            command="name the same kinds: --nodes KIND=PATH, --source-kind and --target-kind as then",
+            f"the model was fitted with {has}, got tables with {', '.join(map(repr, found))}",
+            "name the same kinds: nodes={'account': ..., 'device': ...}, source_kind= and target_kind= as in the fit",
+            command="name the same kinds: --nodes KIND=PATH, --source-kind and --target-kind as in the fit",
         )
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a model was fitted with: the columns of events, and the kinds of nodes. Those are read and no others."""
+    """The columns of events and the kinds of nodes of a fitted model. Only these are read."""
 
     events: EventColumns | None
     kinds: KnownKinds
@@ -64,8 +64,8 @@ class KindsRead:
         dotted = [name for name in self.names if "." in name]
         if self.several and dotted:
             raise TableError(
-                f"a kind of node cannot be called {dotted[0]!r}: its columns are called by the kind and a dot",
-                "give it a name without a dot",
+                f"the name of a kind must not have a dot, got {dotted[0]!r}",
+                "rename the kind",
             )
 
     @property
@@ -79,7 +79,7 @@ class KindsRead:
         return tuple(self.full_name(kind, name) for kind, name, _ in self.columns)
 
     def full_name(self, kind: int, name: str) -> str:
-        """Give the name of a column of a kind, as the encoding and the report have it."""
+        """Return the name of a column of a kind, as the encoding and the report have it."""
         return f"{self.names[kind]}.{name}" if self.several else name
 
     @property
@@ -92,11 +92,11 @@ class KindsRead:
         }
 
     def kept(self, names: Collection[str]) -> tuple[str, ...]:
-        """Give the full names of the columns of any kind that have one of these names."""
+        """Return the full names of the columns of any kind that have one of these names."""
         return tuple(self.full_name(kind, name) for kind, name, _ in self.columns if name in names)
 
     def rows(self, start: int = 0, stop: int | None = None) -> dict[str, slice]:
-        """Give where the nodes of each kind are among those from ``start`` to ``stop``.
+        """Return where the nodes of each kind are among those from ``start`` to ``stop``.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class KindsRead:
             return ""
         parts = []
         for k, name in enumerate(self.names):
-            more = ", ".join(["judged"] * (k == self.judged) + ["named by edges alone"] * (name in self.alone))
+            more = ", ".join(["judged"] * (k == self.judged) + ["only in the edge table"] * (name in self.alone))
             parts.append(self.counted(k) + (f" ({more})" if more else ""))
         return f"{len(self.names)} kinds of nodes: {', '.join(parts)}"
 

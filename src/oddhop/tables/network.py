@@ -15,12 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from oddhop.base.arrays import Ints
+from oddhop.base.html import facts, named, panel, sentences, table
 from oddhop.base.parallel import Progress, silent
 from oddhop.base.randomness import mixed_texts
 from oddhop.base.settings import checked
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
 from oddhop.graph.graph import Graph
+from oddhop.graph.in_words import more_facts, read_facts, repair_facts
 from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.encode.kinds import known_of, node_kinds
@@ -34,7 +36,7 @@ IDS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A graph, and what its nodes and columns are called.
+    """A graph with the ids of its nodes and the names of its columns.
 
     Attributes
     ----------
@@ -52,6 +54,8 @@ class Network:
     >>> from oddhop import Graph, Network
     >>> Network.of(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["c", "a", "b"])).ids.to_pylist()
     ['a', 'b', 'c']
+    >>> Network.of(Graph.from_arrays([[0], [1]], [[1.0], [2.0]]))
+    Network(2 nodes, 1 edge, 1 attribute)
     """
 
     graph: Graph
@@ -66,7 +70,7 @@ class Network:
 
     @classmethod
     def of(cls, graph: Graph) -> Network:
-        """Return a graph as a network; its nodes are called by their ids, or else by their numbers."""
+        """Return a graph as a network; the names of its nodes are their ids, or their numbers without ids."""
         return cls(graph, pa.array(np.arange(graph.node_count) if graph.node_ids is None else graph.node_ids))
 
     @property
@@ -77,7 +81,7 @@ class Network:
 
     @property
     def keys(self) -> Ints:
-        """64 bits for every node, made of its id: the same tomorrow, and in any order of the nodes.
+        """A 64-bit hash of the id of every node; it does not depend on the order of the nodes.
 
         Examples
         --------
@@ -103,7 +107,7 @@ class Network:
         return None if kinds is None else kinds.names[int(kinds.of(np.array([node]))[0])]
 
     def of_judged(self) -> Network:
-        """Return the judged nodes alone, with the columns of their kind and without edges."""
+        """Return only the judged nodes, with the columns of their kind and without edges."""
         kinds, encoding = self.graph.kinds, self.encoding
         if kinds is None:
             return self
@@ -141,7 +145,7 @@ class Network:
             first = asked.filter(places.is_null())[0].as_py()
             like, kinds = known[0].as_py(), self.graph.kinds
             who = "node" if kinds is None else f"{kinds.names[kinds.judged]}"
-            raise GraphError(f"no {who} is called {first!r}", f"give ids as the node table has them, such as {like!r}")
+            raise GraphError(f"no {who} is called {first!r}", f"give ids of the node table, such as {like!r}")
         numbers: Ints = np.asarray(places.to_numpy(), dtype=np.int64) + self.graph.judged.start
         return numbers
 
@@ -171,7 +175,9 @@ class Network:
             return result
         taken = [name for name in self.kept if name in result.column_names]
         if taken:
-            raise GraphError(f"the results have a column {taken[0]!r} of their own", "do not keep it, or rename it")
+            raise GraphError(
+                f"the results already have a column {taken[0]!r}", "remove it from keep_columns, or rename it"
+            )
         places, kind = pa.array(self.numbers(result["id"])), self.kind_of(self.graph.judged.start)
         for name in self.kept:
             full = _full(kind, name)
@@ -187,6 +193,25 @@ class Network:
         name = found if isinstance(found, int | str) else str(found)
         judged = self.graph.judged
         return name if judged.start <= node < judged.stop else f"{self.kind_of(node)} {name}"
+
+    def __repr__(self) -> str:
+        return repr(self.graph).replace("Graph", "Network", 1)
+
+    def _repr_html_(self) -> str:
+        graph, encoding = self.graph, self.encoding
+        ids = [self.name(graph.judged.start + k) for k in range(min(len(self.judged_ids), 3))]
+        some = [("ids", f"{named(ids)}, ..." if len(self.judged_ids) > len(ids) else named(ids))]
+        told = [] if self.roles is None else [f"{one}." for one in self.roles.told(graph.events)]
+        counted = graph.repairs if self.counts is None else self.counts
+        told += [f"{count:,} {what}." for count, what in repair_facts(counted)]
+        told += [f"{one.column}: {one.what}, in {one.count:,} rows." for one in self.differences]
+        columns = [] if encoding is None else [(c.column, c.kind, c.done, c.attributes) for c in encoding.report]
+        return panel(
+            "Network",
+            facts([*read_facts(graph), *some, *more_facts(graph)]),
+            sentences(told),
+            table(("column", "taken for", "what was done", "attributes"), columns),
+        )
 
 
 def _full(kind: str | None, name: str) -> str:
@@ -218,7 +243,7 @@ def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> 
     """
     if nodes is not None:
         if isinstance(data, Graph | Network):
-            raise GraphError(f"a {type(data).__name__} has its nodes already", "leave out nodes=")
+            raise GraphError(f"a {type(data).__name__} already has its nodes", "leave out nodes=")
         return read_network(data, nodes, progress=progress)
     if isinstance(data, Network):
         return data
@@ -227,8 +252,9 @@ def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> 
     if isinstance(data, str | os.PathLike) and is_stored(data):
         return open_network(data)
     raise GraphError(
-        f"a detector takes a Graph, a Network, or an edge table with nodes=, got {type(data).__name__}",
-        "make a Graph with Graph.from_arrays, or give the node table as nodes=",
+        f"a detector needs a Graph, a Network, or an edge table with nodes=, got "
+        f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}",
+        "make a Graph with Graph.from_networkx, from_pyg, from_scipy or from_arrays, or give the node table as nodes=",
     )
 
 
@@ -266,8 +292,8 @@ def read_network(
 
     Parameters
     ----------
-    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or Arrow frame, or a
-        :class:`oddhop.tables.read.Query`. Several kinds of nodes are a mapping of such by kind.
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, here or in ``s3://``; a pandas, Polars
+        or Arrow frame; or a :class:`oddhop.tables.read.Query`. Several kinds of nodes are a mapping of such by kind.
     source, target, id : the columns that hold the ends of an edge and the id of a node. Left out, these and the
         following are guessed from names and types; ``roles`` of the network says what was taken.
     judge : the kind of node that is judged, where there are several; the others are context. An id is unique within
@@ -391,8 +417,10 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
         counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
         roles, differences = roles_from(manifest.roles), tuple(Difference(**one) for one in manifest.differences)
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:
-        raise GraphError(f"{folder} was changed after it was written: {error}", "take a copy or ingest again") from None
+        raise GraphError(
+            f"{folder} was changed after it was written: {error}", "restore it from a copy or ingest again"
+        ) from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
-        raise GraphError(f"the files of {folder} do not belong together", "take a copy or ingest again")
+        raise GraphError(f"the files of {folder} do not belong together", "restore it from a copy or ingest again")
     kept = tuple(manifest.settings["read"].get("keep_columns", ())) if texts else ()
     return Description(ids, encoding, roles, counts, differences, originals, kept)

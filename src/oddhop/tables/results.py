@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -66,14 +67,18 @@ def write_csv(table: pa.Table, path: Path) -> int:
     "bo",3
     <BLANKLINE>
     """
-    quoted = 0
     with atomic_file(path) as file:
-        safe_schema = _harmless(table.slice(0, 0))[0].schema
-        with pa_csv.CSVWriter(file, safe_schema) as writer:
-            for start in range(0, table.num_rows, ROWS_AT_ONCE):
-                rows, changed = _harmless(table.slice(start, ROWS_AT_ONCE))
-                writer.write_table(rows)
-                quoted += changed
+        return csv_into(table, file)
+
+
+def csv_into(table: pa.Table, file: BinaryIO) -> int:
+    """Write a table as CSV into an open file, as :func:`write_csv` does."""
+    quoted = 0
+    with pa_csv.CSVWriter(file, _harmless(table.slice(0, 0))[0].schema) as writer:
+        for start in range(0, table.num_rows, ROWS_AT_ONCE):
+            rows, changed = _harmless(table.slice(start, ROWS_AT_ONCE))
+            writer.write_table(rows)
+            quoted += changed
     return quoted
 
 
@@ -82,7 +87,7 @@ def _harmless(table: pa.Table) -> tuple[pa.Table, int]:
     for k, field in enumerate(table.schema):
         if _is_plain(field.type):
             continue
-        text = _as_text(table.column(k))
+        text = as_text(table.column(k))
         runs = pc.and_(pc.match_substring_regex(text, RUNS), pc.invert(pc.match_substring_regex(text, NUMBER)))
         changed += pc.sum(runs).as_py() or 0
         safe = pc.if_else(
@@ -97,8 +102,8 @@ def _is_plain(kind: pa.DataType) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_temporal(kind))
 
 
-def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give the text of values of any type that an id may have."""
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the text of values of any type that an id may have."""
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return column.cast(pa.large_string())

@@ -9,11 +9,15 @@ from pydantic import Field
 
 from oddhop.base.settings import Settings
 
-NAMED_LIKE_AN_ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$")
+PANDAS_INDEX = r"__index_level_\d+__"  # what pandas calls an index that it writes along
+NAMED_LIKE_AN_ID = re.compile(
+    r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$"
+    rf"|^{PANDAS_INDEX}$|^Unnamed: \d+$"  # the second is its name in a CSV
+)
 
 
 class ReadSettings(Settings):
-    """How tables are read; the meanings are in :func:`oddhop.read_network`."""
+    """Settings of reading tables; see :func:`oddhop.read_network`."""
 
     source: str | None = None
     target: str | None = None
@@ -36,7 +40,7 @@ class ReadSettings(Settings):
 
 
 class EncodeSettings(Settings):
-    """How columns become attributes; the meanings are in :func:`oddhop.tables.encode.learn_encoding`."""
+    """Settings of encoding columns; see :func:`oddhop.tables.encode.learn_encoding`."""
 
     kinds: dict[str, str] = Field(default_factory=dict)
     max_levels: int = 50

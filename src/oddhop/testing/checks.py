@@ -26,7 +26,7 @@ class Check:
 
 
 def graph_detector_checks(detector: Any) -> list[Check]:
-    """Give every check for a detector, the cheap ones first.
+    """Return every check for a detector, the cheap ones first.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def graph_detector_checks(detector: Any) -> list[Check]:
 
 
 def check_graph_detector(detector: Any) -> int:
-    """Run every check; raise at the first that fails, and give how many were passed.
+    """Run every check; raise at the first that fails, and return the number of passed checks.
 
     Examples
     --------
@@ -67,12 +67,12 @@ def check_graph_detector(detector: Any) -> int:
 
 
 def graph_detector_report(detector: Any) -> dict[str, str]:
-    """Run every check and give what came of it: "passes", "does not apply: ..." or "fails: ..."."""
+    """Run every check and return its outcome: "passes", "does not apply: ..." or "fails: ..."."""
     return {check.name: _outcome(check) for check in graph_detector_checks(detector)}
 
 
 def parametrize_with_graph_checks(detectors: Sequence[Any]) -> Any:
-    """Give the pytest mark that runs a test with every check of every detector, as ``check``; needs pytest.
+    """Return the pytest mark that runs a test with every check of every detector, as ``check``; needs pytest.
 
     Examples
     --------

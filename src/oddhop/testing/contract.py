@@ -308,4 +308,4 @@ def _raises(call: Any, kinds: type[BaseException] | tuple[type[BaseException], .
         call()
     except kinds:
         return
-    raise AssertionError("nothing was refused")
+    raise AssertionError("no error was raised")

@@ -14,7 +14,7 @@ from oddhop.graph.graph import Graph
 
 
 class DoesNotApply(Exception):  # noqa: N818 - it is no error
-    """A check is about something that a detector does not offer."""
+    """A check does not apply to a detector."""
 
 
 class FunctionDetector(BaseEstimator):  # type: ignore[misc]
@@ -37,7 +37,7 @@ class FunctionDetector(BaseEstimator):  # type: ignore[misc]
     def fit(self, graph: Graph, y: Any = None) -> FunctionDetector:  # noqa: ARG002 - scikit-learn's signature
         """Score the nodes of a graph."""
         if not isinstance(graph, Graph):
-            raise TypeError(f"a detector takes an oddhop.Graph, got {type(graph).__name__}")
+            raise TypeError(f"a detector needs an oddhop.Graph, got {type(graph).__name__}")
         self.anomaly_scores_ = np.asarray(self.function(graph, seed=self.random_state))
         return self
 
@@ -55,7 +55,7 @@ def fitted(detector: Any, graph: Graph, **parameters: Any) -> Any:
 
 
 def scores_of(detector: Any, graph: Graph, **parameters: Any) -> Floats:
-    """Give the scores of a fresh copy of a detector."""
+    """Return the scores of a fresh copy of a detector."""
     return np.asarray(fitted(detector, graph, **parameters).anomaly_scores_)
 
 
@@ -72,13 +72,13 @@ def state_of(detector: Any) -> dict[str, Any]:
 
 
 def communities(seed: int = 0, nodes: int = 80, columns: int = 4) -> Graph:
-    """Give a network of two communities whose members are alike, with ids."""
+    """Return a network of two communities whose members are alike, with ids."""
     edges, x = edges_and_attributes(seed, nodes, columns)
     return Graph.from_arrays(edges, x, [f"n{k:03d}" for k in range(nodes)])
 
 
 def edges_and_attributes(seed: int = 0, nodes: int = 80, columns: int = 4) -> tuple[np.ndarray, Floats]:
-    """Give the same network as arrays, every edge once."""
+    """Return the same network as arrays, every edge once."""
     rng = np.random.default_rng(seed)
     side = np.arange(nodes) % 2
     left, right = np.triu_indices(nodes, 1)

@@ -178,7 +178,7 @@ def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
 
 def test_what_no_machine_could_hold_is_refused(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
-    with pytest.raises(MemoryBudgetError, match="in partitions would take about"):
+    with pytest.raises(MemoryBudgetError, match="in partitions needs about"):
         HCM(max_memory=2**20).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -202,7 +202,7 @@ class KilledError(Exception):
 
 
 def ended_at(calls: int) -> Mapper:
-    """Give a mapper that does half the blocks of its n-th call, and fails."""
+    """Return a mapper that does half the blocks of its n-th call, and fails."""
     count = 0
 
     def failing(function, blocks, report):
@@ -240,7 +240,7 @@ def test_a_run_that_was_ended_anywhere_goes_on_to_the_same_bits(tmp_path: Path, 
     straight = HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "straight")
     with pytest.raises(KilledError):
         HCM(**QUICK).fit_partitions(folder, mapper=ended_at(calls), run_folder=tmp_path / "run")
-    with pytest.raises(RunFolderError, match="already holds a run"):
+    with pytest.raises(RunFolderError, match="already has a run"):
         HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run")
     resumed = HCM(**QUICK).fit_partitions(folder, mapper=threads(1), run_folder=tmp_path / "run", resume=True)
     assert resumed.anomaly_scores_.tobytes() == straight.anomaly_scores_.tobytes()

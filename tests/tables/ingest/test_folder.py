@@ -191,11 +191,11 @@ def test_a_folder_takes_one_network_and_one_run_at_a_time(tmp_path):
         ingest(*files, out)
     first = ingest(*files, out).manifest
     assert ingest(*files, out).manifest == first
-    with pytest.raises(RunFolderError, match="already holds a network"):
+    with pytest.raises(RunFolderError, match="already has a network"):
         ingest(*files, out, partition_entries=2)
     with pytest.raises(SettingsError, match="partition_entries"):
         ingest(*files, tmp_path / "other", partition_entries=0)
-    with pytest.raises(TableError, match="must be files"):
+    with pytest.raises(TableError, match="must be a file"):
         ingest(TIES, PEOPLE, tmp_path / "other")
 
 
@@ -212,7 +212,7 @@ def test_a_full_disk_keeps_what_was_done(tmp_path, monkeypatch):
             ingest(*files, out)
     assert (out / "unfinished" / "pairs.json").exists()
     assert not list(out.rglob("*.tmp"))
-    with pytest.raises(RunFolderError, match="holds another run: settings was"):
+    with pytest.raises(RunFolderError, match="has another run: settings was"):
         ingest(*files, out, partition_entries=2)
     ingest(*files, out)
     assert_same(open_network(out), read_network(*files))

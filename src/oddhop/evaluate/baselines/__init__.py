@@ -23,11 +23,11 @@ class ScoreFunction(Protocol):
     """What every baseline is: fit a graph, give scores."""
 
     def __call__(self, graph: Graph, *, seed: int = 0) -> Floats:
-        """Give one score a node; high is odd."""
+        """Return one score a node; high is odd."""
 
 
 def _resgcn(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give the scores of ResGCN; it needs torch, so it is imported when called."""
+    """Return the scores of ResGCN; it needs torch, so it is imported when called."""
     from oddhop.evaluate.baselines.resgcn import resgcn
 
     return resgcn(graph, seed=seed)

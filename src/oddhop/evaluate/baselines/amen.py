@@ -23,7 +23,7 @@ from oddhop.graph.graph import Graph
 
 
 def amen(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every baseline takes a seed
-    """Give minus the normality of every node's neighbourhood.
+    """Return minus the normality of every node's neighbourhood.
 
     Examples
     --------

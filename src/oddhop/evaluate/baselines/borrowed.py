@@ -23,22 +23,22 @@ WIDEST = 2_000
 
 
 def dominant(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give PyOD's DOMINANT score: how badly a graph autoencoder rebuilds a node (Ding 2019)."""
+    """Return PyOD's DOMINANT score: how badly a graph autoencoder rebuilds a node (Ding 2019)."""
     return _pyod("pyod.models.pyg_dominant", "DOMINANT", graph, seed)
 
 
 def cola(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give PyOD's CoLA score: how badly a node matches its own neighbourhood (Liu 2021)."""
+    """Return PyOD's CoLA score: how badly a node matches its own neighbourhood (Liu 2021)."""
     return _pyod("pyod.models.pyg_cola", "CoLA", graph, seed)
 
 
 def radar(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give PyGOD's Radar score: the residual of a node's attributes (Li 2017)."""
+    """Return PyGOD's Radar score: the residual of a node's attributes (Li 2017)."""
     return _pygod("Radar", graph, seed)
 
 
 def anomalous(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give PyGOD's ANOMALOUS score: the residual after a choice of attributes (Peng 2018)."""
+    """Return PyGOD's ANOMALOUS score: the residual after a choice of attributes (Peng 2018)."""
     return _pygod("ANOMALOUS", graph, seed)
 
 
@@ -68,7 +68,7 @@ def _fit(module: str, name: str, x: Floats, edges: Ints, seed: int) -> Any:
             detector = getattr(import_module(module), name)
             data = import_module("torch_geometric.data").Data
         except ImportError as error:
-            raise SettingsError(f"{name} comes from elsewhere: pip install 'oddhop[baselines]' ({error})") from None
+            raise SettingsError(f"{name} is in another package: pip install 'oddhop[baselines]' ({error})") from None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return detector().fit(data(x=torch.from_numpy(x), edge_index=torch.from_numpy(edges)))

@@ -28,7 +28,7 @@ ENOUGH = 1e-7
 
 
 def madan(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every baseline takes a seed
-    """Give the concentration of heat that started on every node, at the declared scale.
+    """Return the concentration of heat that started on every node, at the declared scale.
 
     Examples
     --------

@@ -31,7 +31,7 @@ ROWS_AT_ONCE = 1_024
 
 
 def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give the length of every node's residual.
+    """Return the length of every node's residual.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def resgcn(graph: Graph, *, seed: int = 0) -> Floats:
 
 
 def trained(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give R and Z after training."""
+    """Return R and Z after training."""
     rows = np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes, dtype=np.float32)
     unit = float(np.sqrt(np.mean(rows.astype(np.float64) ** 2)))
     x = torch.from_numpy(rows / unit if unit > 0 else rows)
@@ -91,7 +91,7 @@ class WiringLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: torch.Tensor, graph: Graph) -> torch.Tensor:
-        """Give the loss, and keep its gradient for the backward pass."""
+        """Return the loss, and keep its gradient for the backward pass."""
         nodes = graph.node_count
         gradient, loss = torch.zeros_like(z), 0.0
         for start in range(0, nodes, ROWS_AT_ONCE):

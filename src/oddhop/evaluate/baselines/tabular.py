@@ -15,7 +15,7 @@ NEIGHBOURS = 20  # scikit-learn's
 
 
 def lof(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every baseline takes a seed
-    """Give the local outlier factor of every node's attributes (Breunig 2000).
+    """Return the local outlier factor of every node's attributes (Breunig 2000).
 
     Examples
     --------
@@ -35,7 +35,7 @@ def lof(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every basel
 
 
 def isolation_forest(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give the isolation forest's score of every node's attributes (Liu 2008).
+    """Return the isolation forest's score of every node's attributes (Liu 2008).
 
     Examples
     --------

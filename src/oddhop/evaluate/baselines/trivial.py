@@ -12,7 +12,7 @@ EDGES_AT_ONCE = 65_536
 
 
 def degree(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every baseline takes a seed
-    """Give the number of neighbours: many is odd.
+    """Return the number of neighbours: many is odd.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def degree(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every ba
 
 
 def attribute_norm(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001
-    """Give the length of the attribute vector: long is odd.
+    """Return the length of the attribute vector: long is odd.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def attribute_norm(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001
 
 
 def neighbour_distance(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001
-    """Give the mean Euclidean distance to the neighbours' attributes: far is odd; 0 without neighbours.
+    """Return the mean Euclidean distance to the neighbours' attributes: far is odd; 0 without neighbours.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def neighbour_distance(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG00
 
 
 def degree_and_distance(graph: Graph, *, seed: int = 0) -> Floats:
-    """Give z(degree) + z(distance to the neighbours).
+    """Return z(degree) + z(distance to the neighbours).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def degree_and_distance(graph: Graph, *, seed: int = 0) -> Floats:
 
 
 def edge_distances(graph: Graph) -> Floats:
-    """Give the Euclidean distance between the ends of every adjacency entry, in the order of ``indices``."""
+    """Return the Euclidean distance between the ends of every adjacency entry, in the order of ``indices``."""
     x, squares = graph.attributes, attribute_norm(graph) ** 2
     rows = graph.entry_nodes
     out = np.empty(graph.indices.size)

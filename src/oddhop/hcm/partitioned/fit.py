@@ -61,11 +61,11 @@ def fit_partitions(
     if settings.training == "full" or settings.pair_labels == "exhaustive":
         raise SettingsError(
             f"training={settings.training!r} and pair_labels={settings.pair_labels!r}: "
-            "a network in partitions is learned from a sample, for no process holds the whole",
+            "a network in partitions is learned from a sample, because no process has the whole network",
             "leave both out, or fit on one machine",
         )
     if settings.directed:
-        raise SettingsError("directed=True: hops over partitions have no direction", "leave it out, or fit in memory")
+        raise SettingsError("directed=True is not supported over partitions", "leave it out, or fit in memory")
     settings = settings.model_copy(update={"training": "sampled"})
     stored = open_stored(graph)
     manifest = stored.manifest

@@ -55,7 +55,7 @@ class NodeSet:
         return out
 
     def first_in_rows(self, neighbours: Ints, ends: Ints, rows: Ints) -> Ints:
-        """Give the first neighbour of each row that is in it, or -1; ``ends`` says where rows begin and end."""
+        """Return the first neighbour of each row that is in it, or -1; ``ends`` says where rows begin and end."""
         out = np.full(rows.size, -1, dtype=np.int64)
         _first_in_rows(self.slots, neighbours, ends, rows, out)
         return out
@@ -67,7 +67,7 @@ def _slots_for(size: int) -> int:
 
 @compiled
 def _slot(slots: Ints, node: int) -> np.uint64:
-    """Give the slot where a node stands, or where it would."""
+    """Return the slot where a node stands, or where it would."""
     last = uint64(slots.size - 1)
     at = mix(uint64(0), node) & last
     while slots[at] != 0 and slots[at] != node + 1:

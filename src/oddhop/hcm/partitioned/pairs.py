@@ -67,7 +67,7 @@ def sample_pairs(work: Task, purge: Purge, runner: TaskRunner) -> HopPairs:
 
 
 def _wired(work: Task, number: int) -> tuple[Ints, int]:
-    """Give the first nodes of a partition that have an edge, and how many have one."""
+    """Return the first nodes of a partition that have an edge, and how many have one."""
     wired = np.flatnonzero(np.diff(work.read("left_indptr", number))) + work.bounds[number]
     return wired[:MAX_SOURCES], wired.size
 
@@ -118,7 +118,7 @@ class Search:
     ends: list[int]
 
     def level(self, distance: int) -> Ints:
-        """Give the nodes at some distance."""
+        """Return the nodes at some distance."""
         return self.nodes[self.ends[distance - 1] if distance else 0 : self.ends[distance]]
 
 
@@ -207,7 +207,7 @@ def _propose(rows: LeftRows, searches: list[Search], draw: Draw, classes: int, d
 
 
 def _first_on_rim(rows: LeftRows, searches: list[Search], owner: Ints, nodes: Ints, classes: int) -> Ints:
-    """Give the first neighbour of each node that lies on its source's rim, or -1; owners ascend."""
+    """Return the first neighbour of each node that lies on its source's rim, or -1; owners ascend."""
     out = np.full(nodes.size, -1, dtype=np.int64)
     for start, stop, degrees, neighbours in rows.pieces(nodes, ENTRIES_AT_ONCE):
         ends = np.concatenate([[0], np.cumsum(degrees)])

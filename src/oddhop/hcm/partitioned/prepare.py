@@ -66,7 +66,7 @@ def _prepared(work: Task, preparation: Preparation, number: int) -> tuple[bool, 
 
 
 def side_of(work: Task, number: int) -> Side:
-    """Give the prepared rows of a partition with what a similarity asks of them, as they were written."""
+    """Return the prepared rows of a partition with what a similarity asks of them, as they were written."""
     shrink, norms = work.read("norms", number)
     return Side(work.read("prepared", number), shrink, norms)
 

@@ -89,7 +89,7 @@ def _hubs(work: Task, number: int) -> Ints:
 
 
 def _smallest(work: Task, runner: TaskRunner, rank: int, tie: int | None, step: int) -> tuple[int, int, int]:
-    """Give the key of that rank, counted from 1, how many keys are smaller, and how many are the same.
+    """Return the key of that rank, counted from 1, how many keys are smaller, and how many are the same.
 
     Keys are similarities, of 32 bits, or the hashes of edges that are as similar as ``tie``, of 64.
     """
@@ -120,7 +120,7 @@ def _similarity(work: Task, measure: str, number: int) -> None:
 
 
 def _sortable(values: np.ndarray[tuple[int], np.dtype[np.float32]]) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    """Give the bits of numbers so that they sort as the numbers do."""
+    """Return the bits of numbers so that they sort as the numbers do."""
     bits = values.view(np.uint32)
     return np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
 

@@ -19,7 +19,7 @@ class LeftRows:
     work: Task
 
     def degrees(self, nodes: Ints) -> Ints:
-        """Give the number of neighbours of some nodes."""
+        """Return the number of neighbours of some nodes."""
         out = np.empty(nodes.size, dtype=np.int64)
 
         def look(number: int, here: Ints, local: Ints) -> None:
@@ -30,7 +30,7 @@ class LeftRows:
         return out
 
     def take(self, nodes: Ints, degrees: Ints) -> Ints:
-        """Give all neighbours of some nodes, row after row; ``degrees`` says how many there are of each."""
+        """Return all neighbours of some nodes, row after row; ``degrees`` says how many there are of each."""
         starts = np.cumsum(degrees) - degrees
         out = np.empty(int(degrees.sum()), dtype=np.int64)
 
@@ -42,7 +42,7 @@ class LeftRows:
         return out
 
     def pick(self, nodes: Ints, places: Ints) -> Ints:
-        """Give one neighbour of each of some nodes, by its place in the row."""
+        """Return one neighbour of each of some nodes, by its place in the row."""
         out = np.empty(nodes.size, dtype=np.int64)
 
         def look(number: int, here: Ints, local: Ints) -> None:
@@ -53,7 +53,7 @@ class LeftRows:
         return out
 
     def pieces(self, nodes: Ints, at_once: int) -> Iterator[tuple[int, int, Ints, Ints]]:
-        """Give the rows of many nodes some at a time: from which of them to which, their degrees, their neighbours."""
+        """Return the rows of many nodes in pieces: the first and the last node, their degrees, and their neighbours."""
         degrees = self.degrees(nodes)
         ends = np.cumsum(degrees)
         start = 0

@@ -23,7 +23,7 @@ from oddhop.partitions.cross_edges import by_peer
 from oddhop.partitions.task import Task, TaskRunner
 
 STAGE = "scoring"
-HIDDEN_AT_ONCE = 2_048  # entries whose hidden vectors are made anew; they stay in the cache
+HIDDEN_AT_ONCE = 2_048  # entries whose hidden vectors are computed again; they stay in the cache
 ENTRIES_AT_ONCE = 4_096
 ROWS_AT_ONCE = 16_384
 
@@ -89,7 +89,7 @@ def _embed(work: Task, shape: Shape, chain: int, layer: int, number: int) -> Non
 
 
 def _convolved(work: Task, number: int, below: str | None, sample: int, first_layer: torch.Tensor) -> Floats:
-    """Convolve the vectors below; those of the first layer are made anew from the attributes convolved once."""
+    """Convolve the vectors below; those of the first layer are computed again from the attributes convolved once."""
 
     def vectors(of: int) -> Floats:
         return work.read("convolved", of) if below is None else work.read(below, of)[sample]
@@ -112,7 +112,7 @@ def _convolved(work: Task, number: int, below: str | None, sample: int, first_la
 
 
 def _judge(work: Task, shape: Shape, chain: int, layer: int, number: int) -> None:
-    """Work out what a chain says of the nodes of a partition."""
+    """Compute the figures of the nodes of a partition from one chain."""
     if work.has(f"told_{chain}", number):
         return
     part, weights = work.stored.partition(number), work.read("posterior", chain)

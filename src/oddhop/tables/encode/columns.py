@@ -28,7 +28,7 @@ TICKS_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400
 
 
 def readable_as(column: Column) -> tuple[Kind, ...]:
-    """Give the kinds that a column can be read as, the natural one first; none for lists, structs and the like.
+    """Return the kinds that a column can be read as, the natural one first; none for lists, structs and the like.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _readable(kind: Any) -> tuple[Kind, ...]:
 
 
 def understood(column: Column) -> Column:
-    """Give strings that are all numbers, dates or truth values as what they are; any other column as it is.
+    """Return strings that are all numbers, dates or truth values as what they are; any other column as it is.
 
     Numbers with a leading zero are codes and stay strings, and so does what is coded in a dictionary.
 
@@ -83,7 +83,7 @@ def understood(column: Column) -> Column:
 
 
 def read_as(column: Column, kind: Kind) -> Column:
-    """Give a column in a type that can be read as this kind, or as it is where there is none."""
+    """Return a column in a type that can be read as this kind, or as it is where there is none."""
     if kind in readable_as(column) or not _is_text(column.type) or kind not in FORMS:
         return column
     cast = _cast(_trimmed(column), kind)
@@ -99,7 +99,7 @@ def _trimmed(column: Column) -> Column:
 
 
 def _cast(texts: Any, kind: Kind) -> Any:
-    """Give texts as another type, or None where one of them is something else."""
+    """Return texts as another type, or None where one of them is something else."""
     if pc.any(pc.match_substring_regex(texts, FORMS[kind], ignore_case=True)).as_py():
         return None
     for form in TYPES[kind]:
@@ -111,13 +111,13 @@ def _cast(texts: Any, kind: Kind) -> Any:
 
 
 def type_name(column: Column) -> str:
-    """Give the type of a column as Arrow writes it, cut where it is long."""
+    """Return the type of a column as Arrow writes it, cut where it is long."""
     text = str(column.type)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def numbers_of(column: Column) -> Floats:
-    """Give float64 with NaN for what is missing: nulls, NaN and infinite values. Durations and times are in days."""
+    """Return float64 with NaN for what is missing: nulls, NaN and infinite values. Durations and times are in days."""
     column = _plain(column)
     if pt.is_duration(column.type) or pt.is_time(column.type):
         days, missing = ticks_of(column)
@@ -131,7 +131,7 @@ def numbers_of(column: Column) -> Floats:
 
 
 def ticks_of(column: Column) -> tuple[Ints, Bools]:
-    """Give dates, times and durations as int64 in their own unit since the epoch, and which are missing."""
+    """Return dates, times and durations as int64 in their own unit since the epoch, and which are missing."""
     column = _plain(column)
     missing = missing_of(column)
     if pt.is_date32(column.type) or pt.is_time32(column.type):
@@ -141,7 +141,7 @@ def ticks_of(column: Column) -> tuple[Ints, Bools]:
 
 
 def ticks_a_day(column: Column) -> int:
-    """Give how many of a column's units make a day."""
+    """Return how many of a column's units make a day."""
     kind = _plain(column).type
     if pt.is_date32(kind) or pt.is_null(kind):
         return 1
@@ -157,7 +157,7 @@ def missing_of(column: Column) -> Bools:
 
 
 def texts_of(column: Column) -> Column:
-    """Give the values as strings, whole numbers without a point, missing ones as null."""
+    """Return the values as strings, whole numbers without a point, missing ones as null."""
     column = _plain(column)
     if pt.is_floating(column.type):
         column = pc.add(
@@ -167,13 +167,13 @@ def texts_of(column: Column) -> Column:
 
 
 def is_wordy(column: Column) -> bool:
-    """Tell whether the distinct values of a text column have more than one word, more often than not."""
+    """Return whether the distinct values of a text column have more than one word, more often than not."""
     spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(pc.unique(pc.drop_null(texts_of(column)))), r"\s+")
     return bool((pc.mean(spaces).as_py() or 0.0) >= 0.5)
 
 
 def distinct_values(column: Column) -> int:
-    """Count the distinct values that are not missing; large integers are told apart to the last digit."""
+    """Count the distinct values that are not missing; large integers are compared to the last digit."""
     column = _plain(column)
     if pt.is_null(column.type) or pt.is_floating(column.type):
         values = numbers_of(column)
@@ -182,7 +182,7 @@ def distinct_values(column: Column) -> int:
 
 
 def words_of(column: Column) -> Iterator[tuple[int, Ints, list[str], Ints]]:
-    """Give the words of a text column in blocks of rows.
+    """Return the words of a text column in blocks of rows.
 
     Each block is its first row, the number of words in every row, the distinct words, and for every
     word of every row in turn its place among them. A word is a run of letters and digits in lower case.
@@ -200,7 +200,7 @@ def words_of(column: Column) -> Iterator[tuple[int, Ints, list[str], Ints]]:
 
 
 def _plain(column: Column) -> Column:
-    """Give a type that Arrow's functions know: no dictionary, no view, no half float."""
+    """Return a type that Arrow's functions know: no dictionary, no view, no half float."""
     if pt.is_dictionary(column.type):
         values = [_widened(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
         return pa.chunked_array(values, None if values else column.type.value_type)

@@ -51,7 +51,7 @@ class Scale:
     fill: Number
 
     def distances(self, values: Floats) -> Floats:
-        """Give how many interquartile ranges every value lies from the median."""
+        """Return how many interquartile ranges every value lies from the median."""
         with np.errstate(over="ignore"):
             z = (values / 2 - self.centre / 2) / self.half_range
         return np.asarray(np.clip(z, -LARGEST, LARGEST))
@@ -64,12 +64,12 @@ class Scale:
     def told(self) -> str:
         """What is done, in words."""
         if (self.centre, self.half_range) == (0.0, 0.5):
-            return "kept as they are"
+            return "used unchanged"
         way = "signed logarithm of the distance" if self.knee == 0 else "distance"
         return f"{way} from the median in interquartile ranges"
 
     def apply(self, values: Floats) -> Floats:
-        """Give finite float32, however large the values are."""
+        """Return finite float32, however large the values are."""
         z = self.distances(np.where(np.isnan(values), self.fill, values))
         beyond = np.maximum(np.abs(z) - self.knee, 0.0)
         tamed = np.where(beyond > 0, np.sign(z) * (self.knee + np.log1p(beyond)), z)
@@ -128,7 +128,7 @@ class NumberColumn:
         return [self.name] * self.values + [f"{self.name} is missing"] * self.mark
 
     def encode(self, column: Column) -> Floats:
-        """Give the attributes, one row each."""
+        """Return the attributes, one row each."""
         numbers = numbers_of(column)
         parts = [self.scale.apply(numbers)] * self.values + [np.isnan(numbers)] * self.mark
         return np.column_stack(parts).astype(np.float32, copy=False)
@@ -159,7 +159,7 @@ class FlowNumber:
         return [self.name]
 
     def encode(self, column: Column) -> Floats:
-        """Give the attribute, one row each."""
+        """Return the attribute, one row each."""
         numbers = numbers_of(column)
         with np.errstate(over="ignore"):
             z = np.clip(np.where(np.isnan(numbers), self.fill, numbers) / self.unit, -LARGEST, LARGEST)
@@ -167,7 +167,7 @@ class FlowNumber:
         return np.asarray(out[:, None], dtype=np.float32) + np.float32(0)
 
     def decode(self, attribute: float) -> float:
-        """Give the value that belongs to an attribute."""
+        """Return the value that belongs to an attribute."""
         size = np.expm1(abs(attribute)) if self.skewed else abs(attribute)
         return float(np.sign(attribute) * size * self.unit)
 
@@ -210,7 +210,7 @@ class DateColumn:
         return [self.name] * self.values + hours + weekdays + [f"{self.name} is missing"] * self.mark
 
     def encode(self, column: Column) -> Floats:
-        """Give the attributes, one row each; hour and weekday of what is missing are 0."""
+        """Return the attributes, one row each; hour and weekday of what is missing are 0."""
         days, hours, weekdays = calendar(column)
         missing = np.isnan(days)
         parts: list[Any] = [self.scale.apply(days)] * self.values
@@ -220,7 +220,7 @@ class DateColumn:
 
 
 def calendar(column: Column) -> tuple[Floats, Ints, Ints]:
-    """Give days since 1970 with NaN for what is missing, the hour, and the day of the week (Monday is 0)."""
+    """Return days since 1970 with NaN for what is missing, the hour, and the day of the week (Monday is 0)."""
     ticks, missing = ticks_of(column)
     day = ticks_a_day(column)
     hours = (ticks % day) * 24 // day
@@ -248,14 +248,14 @@ class CategoryColumn:
         return [*levels, f"{self.name}={OTHER}"] + [f"{self.name} is missing"] * self.mark
 
     def places(self, column: Column) -> tuple[Ints, Bools]:
-        """Give every value's place among the levels, and which are missing; the place after the last is other."""
+        """Return every value's place among the levels, and which are missing; the place after the last is other."""
         texts = texts_of(column)
         levels = pa.array(self.levels, texts.type)
         found = pc.fill_null(pc.index_in(texts, value_set=levels, skip_nulls=True), len(self.levels))
         return found.to_numpy(), missing_of(texts)
 
     def encode(self, column: Column) -> sp.csr_array:
-        """Give the attributes, one row each."""
+        """Return the attributes, one row each."""
         places, missing = self.places(column)
         if self.mark:
             places = np.where(missing, len(self.levels) + 1, places)
@@ -264,7 +264,7 @@ class CategoryColumn:
 
 
 def learn_levels(column: Column, most: int, rare: float) -> tuple[tuple[str, ...], int]:
-    """Give the levels that are frequent enough, sorted, and how many values fall to the others.
+    """Return the levels that are frequent enough, sorted, and how many values fall to the others.
 
     A level needs two rows, and the share ``rare`` of all rows. Of more than ``most`` the most frequent stay.
     """
@@ -293,7 +293,7 @@ class TextColumn:
         return [f"{self.name} #{i}" for i in range(self.width)] + [f"{self.name} is missing"] * self.mark
 
     def encode(self, column: Column) -> sp.csr_array:
-        """Give the attributes, one row each."""
+        """Return the attributes, one row each."""
         rows, columns = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for start, sizes, words, places in words_of(column):
             buckets = np.array([bucket(word, self.width) for word in words], dtype=np.int64)[places]
@@ -312,7 +312,7 @@ class TextColumn:
 
 
 def bucket(word: str, width: int) -> int:
-    """Give the attribute that a word falls into, the same everywhere and always; -1 for no word.
+    """Return the attribute that a word falls into, the same everywhere and always; -1 for no word.
 
     Examples
     --------

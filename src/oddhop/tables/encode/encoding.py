@@ -36,7 +36,7 @@ Rows: TypeAlias = Mapping[str, slice]  # which rows of a table are of which kind
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """What became of one column of the table that an encoding was learned from.
+    """How one column of a table was encoded.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ColumnReport:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that an encoding mends or leaves out in ``count`` rows of a table."""
+    """A repair or omission of an encoding in ``count`` rows of a table."""
 
     column: str
     what: str
@@ -99,14 +99,14 @@ class Encoding:
 
     def __post_init__(self) -> None:
         if (len(self.kinds) != len(self.columns)) if self.nodes else self.kinds:
-            raise ValueError("every column of an encoding of several kinds has a kind, and no other has one")
+            raise ValueError("with several kinds, every column of an encoding must have a kind")
         if self.nodes is not None and not {*self.kinds, self.nodes.judged} <= {*self.nodes.names}:
-            raise ValueError("an encoding of several kinds names them all")
+            raise ValueError("an encoding of several kinds must name all kinds")
         names = [one.name for one in self.columns]
         if not names or len(set(names)) != len(names):
-            raise ValueError("an encoding has at least one column, and each once")
+            raise ValueError("an encoding must have at least one column, and each column once")
         if any(not one.names for one in self.columns):
-            raise ValueError("every column of an encoding gives at least one attribute")
+            raise ValueError("every column of an encoding must give at least one attribute")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,12 +121,12 @@ class Encoding:
         return tuple(taken)
 
     def quoted(self, names: Sequence[str], kept: Sequence[str]) -> list[str]:
-        """Give the columns that are stored as they are: texts and dates, which are lost, and those to be kept."""
+        """Return the columns that are stored as they are: texts and dates, which are lost, and those to be kept."""
         lost = {one.name for one in self.columns if one.kind in ("text", "date")}
         return [name for name in names if name in lost or name in kept]
 
     def of_kind(self, kind: str) -> Encoding | None:
-        """Give the encoding of one kind of node, its columns by their own names; None where it has none."""
+        """Return the encoding of one kind of node, its columns by their own names; None where it has none."""
         before = f"{kind}."
         own = [
             replace(one, name=one.name.removeprefix(before))
@@ -148,7 +148,7 @@ class Encoding:
         return sum(len(one.names) for one in binary) > SPARSE_ABOVE
 
     def apply(self, table: pa.Table, rows: Rows | None = None) -> tuple[Floats | sp.csr_array, tuple[str, ...]]:
-        """Give the attributes of a table as float32, one row each, and their names. Other columns are ignored.
+        """Return the attributes of a table as float32, one row each, and their names. Other columns are ignored.
 
         Where there are several kinds, ``rows`` says which rows of the table are of which; others have 0 in a column.
         """
@@ -160,13 +160,13 @@ class Encoding:
         return self.joined(blocks), self.names
 
     def _rows(self, table: pa.Table, rows: Rows | None) -> list[slice]:
-        """Give the rows that every column is about."""
+        """Return the rows that every column is about."""
         if rows is None:
             return [slice(0, table.num_rows)] * len(self.columns)
         return [rows[kind] for kind in self.kinds]
 
     def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
-        """Put the attributes of the columns side by side; the list is emptied on the way, for they may be large."""
+        """Join the attributes of the columns; the list is emptied to save memory."""
         if self.sparse:
             matrix = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
             matrix.sort_indices()
@@ -180,7 +180,7 @@ class Encoding:
         return out
 
     def differences(self, table: pa.Table, rows: Rows | None = None) -> tuple[Difference, ...]:
-        """Tell what :meth:`apply` mends or leaves out in a table, column by column; nothing where all is as learned."""
+        """Return what :meth:`apply` repairs or skips in a table, by column; empty if the table is as learned."""
         self._check(table, rows)
         found = []
         for one, where in zip(self.columns, self._rows(table, rows), strict=True):
@@ -189,12 +189,16 @@ class Encoding:
             if isinstance(one, CategoryColumn):
                 places, missing = one.places(column)
                 others = int(((places == len(one.levels)) & ~missing).sum())
-                found.append(Difference(one.name, "rare or not seen before: taken for other", others))
+                found.append(Difference(one.name, "rare or not seen before: encoded as other", others))
             elif isinstance(one, NumberColumn | DateColumn) and one.scale.knee:
                 numbers = numbers_of(column) if isinstance(one, NumberColumn) else calendar(column)[0]
-                found.append(Difference(one.name, "far beyond what was seen before: tamed", one.scale.tamed(numbers)))
+                found.append(
+                    Difference(one.name, "far beyond what was seen before: compressed", one.scale.tamed(numbers))
+                )
             if not one.mark and not isinstance(one, FlowNumber):
-                found.append(Difference(one.name, "missing, where none was: filled in without a mark", gaps))
+                found.append(
+                    Difference(one.name, "missing, where none was missing before: filled in without a mark", gaps)
+                )
         known = {entry.column for entry in self.report}
         extra = [name for name in table.column_names if name not in known]
         for name in extra:
@@ -203,7 +207,7 @@ class Encoding:
         return tuple(one for one in found if one.count)
 
     def to_json(self) -> dict[str, Any]:
-        """Give all of it as lists, dictionaries, texts and numbers, for a model file."""
+        """Return the encoding as lists, dictionaries, text and numbers, for a model file."""
         document = {"schema": SCHEMA, **_ADAPTER.dump_python(self, mode="json")}
         if self.nodes is None:  # then it is what it was before there were several kinds
             del document["kinds"], document["nodes"]
@@ -211,7 +215,7 @@ class Encoding:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Encoding:
-        """Read what :meth:`to_json` gave; anything else is refused."""
+        """Read what :meth:`to_json` returned; other input is an error."""
         try:
             # Through UTF-8, for Arrow takes no text that has none.
             plain = json.loads(json.dumps(document, allow_nan=False, ensure_ascii=False).encode())
@@ -234,8 +238,8 @@ class Encoding:
         lacking = [one.name for one in self.columns if one.name not in table.column_names]
         if lacking:
             raise EncodingError(
-                f"the table lacks {listed(lacking)}, which the encoding needs, and has {listed(table.column_names)}",
-                "add them, empty where nothing is known",
+                f"the encoding needs the columns {listed(lacking)}, got a table with {listed(table.column_names)}",
+                "add these columns, with empty values if they are unknown",
             )
         for one, where in zip(self.columns, self._rows(table, rows), strict=True):
             column = table.column(one.name).slice(where.start, where.stop - where.start)
@@ -243,7 +247,7 @@ class Encoding:
             if kind not in readable_as(read_as(column, kind)):
                 raise EncodingError(
                     f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}",
-                    "cast it to what it was",
+                    "cast it to the type of the fit",
                 )
 
 
@@ -256,7 +260,7 @@ def _readable(table: pa.Table, one: Encoder, rows: slice) -> Any:
 
 
 def padded(block: Any, rows: slice, count: int) -> Any:
-    """Give the attributes of some rows as those of a table of ``count``, all others 0.
+    """Return the attributes of some rows as those of a table of ``count``, all others 0.
 
     Examples
     --------
@@ -281,12 +285,12 @@ def check_table(table: pa.Table) -> None:
     """Refuse what is no Arrow table, or has two columns of one name."""
     if not isinstance(table, pa.Table):
         raise EncodingError(
-            f"attributes are encoded from a pyarrow.Table, got {type(table).__name__}",
+            f"attributes must come from a pyarrow.Table, got {type(table).__name__}",
             "for a data frame pass pyarrow.Table.from_pandas(frame)",
         )
     repeated = sorted({name for name in table.column_names if table.column_names.count(name) > 1})
     if repeated:
-        raise EncodingError(f"the table has more than one column called {listed(repeated)}", "rename them")
+        raise EncodingError(f"the table has more than one column called {listed(repeated)}", "rename one of them")
 
 
 def check_flows(flows: bool, encoding: Encoding | None) -> None:
@@ -296,6 +300,6 @@ def check_flows(flows: bool, encoding: Encoding | None) -> None:
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """Give names in quotes for a message, the first few of many."""
+    """Return names in quotes for a message, the first few of many."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return (", ".join(repr(name) for name in names[:most]) or "no columns") + more

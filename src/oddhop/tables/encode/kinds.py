@@ -62,7 +62,7 @@ def learn_kinds(
 
 
 def _forced(nodes: KindsRead, kinds: Mapping[str, str], flows: Sequence[FlowColumn]) -> dict[str, str]:
-    """Give what columns are by their full names; of a short and a full name for one the full one holds."""
+    """Return what columns are by their full names; of a short and a full name for one the full one holds."""
     columns = [*((nodes.names[kind], name) for kind, name, _ in nodes.columns)]
     columns += [(kind, flow.name) for kind in nodes.names for flow in flows]
     checked_kinds(kinds, [*(f"{kind}.{name}" for kind, name in columns), *dict.fromkeys(name for _, name in columns)])
@@ -80,7 +80,7 @@ def with_kind_flows(table: pa.Table, names: Sequence[str], events: EventColumns,
 
 
 def node_kinds(encoding: Encoding, nodes: KindsRead) -> NodeKinds | None:
-    """Give the kinds of a network's nodes and attributes; None where there is one kind."""
+    """Return the kinds of a network's nodes and attributes; None where there is one kind."""
     if not nodes.several:
         return None
     columns = [
@@ -90,7 +90,7 @@ def node_kinds(encoding: Encoding, nodes: KindsRead) -> NodeKinds | None:
 
 
 def known_of(encoding: Encoding | None) -> Known | None:
-    """Give what an encoding says about the tables that it can be used for."""
+    """Return what an encoding says about the tables that it can be used for."""
     if encoding is None:
         return None
     if encoding.nodes is None:

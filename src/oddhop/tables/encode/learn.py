@@ -101,7 +101,7 @@ def learn_and_apply(
     events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> tuple[Encoding, Floats | sp.csr_array]:
-    """Give the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
+    """Return the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def learn_by_column(
     events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> Encoding:
-    """Give the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
+    """Return the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
 
     ``column_of`` gives a column by its name; all of them have the same rows, and at least one.
 
@@ -151,7 +151,7 @@ def _forget(block: Any) -> None:
 def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
     check_table(table)
     if not table.num_rows:
-        raise EncodingError("the table has no rows", "give one row a node")
+        raise EncodingError("the table has no rows", "give one row for each node")
     return table.column_names, table.column
 
 
@@ -187,13 +187,15 @@ def learn_column(
     rules: Rules,
     seen: dict[bytes, str],
 ) -> tuple[Any, Any, ColumnReport]:
-    """Give the encoder of a column and its attributes, or None, and what to report.
+    """Return the encoder of a column and its attributes, or None, and what to report.
 
     ``forced`` says what the column is, ``flow`` that it was made of events, and ``seen`` has the columns before it,
     by what they hold.
     """
     if flow is not None and forced not in (None, IGNORE):
-        raise EncodingError(f"{name!r} is made of events and cannot be {forced}", "ignore it, or leave it be")
+        raise EncodingError(
+            f"{name!r} is made from events and cannot be {forced}", "set it to ignore, or remove it from kinds"
+        )
     if flow is not None and forced is None:
         encoder, block, entry = _learn_flow(flow, column)
     else:
@@ -212,8 +214,8 @@ def check_any(learned: Sequence[Any], report: Sequence[ColumnReport]) -> None:
     more = f" and {len(report) - 10} more" if len(report) > 10 else ""
     raise EncodingError(
         f"no column can be used: {', '.join(reasons) or 'there is none'}{more}",
-        "add a column that varies, such as a number or a category, or say what one is: kinds={'name': 'category'}",
-        command="add a column that varies, or say what one is: --set encode.kinds.NAME=category",
+        "add a column that varies, such as a number or a category, or set a type: kinds={'name': 'category'}",
+        command="add a column that varies, or set a type: --set encode.kinds.NAME=category",
     )
 
 
@@ -242,27 +244,27 @@ def checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, s
             if got not in allowed:
                 near = get_close_matches(str(got), allowed, n=1, cutoff=0.0)
                 hint = f"did you mean {near[0]!r}?" if near else "the table has no columns"
-                raise EncodingError(f"kinds names the {what} {got!r}, which there is not", f"{hint}")
+                raise EncodingError(f"kinds has the {what} {got!r}, which does not exist", f"{hint}")
     return dict(kinds)
 
 
 def _learn(name: str, column: Column, forced: str | None, rules: Rules) -> tuple[Any, Any, ColumnReport]:
-    """Give the encoder of a column and its attributes, or None, and what to report."""
+    """Return the encoder of a column and its attributes, or None, and what to report."""
     given = column
     if forced is None or forced not in readable_as(column):
         column = understood(column)
     entry = ColumnReport(name, type_name(given), forced or "", "", missing=int(missing_of(column).sum()))
     readable = readable_as(column)
     if forced == IGNORE:
-        return None, None, replace(entry, kind="", done="ignored, as told")
+        return None, None, replace(entry, kind="", done="ignored, as set")
     if forced and forced not in readable:
         instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
         raise EncodingError(
             f"the column {name!r} is {entry.type} and cannot be read as {forced}, {instead}",
-            "cast it in the table first, or leave it out of kinds",
+            "cast it in the table first, or remove it from kinds",
         )
     if not readable:
-        return None, None, _dropped(entry, f"the type {entry.type} is none that can be encoded")
+        return None, None, _dropped(entry, f"the type {entry.type} cannot be encoded")
     if entry.missing == len(column):
         return None, None, _dropped(entry, "every value is missing")
     kind = forced or _natural_kind(column, readable, rules)
@@ -275,14 +277,14 @@ def _learn(name: str, column: Column, forced: str | None, rules: Rules) -> tuple
     encoder, entry = _learn_as(kind, column, entry, rules)
     block = encoder.encode(column) if encoder.names else None
     if block is None or _constant(block):
-        pooled = "no value occurs often enough for an attribute of its own"
+        pooled = "no value is frequent enough for an attribute"
         return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
-    done = entry.done if column is given else f"text that is {entry.kind} throughout; {entry.done}"
+    done = entry.done if column is given else f"text with values of type {entry.kind}; {entry.done}"
     return encoder, block, replace(entry, attributes=len(encoder.names), done=done)
 
 
 def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnReport]:
-    """Give the encoder of a flow column and its attribute, or None, and what to report."""
+    """Return the encoder of a flow column and its attribute, or None, and what to report."""
     values = numbers_of(column)
     silent_rows = int(np.isnan(values).sum())
     entry = ColumnReport(flow.name, type_name(column), "flow", "", missing=silent_rows)
@@ -309,7 +311,7 @@ def _natural_kind(column: Column, readable: Sequence[Kind], rules: Rules) -> Kin
 
 
 def _like_an_id(name: str, column: Column, kind: Kind, present: int) -> str:
-    """Tell why a column looks like an id, which names a row and says nothing about it; empty where it does not."""
+    """Return why a column looks like an id, which names a row and says nothing about it; empty if it does not."""
     if kind in ("category", "text"):
         distinct = distinct_values(column)
         if distinct > 1 and distinct > NEARLY_ALL * present and not is_wordy(column):
@@ -321,14 +323,14 @@ def _like_an_id(name: str, column: Column, kind: Kind, present: int) -> str:
             return ""
         low, high = float(values.min()), float(values.max())
         if NAMED_LIKE_AN_ID.search(name):
-            return "like an id by its name: whole numbers, no two the same"
+            return "like an id: its name, and whole numbers without repeats"
         if values.size == len(column) >= FEWEST_IN_A_ROW and high - low == values.size - 1:
-            return f"like an id: every whole number from {low:.0f} to {high:.0f}, once"
+            return f"like an id: every whole number from {low:.0f} to {high:.0f} once"
     return ""
 
 
 def _whole(column: Column) -> bool:
-    """Tell whether there are enough numbers to tell, and all are whole."""
+    """Return whether there are enough numbers to tell, and all are whole."""
     values = numbers_of(column)
     values = values[~np.isnan(values)]
     return bool(values.size >= FEWEST_IN_A_ROW and (values == np.floor(values)).all())
@@ -339,7 +341,7 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: Rules) -> t
     marked = f"; {entry.missing} missing, marked" if mark else ""
     if kind == "category":
         levels, pooled = learn_levels(column, rules.max_levels, rules.rare)
-        done = f"0 or 1 for each of {len(levels)} level(s); {pooled} row(s) pooled as other{marked}"
+        done = f"one 0/1 attribute for each of {len(levels)} level(s); {pooled} row(s) encoded as other{marked}"
         return CategoryColumn("category", name, levels, mark), replace(entry, done=done, pooled=pooled)
     if kind == "text":
         done = f"words hashed into {rules.text_columns} attributes of 0 and 1{marked}"
@@ -350,7 +352,7 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: Rules) -> t
     varies = np.ptp(scale.apply(days)[present]) > 0
     filled = f"; {entry.missing} missing, filled with the median and marked" if mark else ""
     tamed = scale.tamed(days)
-    done = f"{scale.told}{filled}" if varies else f"one value only{marked}"
+    done = f"{scale.told}{filled}" if varies else f"only one value{marked}"
     entry = replace(entry, done=done, tamed=tamed)
     if hours is None or weekdays is None:
         return NumberColumn(kind, name, scale, bool(varies), mark), entry  # type: ignore[arg-type]
@@ -372,7 +374,7 @@ def _constant(block: Any) -> bool:
 
 
 def _fingerprint(block: Any) -> bytes:
-    """Give the same for blocks of the same attributes, in whatever order they stand."""
+    """Return the same for blocks of the same attributes, in whatever order they stand."""
     columns: Any = sp.csc_array(block) if sp.issparse(block) else np.asfortranarray(block)
     digests = []
     for i in range(block.shape[1]):

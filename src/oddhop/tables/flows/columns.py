@@ -30,7 +30,7 @@ LARGEST = 1e300
 
 @dataclass(frozen=True)
 class FlowColumn:
-    """A column that events give to nodes.
+    """A column of nodes that is made from events.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FlowColumn:
 
 
 def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
-    """Give the columns, in the order of :func:`flow_values`.
+    """Return the columns, in the order of :func:`flow_values`.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def check_names(own: Sequence[str], made: Sequence[str]) -> None:
     taken = [name for name in made if name in own]
     if taken:
         raise TableError(
-            f"the node table has a column {taken[0]!r}, which is also the name of a flow column",
-            "rename it, or leave the events out: flows=False",
-            command="rename it, or leave the events out: --no-flows",
+            f"the node table has a column {taken[0]!r}, which is also the name of a column made from events",
+            "rename it, or set flows=False",
+            command="rename it, or give --no-flows",
         )
 
 
 def flow_values(events: Events) -> Floats:
-    """Give the value of every column for every node, NaN where a node has no event that tells.
+    """Return the value of every column for every node, NaN if a node has no such event.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
 
 
 def _computed(events: Events) -> Iterator[Floats]:
-    """Give the values of some columns at a time, in the order of ``_listed``."""
+    """Return the values of some columns at a time, in the order of ``_listed``."""
     nodes, rows = events.node_count, 2 * events.node_count
     directed = events.columns.directed
     counts = np.empty((rows, 3))

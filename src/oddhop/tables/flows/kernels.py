@@ -69,7 +69,7 @@ def sum_amounts(indptr: Ints, amounts: Floats, out: Floats) -> None:
 
 @compiled
 def is_round(amount: float) -> bool:
-    """Tell whether an amount has at most two digits that are not trailing or leading zeros."""
+    """Return whether an amount has at most two digits that are not trailing or leading zeros."""
     size = abs(amount)
     if size < 1e-300:  # below, a power of ten is 0
         return size == 0.0

@@ -30,11 +30,11 @@ from oddhop.tables.ingest.growing_files import growing_table, write_dense, write
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import EdgeRoles
+from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, joined_ends
 from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.people import People, make_people
-from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 
 ROWS_AT_ONCE = 1 << 17
@@ -57,7 +57,7 @@ class NodeTable:
         return self.kinds.bounds[-1]
 
     def blocks(self, columns: Sequence[str], *, with_ids: bool = False) -> Iterator[pa.Table]:
-        """Give some columns, by their full names, in the order of the nodes; the ids come first, without a name."""
+        """Return some columns, by their full names, in the order of the nodes; the ids come first, without a name."""
         sql = self.kinds.sql
         picked = ", ".join(["id"] * with_ids + [sql[name] for name in columns])
         names = [""] * with_ids + list(columns)
@@ -71,7 +71,7 @@ class NodeTable:
             yield table
 
     def column(self, name: str) -> Column:
-        """Give one column whole."""
+        """Return one column whole."""
         return pa.concat_tables(self.blocks([name])).column(0)
 
 

@@ -42,7 +42,7 @@ class FlowFile:
         return {f"{kind}.{name}" if kind else name: k for kind in self.kinds or ("",) for k, name in enumerate(bare)}
 
     def column(self, name: str) -> Column:
-        """Give one column whole."""
+        """Return one column whole."""
         return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names[name]]))])
 
     def beside(self, table: pa.Table, start: int, rows: int) -> pa.Table:

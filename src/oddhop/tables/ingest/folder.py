@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,12 @@ from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.encode.kinds import known_of
 from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
+from oddhop.tables.read.files import Form
+from oddhop.tables.read.frames import Frame
 from oddhop.tables.read.people import as_known, opened_nodes
+from oddhop.tables.read.s3 import is_s3
 from oddhop.tables.read.sources import opened
+from oddhop.tables.read.stdin import is_stdin
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
@@ -42,7 +46,7 @@ def ingest(
     partition_entries: int = PARTITION_ENTRIES,
     progress: Progress = silent,
 ) -> Stored:
-    r"""Make a network on disk of two tables, by the rules of :func:`oddhop.read_network`.
+    r"""Convert two tables to a network on disk, by the rules of :func:`oddhop.read_network`.
 
     Parameters
     ----------
@@ -74,6 +78,7 @@ def ingest(
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
     with opened(edges, "the edge table") as edge_form, opened_nodes(nodes, read.node_kind) as node_forms:
+        _check_read_again((edge_form, *node_forms.values()))
         settings = {
             "read": read.model_dump(mode="json", exclude={"memory_limit"}),
             "encode": encode.model_dump(),
@@ -118,18 +123,28 @@ def _digest(encoding: Encoding) -> str:
 
 
 def _check_files(named: Any, what: str) -> None:
-    """Refuse what is no file: it could not be read again after a kill."""
-    if not isinstance(named, str | os.PathLike):
+    """Refuse what is no file of this machine: it could not be read again after a kill."""
+    if is_stdin(named) or (isinstance(named, str | os.PathLike) and is_s3(os.fsdecode(named))):
         raise TableError(
-            f"{what} must be files to be ingested, got {type(named).__name__}", "write it to Parquet first"
+            f"{what} must be files of this machine to be ingested, got {os.fsdecode(named)!r}",
+            "copy them here first",
         )
+    if not isinstance(named, str | os.PathLike):
+        raise TableError(f"{what} must be a file, got {type(named).__name__}", "write it to Parquet first")
+
+
+def _check_read_again(forms: Iterable[Form]) -> None:
+    """Refuse what is read as a stream, such as a Delta table: every step reads its columns for itself."""
+    for form in forms:
+        if isinstance(form, Frame):
+            raise TableError(f"{form.label} cannot be ingested, for it is read once", "write it to Parquet first")
 
 
 def _complete(target: Path, job: Job) -> Stored:
     stored = open_stored(target)
     if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
         raise RunFolderError(
-            f"{target} already holds a network, of {stored.manifest.tables}, by other tables or settings",
+            f"{target} already has a network of other tables or settings: {stored.manifest.tables}",
             "choose another folder",
         )
     shutil.rmtree(target / UNFINISHED, ignore_errors=True)

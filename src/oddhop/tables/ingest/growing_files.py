@@ -35,7 +35,7 @@ class GrowingArray:
 
     @property
     def entry(self) -> ArrayEntry:
-        """What the manifest tells of it."""
+        """Its entry in the manifest."""
         return ArrayEntry(dtype=np.dtype(self.dtype).str, shape=(self.rows, *self.tail))
 
 

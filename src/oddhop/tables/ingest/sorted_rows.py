@@ -50,7 +50,7 @@ class SortedRows:
 
 
 def _shift(nodes: int) -> int:
-    """Give the bits of an entry that its neighbour and its direction take."""
+    """Return the bits of an entry that its neighbour and its direction take."""
     return max(nodes - 1, 1).bit_length() + 1
 
 
@@ -130,7 +130,7 @@ def _count(pairs: Ints, degrees: Ints) -> None:
 
 @compiled
 def _grouped(pairs: Ints, bounds: Ints, shift: int) -> tuple[Ints, Ints]:
-    """Give the entries of some edges, those of one bucket together, and where each bucket ends."""
+    """Return the entries of some edges, those of one bucket together, and where each bucket ends."""
     owners = np.empty((pairs.shape[0], 2), dtype=np.int32)
     ends = np.zeros(bounds.size - 1, dtype=np.int64)
     for e in range(pairs.shape[0]):

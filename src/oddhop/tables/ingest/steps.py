@@ -46,11 +46,11 @@ from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import edge_roles_from
 from oddhop.tables.read.events import columns_of, find_direction, missing_values
+from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.kinds import EndKind
 from oddhop.tables.read.numbering import Ends
-from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 from oddhop.version import __version__
 
@@ -193,7 +193,7 @@ def _recorded_ends(nodes: dict[str, Any]) -> tuple[EndKind, EndKind]:
 
 
 def _read_wiring(job: Job, work: Path) -> None:
-    """Give numbers to the nodes and the ends of the edges."""
+    """Assign numbers to the nodes and the ends of the edges."""
     with _opened_tables(job, work) as (connection, chosen):
         job.progress("numbering nodes", 0, 1)
         with reading(chosen.edge_form.label):

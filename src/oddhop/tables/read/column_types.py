@@ -25,7 +25,7 @@ RULES = (
 
 
 def text_kinds(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
-    """Give the first type that keeps every value of a column; a column of nothing is of numbers."""
+    """Return the first type that keeps every value of a column; a column of nothing is of numbers."""
     kinds = {}
     for column in columns:
         # The patterns have braces of their own, which str.format would take for its.

@@ -21,25 +21,34 @@ def database(
     memory_limit: str | None = None,
     temp_folder: str | Path | None = None,
     file: Path | None = None,
+    attached: Path | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory that spills to a temporary folder, and take both away afterwards.
 
-    With ``file`` its tables are kept there, but for the temporary ones.
+    With ``file`` its tables are kept there, but for the temporary ones. With ``attached`` queries are about the tables
+    of that DuckDB file, and nothing is written to it.
     """
-    if temp_folder is not None and not Path(temp_folder).is_dir():
-        raise TableError(
-            f"temp_folder must be a folder that exists, got {str(temp_folder)!r}", "make it or name another"
-        )
-    with tempfile.TemporaryDirectory(prefix="oddhop-", dir=temp_folder) as spill:
+    with temporary_folder(temp_folder) as spill:
         connection = _connect(spill, memory_limit, file)
         try:
+            if attached is not None:
+                _attach(connection, attached)
             _harden(connection, files)
             yield connection
         finally:
             connection.close()
 
 
-def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.DuckDBPyConnection:
+@contextmanager
+def temporary_folder(parent: str | Path | None) -> Iterator[Path]:
+    """Make a temporary folder that only this user can read, and take it away afterwards."""
+    if parent is not None and not Path(parent).is_dir():
+        raise TableError(f"temp_folder must be a folder that exists, got {str(parent)!r}", "make it or name another")
+    with tempfile.TemporaryDirectory(prefix="oddhop-", dir=parent) as folder:
+        yield Path(folder)
+
+
+def _connect(spill: Path, memory_limit: str | None, file: Path | None) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "allow_community_extensions": False,
         "allow_persistent_secrets": False,
@@ -47,23 +56,35 @@ def _connect(spill: str, memory_limit: str | None, file: Path | None) -> duckdb.
         "autoload_known_extensions": False,
         # Every result is sorted where order matters, and without it sorts need less memory.
         "preserve_insertion_order": False,
-        "temp_directory": spill,
+        "temp_directory": str(spill),
     }
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     try:
         return duckdb.connect(":memory:" if file is None else file, config=config)
     except duckdb.IOException as error:
-        raise TableError(f"{file} cannot be opened: DuckDB says: {first_line(error)}", "start anew elsewhere") from None
+        raise TableError(
+            f"{file} cannot be opened: DuckDB says: {first_line(error)}", "start anew elsewhere, or name another file"
+        ) from None
     except duckdb.Error as error:
         raise SettingsError(
             f"memory_limit must be a size such as '4GB', got {memory_limit!r}", f"DuckDB says: {first_line(error)}"
         ) from None
 
 
+def _attach(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
+    # The name that DuckDB gives it by itself, for views of the file may say it. The type keeps DuckDB from looking
+    # for an extension that reads other files.
+    name = identifier(file.name.split(".")[0])
+    connection.execute(f"ATTACH {literal(str(file.absolute()))} AS {name} (TYPE duckdb, READ_ONLY)")
+    connection.execute(f"USE {name}")
+
+
 def _harden(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
     # Otherwise a query of two seconds draws a bar into the standard output, where results may be piped.
-    connection.execute("SET enable_progress_bar = false")
+    # In a notebook without ipywidgets it is off already, and DuckDB refuses every change of it.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):
+        connection.execute("SET enable_progress_bar = false")
     # The text of a moment must not depend on where the machine stands.
     connection.execute("SET TimeZone = 'UTC'")
     # A UUID goes out as a UUID.
@@ -102,12 +123,12 @@ def unglobbed(files: Sequence[str]) -> list[str]:
 
 
 def compression(file: str) -> str | None:
-    """Give how Arrow calls the packing of a file."""
+    """Return how Arrow calls the packing of a file."""
     return {".gz": "gzip", ".zst": "zstd"}.get(Path(file).suffix.lower())
 
 
 def fetch_table(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
-    """Give the answer of a query as an Arrow table."""
+    """Return the answer of a query as an Arrow table."""
     table = connection.sql(query).to_arrow_table()
     for k, field in enumerate(table.schema):
         # What keeps a UUID a UUID also makes bytes of truth values, which few readers expect.
@@ -118,19 +139,19 @@ def fetch_table(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
 
 
 def fetch_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    """Give the answer of a query batch by batch, in any order; it is never whole in memory."""
+    """Return the answer of a query batch by batch, in any order; it is never whole in memory."""
     return iter(pa.RecordBatchReader.from_stream(connection.sql(query)))
 
 
 def fetch_row(connection: duckdb.DuckDBPyConnection, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Give the first row of the answer; the query must have one."""
+    """Return the first row of the answer; the query must have one."""
     # All of them: DuckDB counts an answer that is not read to its end as unfinished.
     rows: list[tuple[Any, ...]] = connection.execute(query, list(values)).fetchall()
     return rows[0]
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def reading(what: str, done: str = "read") -> Iterator[None]:
     """Turn the errors of DuckDB, Arrow and the file system into ours, naming the table, file and line."""
     try:
         yield
@@ -141,7 +162,7 @@ def reading(what: str) -> Iterator[None]:
             command="raise --set read.memory_limit",
         ) from None
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, OverflowError) as error:
-        raise TableError(f"{what} cannot be read{_where(str(error))}: {_reason(error)}") from None
+        raise TableError(f"{what} cannot be {done}{_where(str(error))}: {_reason(error)}") from None
 
 
 def _where(message: str) -> str:
@@ -166,5 +187,5 @@ def _reason(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Give the first line of an error's text; DuckDB goes on to its own settings, which are not the reader's."""
+    """Return the first line of an error's text; DuckDB goes on to its own settings, which are not the reader's."""
     return (str(error).splitlines() or [type(error).__name__])[0]

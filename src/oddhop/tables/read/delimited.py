@@ -12,6 +12,7 @@ import pyarrow as pa
 from oddhop.errors import TableError
 from oddhop.tables.read.column_types import text_kinds
 from oddhop.tables.read.database import compression, literal, literals, reading, unglobbed
+from oddhop.tables.read.hive import Partitions
 
 LONGEST_HEADER = 1 << 24
 
@@ -23,11 +24,16 @@ class Delimited:
     label: str
     files: tuple[str, ...]
     tabs: bool = False
+    partitions: Partitions | None = None
     textual = True
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as the other forms
-        """Give the names of the columns, from the header."""
-        return self._header()[0]
+        """Return the names of the columns, from the header."""
+        own = self._header()[0]
+        if self.partitions is None:
+            return own
+        self.partitions.check(own, self.label)
+        return (*own, *self.partitions.keys)
 
     def load(
         self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
@@ -44,12 +50,16 @@ class Delimited:
     def scan(self, picks: Mapping[int, str]) -> str:
         """Write a query that reads the picked columns where they are, all of them text."""
         names, delimiter = self._header()
-        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
-        return (
-            f"SELECT {', '.join(f'c{k}' for k in picks)} FROM read_csv({literals(unglobbed(self.files))}, "  # noqa: S608
-            f"columns = {{{columns}}}, delim = {literal(delimiter)}, header = true, auto_detect = false, "
-            "quote = '\"', escape = '\"', hive_partitioning = false)"
+        count = len(names)
+        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(count))
+        read = (
+            f"read_csv({literals(unglobbed(self.files))}, columns = {{{columns}}}, delim = {literal(delimiter)}, "
+            "header = true, auto_detect = false, quote = '\"', escape = '\"', hive_partitioning = false) AS own"
         )
+        if self.partitions is not None:
+            read = self.partitions.joined(read, self.files)
+        picked = ", ".join(f"own.c{k}" if k < count else f"folders.k{k - count} AS c{k}" for k in picks)
+        return f"SELECT {picked} FROM {read}"  # noqa: S608
 
     def _header(self) -> tuple[tuple[str, ...], str]:
         headers = []

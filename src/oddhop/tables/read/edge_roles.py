@@ -161,7 +161,7 @@ def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: R
 
 
 def _types(connection: duckdb.DuckDBPyConnection, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Give the type of every column, and SQL that has it; what is text is taken for what all of it is."""
+    """Return the type of every column, and SQL that has it; what is text is taken for what all of it is."""
     described = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE edges)").fetchall())
     types = {k: str(described[f"c{k}"]) for k in columns}
     texts = [f"c{k}" for k, kind in types.items() if kind == "VARCHAR"]
@@ -180,7 +180,7 @@ def _times(
     asked: ReadSettings,
     label: str,
 ) -> dict[int, str]:
-    """Give the columns that may be times, the best first, as SQL for microseconds since 1970."""
+    """Return the columns that may be times, the best first, as SQL for microseconds since 1970."""
     found = {}
     for k, (kind, sql) in types.items():
         if kind == "DATE" or kind.startswith("TIMESTAMP"):
@@ -232,7 +232,7 @@ def _like_an_id(connection: duckdb.DuckDBPyConnection, name: str, kind: str, sql
 
 
 def _levels(connection: duckdb.DuckDBPyConnection, sql: str, inside: str | None) -> tuple[str, ...]:
-    """Give the commonest values of the rows that are read, one more than are used where there are more."""
+    """Return the commonest values of the rows that are read, one more than are used where there are more."""
     rows = connection.execute(
         f"SELECT {sql} AS level, count(*) AS rows FROM edges WHERE {sql} IS NOT NULL "  # noqa: S608
         f"{'' if inside is None else f'AND {inside} '}"

@@ -94,7 +94,7 @@ def missing_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> t
 def columns_of(
     roles: EdgeRoles, direction: Direction, rows: int, pairs: int, known: EventColumns | None
 ) -> EventColumns | None:
-    """Give the columns of events; None where they say no more than the wiring does, unless a model knows them."""
+    """Return the columns of events; None where they say no more than the wiring does, unless a model knows them."""
     columns = replace(roles.columns, directed=direction.directed)
     if known is not None:
         return columns
@@ -106,7 +106,7 @@ def columns_of(
 def event_batches(
     connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool, dtype: Any
 ) -> Iterator[EventBatch]:
-    """Give the events of ``placed`` in the order of nodes and time; DuckDB sorts them, on disk where memory ends."""
+    """Return the events of ``placed`` in the order of nodes and time; DuckDB sorts them, on disk where memory ends."""
     amounts = [f"a{k}" for k in range(len(columns.amounts))]
     kinds = [f"k{k}" for k in range(len(columns.kinds))]
     times = ["w"] * (columns.time is not None)

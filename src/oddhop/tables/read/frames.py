@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from oddhop.errors import TableError
 from oddhop.tables.read.database import reading
+from oddhop.tables.settings import PANDAS_INDEX
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Frame:
 
     @classmethod
     def of(cls, value: Any, label: str) -> Frame | None:
-        """Give the stream of a frame, or None when it is no frame."""
+        """Return the stream of a frame, or None when it is no frame."""
         with reading(label):
             try:
                 if hasattr(value, "__arrow_c_stream__"):
@@ -39,7 +40,7 @@ class Frame:
         return None
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as the other forms
-        """Give the names of the columns, without the nameless index that pandas sends along."""
+        """Return the names of the columns, without the nameless index that pandas sends along."""
         return tuple(name for _, name in self._columns())
 
     def load(
@@ -67,4 +68,4 @@ class Frame:
 
     def _columns(self) -> list[tuple[int, str]]:
         names = enumerate(self.reader.schema.names)
-        return [(i, name) for i, name in names if not re.fullmatch(r"__index_level_\d+__", name)]
+        return [(i, name) for i, name in names if not re.fullmatch(PANDAS_INDEX, name)]

@@ -47,13 +47,13 @@ class IdColumn:
         return self.sql if self.whole else f"CAST({self.sql} AS VARCHAR)"
 
     def written_as(self, other: IdColumn) -> IdColumn:
-        """Give the same ids in the type of another column."""
+        """Return the same ids in the type of another column."""
         sql = self.sql if self.kind == other.kind else f"CAST({self.sql} AS {other.kind})"
         return replace(self, sql=sql, kind=other.kind)
 
 
 def agreed(columns: Sequence[IdColumn]) -> IdColumn:
-    """Give the one type that the ids of several tables have in a network: their own, or integers, or else text.
+    """Return the one type that the ids of several tables have in a network: their own, or integers, or else text.
 
     Examples
     --------

@@ -14,11 +14,11 @@ from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import Direction
+from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, confirmed, find_end_kinds
 from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.roles import find_ends, find_id, said
-from oddhop.tables.read.sources import Form
 from oddhop.tables.settings import ReadSettings
 
 NO_ATTRIBUTES = (
@@ -138,7 +138,7 @@ class TableColumns:
         direction: Direction | None,
         missing: tuple[tuple[str, int], ...] = (),
     ) -> Roles:
-        """Give the roles by name; without a direction edges are pairs, and not events."""
+        """Return the roles by name; without a direction edges are pairs, and not events."""
         columns = edge_roles.columns
         ids = ", ".join(dict.fromkeys(one.names[one.id] for one in self.nodes))
         told = kinds.told
@@ -166,7 +166,7 @@ class TableColumns:
         return (*self.ends, *(end.column for end in self.end_kinds if end.column is not None))
 
     def edge_picks(self, settings: ReadSettings) -> dict[int, str]:
-        """Give the columns of the edge table that are looked at: all of them, or those of the ends alone."""
+        """Return the columns of the edge table that are looked at: all of them, or those of the ends alone."""
         every = settings.flows or settings.since is not None or settings.until is not None
         return {k: name for k, name in enumerate(self.edge_names) if every or k in self.taken}
 
@@ -279,7 +279,7 @@ def joined_ends(ends: Ends, node_id: IdColumn, names: Sequence[str], columns: Ma
 
 
 def first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], which: str) -> str:
-    """Give the first of some placed edges, as a person would write it."""
+    """Return the first of some placed edges, as a person would write it."""
     said = ", ".join(f"CAST({end.sql} AS VARCHAR)" for end in ends)
     rows = f"SELECT row FROM placed WHERE {which}"  # noqa: S608
     row = fetch_row(connection, f"SELECT {said} FROM edges WHERE rowid IN ({rows}) ORDER BY ALL LIMIT 1")  # noqa: S608

@@ -11,9 +11,9 @@ import duckdb
 from oddhop.errors import TableError
 from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import literals
+from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.roles import ENDINGS, plain
-from oddhop.tables.read.sources import Form
 
 MOST_KINDS = 100
 BEHIND = ("kind", "type")
@@ -92,7 +92,7 @@ def _number(column: int, names: Sequence[str]) -> str:
 
 
 def find_judged(kinds: KindsRead, asked: str | None, known: KnownKinds | None) -> int:
-    """Give the number of the kind that the list is about."""
+    """Return the number of the kind that the list is about."""
     if known is not None and known.judged is not None:
         if asked not in (None, known.judged):
             raise TableError(
@@ -145,7 +145,7 @@ def _guessed(names: Sequence[str], end: int, side: str) -> EndKind:
 
 
 def kinds_of_tables(connection: duckdb.DuckDBPyConnection, sources: Sequence[NodeSource]) -> tuple[str, ...]:
-    """Give the kinds that the node tables have, which are loaded."""
+    """Return the kinds that the node tables have, which are loaded."""
     found: list[str] = []
     for one in sources:
         if one.kind_column is None:
@@ -180,7 +180,7 @@ def kinds_of_edges(
     inside: str | None,
     names: Sequence[str],
 ) -> tuple[str, ...]:
-    """Give the kinds that the ends of ``edges`` are told to have."""
+    """Return the kinds that the ends of ``edges`` are told to have."""
     found: set[str] = set()
     for end, how in zip(ends, told, strict=True):
         where = f"edges WHERE {end.sql} IS NOT NULL{'' if inside is None else f' AND {inside}'}"

@@ -28,7 +28,7 @@ class NDJSON:
     textual = False
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-        """Give every key, by where it stands at the earliest, so that no order of lines changes the columns."""
+        """Return every key, by where it stands at the earliest, so that no order of lines changes the columns."""
         with self._reading():
             others = fetch_row(
                 connection,
@@ -105,5 +105,5 @@ class NDJSON:
 
 
 def _pointer(key: str) -> str:
-    """Give the JSON pointer to a key, which holds whatever characters the key does."""
+    """Return the JSON pointer to a key, which holds whatever characters the key does."""
     return "/" + key.replace("~", "~0").replace("/", "~1")

@@ -146,7 +146,7 @@ def _counts(
     node_id: IdColumn,
     names: Sequence[str],
 ) -> tuple[int, int, int]:
-    """Give the rows, those with an id, and the different ids, each within its kind."""
+    """Return the rows, those with an id, and the different ids, each within its kind."""
     found = []
     for source, own in zip(sources, ids, strict=True):
         key = own.written_as(node_id).key
@@ -244,7 +244,7 @@ def _columns_of(
     kind: int,
     known: frozenset[str],
 ) -> list[tuple[str, int]]:
-    """Give the columns of a kind; of a table that several kinds share, those with a value for one of its nodes."""
+    """Return the columns of a kind; of a table that several kinds share, those with a value for one of its nodes."""
     found = []
     for one in sources:
         own = [(one.names[k], one.first + k) for k in one.others]

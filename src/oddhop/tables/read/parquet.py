@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import duckdb
 
 from oddhop.tables.read.database import identifier, literals, reading, unglobbed
+from oddhop.tables.read.hive import Partitions
 
-READ = "read_parquet($1, hive_partitioning = false)"
+READ = "read_parquet($1, hive_partitioning = false) AS own"
 
 
 @dataclass(frozen=True)
@@ -18,13 +19,18 @@ class Parquet:
 
     label: str
     files: tuple[str, ...]
+    partitions: Partitions | None = None
     textual = False
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-        """Give the names of the columns; of names that differ in case alone the later gets a number."""
+        """Return the names of the columns; of names that differ in case alone the later gets a number."""
         with reading(self.label):
             described = connection.execute(f"DESCRIBE SELECT * FROM {READ}", [unglobbed(self.files)])  # noqa: S608
-            return tuple(row[0] for row in described.fetchall())
+            own = tuple(row[0] for row in described.fetchall())
+        if self.partitions is None:
+            return own
+        self.partitions.check(own, self.label)
+        return (*own, *self.partitions.keys)
 
     def load(
         self,
@@ -39,5 +45,8 @@ class Parquet:
 
     def scan(self, picks: Mapping[int, str]) -> str:
         """Write a query that reads the picked columns where they are."""
-        picked = ", ".join(f"{identifier(name)} AS c{k}" for k, name in picks.items())
-        return f"SELECT {picked} FROM {READ.replace('$1', literals(unglobbed(self.files)))}"  # noqa: S608
+        read, folders = READ.replace("$1", literals(unglobbed(self.files))), {}
+        if self.partitions is not None:
+            read, folders = self.partitions.joined(read, self.files), self.partitions.typed
+        picked = ", ".join(f"{folders.get(name, f'own.{identifier(name)}')} AS c{k}" for k, name in picks.items())
+        return f"SELECT {picked} FROM {read}"  # noqa: S608

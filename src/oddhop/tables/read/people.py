@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,11 +13,12 @@ import duckdb
 from oddhop.errors import TableError
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
+from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import NO_ATTRIBUTES, TableColumns
 from oddhop.tables.read.kinds import kinds_of_edges, kinds_of_tables
 from oddhop.tables.read.numbering import Ends, NodeCounts, number_nodes, refuse_ambiguous
-from oddhop.tables.read.sources import Form, opened
+from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
 
 
@@ -48,7 +50,7 @@ class People:
 
 
 @contextmanager
-def opened_nodes(nodes: Any, node_kind: str | None) -> Iterator[dict[str, Form]]:
+def opened_nodes(nodes: Any, node_kind: str | None, temp_folder: str | Path | None = None) -> Iterator[dict[str, Form]]:
     """Open the node tables by kind; a table whose kind nobody named stands under an empty one."""
     if nodes is None or (isinstance(nodes, Mapping) and not nodes):
         raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
@@ -65,7 +67,7 @@ def opened_nodes(nodes: Any, node_kind: str | None) -> Iterator[dict[str, Form]]
             )
     with ExitStack() as stack:
         what = {kind: f"the {kind} table" if kind else "the node table" for kind in named}
-        yield {kind: stack.enter_context(opened(table, what[kind])) for kind, table in named.items()}
+        yield {kind: stack.enter_context(opened(table, what[kind], temp_folder)) for kind, table in named.items()}
 
 
 def make_people(

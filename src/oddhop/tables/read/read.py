@@ -23,6 +23,7 @@ from oddhop.tables.read.events import columns_of, fetch_events, find_direction, 
 from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.people import as_known, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
+from oddhop.tables.read.stdin import check_one_stdin
 from oddhop.tables.settings import ReadSettings
 
 READING, STEPS = "reading", 5
@@ -66,11 +67,12 @@ def read_tables(
 
     Parameters
     ----------
-    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, a pandas, Polars or
-        Arrow frame, or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
+    edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, here or in ``s3://``; a pandas, Polars
+        or Arrow frame; or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
     settings : which column is what, and what is read; see :func:`oddhop.read_network`.
     known : what a model was fitted with; that is read and nothing else.
-    temp_folder : where DuckDB may work beyond its memory; the system's temporary folder by default.
+    temp_folder : where DuckDB may work beyond its memory, and where copies of tables from elsewhere are kept
+        meanwhile; the temporary folder of the system by default.
     progress : called with ("reading", done, total) after every step.
 
     Examples
@@ -86,9 +88,10 @@ def read_tables(
     (3, ('euros',))
     """
     settings = as_known(settings or ReadSettings(), known)
+    check_one_stdin(edges, nodes)
     with ExitStack() as stack:
-        edge_form = stack.enter_context(opened(edges, "the edge table"))
-        node_forms = stack.enter_context(opened_nodes(nodes, settings.node_kind))
+        edge_form = stack.enter_context(opened(edges, "the edge table", temp_folder))
+        node_forms = stack.enter_context(opened_nodes(nodes, settings.node_kind, temp_folder))
         files = [*edge_form.files, *(file for form in node_forms.values() for file in form.files)]
         connection = stack.enter_context(database(files, settings.memory_limit, temp_folder))
         with reading("the network"):

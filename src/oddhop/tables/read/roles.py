@@ -34,7 +34,7 @@ IDS = (("id", "nodeid", "node", "vertex", "vertexid", "uid", "uuid", "key"), ("n
 
 
 def find_ends(names: Sequence[str], source: str | None, target: str | None, label: str) -> tuple[int, int]:
-    """Give the numbers of the columns that an edge comes from and goes to."""
+    """Return the numbers of the columns that an edge comes from and goes to."""
     _check_unique(names, label)
     if (source is None) != (target is None):
         raise TableError(
@@ -62,7 +62,7 @@ def find_ends(names: Sequence[str], source: str | None, target: str | None, labe
 
 
 def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "") -> int:
-    """Give the number of the column that holds the ids of the nodes, which are of this kind."""
+    """Return the number of the column that holds the ids of the nodes, which are of this kind."""
     _check_unique(names, label)
     if id_name is not None:
         return said(names, id_name, "id", label)
@@ -84,7 +84,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "
 
 
 def said(names: Sequence[str], name: str, role: str, label: str) -> int:
-    """Give the number of a column that the user named."""
+    """Return the number of a column that the user named."""
     if name in names:
         return list(names).index(name)
     near = get_close_matches(name, names, 1)
@@ -93,7 +93,7 @@ def said(names: Sequence[str], name: str, role: str, label: str) -> int:
 
 
 def plain(name: str) -> str:
-    """Give a name in lower case, letters and digits alone."""
+    """Return a name in lower case, letters and digits alone."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

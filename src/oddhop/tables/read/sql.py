@@ -12,6 +12,8 @@ import pyarrow as pa
 from oddhop.errors import TableError
 from oddhop.tables.read.frames import Frame
 
+WriteMode = Literal["create", "replace", "append"]
+
 
 @contextmanager
 def answer(uri: str, sql: str, label: str) -> Iterator[Frame]:
@@ -22,7 +24,7 @@ def answer(uri: str, sql: str, label: str) -> Iterator[Frame]:
         yield Frame(label, cursor.fetch_record_batch())
 
 
-def put_table(table: pa.Table, uri: str, name: str, *, mode: Literal["create", "replace", "append"] = "create") -> None:
+def put_table(table: pa.Table, uri: str, name: str, *, mode: WriteMode = "create") -> None:
     """Write a table to a PostgreSQL database in one transaction: all of it, or nothing.
 
     ``mode`` says what becomes of a table of that name: "create" refuses it, "replace" drops it,
@@ -35,8 +37,8 @@ def put_table(table: pa.Table, uri: str, name: str, *, mode: Literal["create", "
         connection.commit()
 
 
-@contextmanager
-def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
+def driver(label: str) -> tuple[Any, Any]:
+    """Return ADBC's manager and its driver for PostgreSQL."""
     try:
         import adbc_driver_manager
         from adbc_driver_postgresql import dbapi
@@ -44,6 +46,12 @@ def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
         raise TableError(
             f"{label} needs the PostgreSQL driver, which is not installed", "pip install oddhop[sql]"
         ) from None
+    return adbc_driver_manager, dbapi
+
+
+@contextmanager
+def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
+    adbc_driver_manager, dbapi = driver(label)
     try:
         with dbapi.connect(uri) as connection:
             yield connection

@@ -71,7 +71,7 @@ class Orbit:
 
 
 def shapes_of(why: Explanation) -> dict[str, str]:
-    """Give a shape to every kind of node in an explanation: a circle to its own, and others in the order of names."""
+    """Return a shape for every kind of node in an explanation: a circle for its own, others in the order of names."""
     others = sorted({one.node_kind for one in why.neighbours} - {why.node_kind})
     rest = list(SHAPES)[1:]
     return {why.node_kind: "circle"} | {kind: rest[k % len(rest)] for k, kind in enumerate(others)}
@@ -83,12 +83,12 @@ def orbit(why: Explanation) -> Orbit:
     Examples
     --------
     >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
-    >>> from oddhop.reports.orbit import orbit
+    >>> from oddhop.explain.orbit import orbit
     >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> far = (Neighbour("b", 3.0, 0.2, 1.4), Neighbour("c", 1.0, 0.0, 0.5))
     >>> why = Explanation("a", 1.0, 2, 2.0, 0.1, usual, None, far, 1, 2, (), None)
     >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
-    [('b: 3.0 steps, give or take 0.2', 0, -102, 4), ('c: 1.0 steps, give or take 0.0', 0, 34, 0)]
+    [('b: predicted distance 3.0 ± 0.2 hops', 0, -102, 4), ('c: predicted distance 1.0 ± 0.0 hops', 0, 34, 0)]
     """
     shown, shapes = (*why.neighbours, *why.partners), shapes_of(why)
     farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])
@@ -100,7 +100,7 @@ def orbit(why: Explanation) -> Orbit:
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
         dark = shade_of(one, why.baseline.threshold)
         partner = number >= len(why.neighbours)
-        label = f"{one.id}, which shares neighbours with it" if partner else _label(one, why)
+        label = f"{one.id}, shares neighbours with it" if partner else _label(one, why)
         shape = shapes.get(one.node_kind, "circle")
         satellites.append(Satellite(label, *here, inner, outer, dark, one.member, shape, partner))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
@@ -112,21 +112,21 @@ def orbit(why: Explanation) -> Orbit:
 
 
 def _label(one: Neighbour, why: Explanation) -> str:
-    group = ", of the group" if one.member else ""
+    group = ", in the group" if one.member else ""
     if one.rarity is not None:
-        return f"{one.id}: as far as {one_in(one.rarity)} of all edges{group}"
-    return f"{one.id}{group}" if why.views else f"{one.id}: {one.hops:.1f} steps, give or take {one.spread:.1f}"
+        return f"{one.id}: {one_in(one.rarity)} edges are at least as different{group}"
+    return f"{one.id}{group}" if why.views else f"{one.id}: predicted distance {one.hops:.1f} ± {one.spread:.1f} hops"
 
 
 def shade_of(one: Neighbour, threshold: float) -> int:
-    """Give how dark a neighbour is drawn, 0 to 4; the two darkest do not look like neighbours."""
+    """Return how dark a neighbour is drawn, 0 to 4; the two darkest do not look like neighbours."""
     if one.rarity is None:
         return shade(one.score, threshold)
     return sum(one.rarity <= bound for bound in (0.5, 0.2, 0.05, 0.01))
 
 
 def shade(score: float, threshold: float) -> int:
-    """Give how dark an edge is drawn, 0 to 4: the two darkest are alerts by themselves."""
+    """Return how dark an edge is drawn, 0 to 4: the two darkest are alerts by themselves."""
     ratio = score / threshold if threshold > 0 else 0.0
     return sum(ratio >= bound for bound in (0.6, 0.8, 1.0 - 1e-5, 1.25))
 
@@ -137,7 +137,7 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     Examples
     --------
     >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
-    >>> from oddhop.reports.orbit import orbit_figure
+    >>> from oddhop.explain.orbit import orbit_figure
     >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
     >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
     >>> orbit_figure(why).axes[0].get_title()

@@ -1,0 +1,65 @@
+"""What scikit-learn expects of an estimator, without importing it: that takes longer than judging a small network."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, Self
+
+
+class Estimator:
+    """Base of what has scikit-learn's parameters: all of ``__init__``, each kept under its own name.
+
+    ``sklearn.base.clone``, pipelines and searches work with it.
+
+    Examples
+    --------
+    >>> from sklearn.base import clone
+    >>> from oddhop import Odd
+    >>> Odd(top_k=5)
+    Odd(top_k=5)
+    >>> clone(Odd(top_k=5)).set_params(top_k=7).get_params()["top_k"]
+    7
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in sorted(_defaults(type(self)))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        known = _defaults(type(self))
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = _defaults(type(self))
+        changed = {name: value for name, value in self.get_params().items() if value != defaults[name]}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False))
+
+
+def check_is_fitted(estimator: Any, attribute: str) -> None:
+    """Raise scikit-learn's ``NotFittedError`` where an attribute of the fit is missing."""
+    if attribute not in vars(estimator):
+        raise not_fitted(f"this {type(estimator).__name__} is not fitted yet; call fit first")
+
+
+def not_fitted(message: str) -> Exception:
+    """Return scikit-learn's ``NotFittedError``, or a ``ValueError`` where scikit-learn is not installed."""
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return ValueError(message)
+    return NotFittedError(message)  # type: ignore[no-any-return]
+
+
+def _defaults(of: type) -> dict[str, Any]:
+    """Return the parameters of ``__init__`` and their defaults."""
+    return {name: one.default for name, one in signature(of).parameters.items()}

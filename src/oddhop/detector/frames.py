@@ -1,0 +1,46 @@
+"""A result as a pandas or Polars frame. Neither package is needed for anything else."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from oddhop.errors import MissingExtraError
+
+
+def pandas_frame(table: pa.Table) -> Any:
+    """Return a table as a pandas frame.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.detector.frames import pandas_frame
+    >>> pandas_frame(pa.table({"id": ["a", "b"], "rank": [1, 2]})).shape
+    (2, 2)
+    """
+    _package("pandas")
+    return table.to_pandas()
+
+
+def polars_frame(table: pa.Table) -> Any:
+    """Return a table as a Polars frame.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from oddhop.detector.frames import polars_frame
+    >>> polars_frame(pa.table({"id": ["a", "b"], "rank": [1, 2]})).shape
+    (2, 2)
+    """
+    return _package("polars").from_arrow(table)
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise MissingExtraError(f"to_{name} needs {name}, which is not installed", f"pip install {name}") from None

@@ -1,0 +1,157 @@
+"""The orbit picture as SVG: within a report, or by itself with a legend."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from oddhop.base.files import write_atomically
+from oddhop.base.html import shown
+from oddhop.explain.explanation import Explanation
+from oddhop.explain.orbit import NUMBERED, Orbit, Satellite, orbit
+
+LEGEND, LINE, LETTERS = 330.0, 19.0, 54  # the width of the legend, the height of a line, and the letters that fit
+# By itself: ink is inherited, and the other colours read on light and dark grounds.
+STYLE = Markup(
+    "<style>.oddhop-orbit{font:11px system-ui,sans-serif;max-width:100%;height:auto}"
+    ".oddhop-orbit text{fill:currentColor}"
+    ".oddhop-orbit .ring,.oddhop-orbit .spoke{fill:none;stroke:currentColor;opacity:.22}"
+    ".oddhop-orbit .usual{fill:none;stroke:#2b9484;stroke-dasharray:5 4;stroke-width:1.4}"
+    ".oddhop-orbit .tick{font-size:9px;text-anchor:middle;opacity:.75}.oddhop-orbit .faint{opacity:.75}"
+    ".oddhop-orbit .tie{stroke:#7a6be0;stroke-width:.8;opacity:.45;fill:none}.oddhop-orbit .member{stroke:#7a6be0;"
+    "stroke-width:2.4}.oddhop-orbit .s{stroke-width:5;stroke-linecap:round;opacity:.35;fill:none}"
+    ".oddhop-orbit .n0{fill:#71889a}.oddhop-orbit .n1{fill:#4f8485}.oddhop-orbit .n2{fill:#a87a18}"
+    ".oddhop-orbit .n3{fill:#cf6217}.oddhop-orbit .n4{fill:#c5362d}.oddhop-orbit .s0{stroke:#71889a}"
+    ".oddhop-orbit .s1{stroke:#4f8485}.oddhop-orbit .s2{stroke:#a87a18}.oddhop-orbit .s3{stroke:#cf6217}"
+    ".oddhop-orbit .s4{stroke:#c5362d}.oddhop-orbit .self{fill:currentColor}"
+    ".oddhop-orbit .num{fill:#fff;font-size:9px;font-weight:700;text-anchor:middle}"
+    ".oddhop-orbit .title{font-size:13px;font-weight:600}</style>"
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a notebook shows in the text, and that can be written to a file.
+
+    Attributes
+    ----------
+    svg : the picture as one SVG document, which loads nothing and has no script.
+
+    Examples
+    --------
+    >>> from oddhop.explain.picture import Picture
+    >>> Picture("<svg/>")
+    Picture(6 bytes of SVG)
+    """
+
+    svg: str
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the SVG to a file, whole or not at all."""
+        write_atomically(Path(path), self.svg.encode())
+
+    def __repr__(self) -> str:
+        return f"Picture({len(self.svg.encode()):,} bytes of SVG)"
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+    def _repr_svg_(self) -> str:  # for viewers that show no HTML
+        return self.svg
+
+
+def picture(why: Explanation) -> Picture:
+    """Draw an explanation: the node in the middle, each neighbour as far out as it looks, and a legend.
+
+    Examples
+    --------
+    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
+    >>> from oddhop.explain.picture import picture
+    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
+    >>> "3.0 ± 0.2 hops" in picture(why).svg
+    True
+    """
+    drawn = orbit(why)
+    legend = _legend(why, drawn)
+    half = max(drawn.size, LINE * (len(legend) + 2) / 2)
+    place = Markup('<g transform="translate({} {})">{}</g>')
+    lines = [place.format(drawn.size + 16, round(LINE * k - half + 20, 1), line) for k, line in enumerate(legend)]
+    width, height = 2 * drawn.size + LEGEND, 2 * half
+    form = Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" class="oddhop-orbit" width="{}" height="{}" viewBox="{} {} {} {}" '
+        'role="img" aria-label="{}">{}{}{}</svg>'
+    )
+    box = -drawn.size, -half, width, height
+    return Picture(str(form.format(width, height, *box, _name(why), STYLE, _marks(drawn), Markup("").join(lines))))
+
+
+def bare(why: Explanation) -> Markup:
+    """Return the picture as an SVG element without style and legend, which the page that it stands on has."""
+    drawn = orbit(why)
+    form = Markup('<svg class="orbit" viewBox="{} {} {} {}" role="img" aria-label="{}">{}</svg>')
+    return form.format(-drawn.size, -drawn.size, 2 * drawn.size, 2 * drawn.size, _name(why), _marks(drawn))
+
+
+def _name(why: Explanation) -> str:
+    return f"Neighbours of {shown(why.id)}; the more different, the farther from the centre"
+
+
+def _marks(drawn: Orbit) -> Markup:
+    spokes = "".join(f"M0 0L{one.x:.0f} {one.y:.0f}" for one in drawn.satellites if not one.partner)
+    parts = [
+        *(Markup('<circle class="ring" r="{}"/>').format(radius) for radius in drawn.rings),
+        Markup('<circle class="usual" r="{}"/>').format(round(drawn.usual, 1)),
+        Markup('<path class="spoke" d="{}"/>').format(spokes),
+    ]
+    for radius, tick in zip(drawn.rings, drawn.ticks, strict=True):
+        parts.append(Markup('<text class="tick" y="{}">{}</text>').format(radius - 3, tick))
+    if drawn.ties:
+        parts.append(Markup('<path class="tie" d="{}"/>').format("".join(_line(*tie) for tie in drawn.ties)))
+    parts += [_satellite(one, number) for number, one in enumerate(drawn.satellites, 1)]
+    return Markup("").join([*parts, Markup('<circle class="self" r="9"/>')])
+
+
+def _satellite(one: Satellite, number: int) -> Markup:
+    numbered = number <= NUMBERED and not one.partner
+    look = f"n n{one.shade}{' member' if one.member else ''}"
+    label = Markup("<title>{}</title>").format(shown(one.label, 240))
+    x, y = f"{one.x:.0f}", f"{one.y:.0f}"
+    spread = Markup("")
+    if one.inner != one.outer:
+        spread = Markup('<path class="s s{}" d="{}"/>').format(one.shade, _line(one.inner, one.outer))
+    if one.shape == "circle":
+        form = Markup('<circle class="{}" cx="{}" cy="{}" r="{}">{}</circle>')
+        mark = form.format(look, x, y, 7.5 if numbered else 5, label)
+    else:
+        mark = Markup('<path class="{}" d="{}">{}</path>').format(look, one.outline(8 if numbered else 5), label)
+    beside = Markup('<text class="num" x="{}" y="{}">{}</text>').format(x, round(one.y + 3.2, 1), number)
+    return spread + mark + (beside if numbered else Markup(""))
+
+
+def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
+    return f"M{start[0]:.0f} {start[1]:.0f}L{end[0]:.0f} {end[1]:.0f}"
+
+
+def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
+    """Return the lines beside the picture: whose it is, the numbered neighbours, and how to read it."""
+    kind = f"{why.kind}, " if why.kind else ""
+    title = Markup('<text class="title">{}</text>').format(shown(f"{why.id}: {kind}score {why.score:.2f}", 44))
+    entry = Markup('<circle class="n n{0}" cx="7" cy="-3.5" r="7"/><text class="num" x="7" y="-0.3">{1}</text>')
+    lines = [title]
+    for number, one in enumerate(drawn.satellites[:NUMBERED], 1):
+        if not one.partner:
+            said = Markup('<text x="20">{}</text>').format(shown(one.label, LETTERS))
+            lines.append(entry.format(one.shade, number) + said)
+    rings = "rings: share of the edges that look as far" if why.views else "rings: steps away"
+    told = [f"{rings}; dashed: usual"]
+    if drawn.not_shown:
+        told.append(f"{drawn.not_shown:,} more neighbours are not drawn")
+    if drawn.ties:
+        told.append("outlined: the group, with the ties among it")
+    if drawn.shapes:
+        told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
+    return [*lines, *(Markup('<text class="faint">{}</text>').format(shown(one, LETTERS + 10)) for one in told)]

@@ -1,0 +1,79 @@
+"""A graph in words: what it holds, and what was repaired or left out."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from oddhop.base.html import named
+from oddhop.graph.adjacency import Repairs
+
+if TYPE_CHECKING:
+    from oddhop.graph.graph import Graph
+
+REPAIRS = {
+    "loops": "edges from a node to itself, skipped",
+    "duplicates": "repeated edges, skipped",
+    "one_way": "edges given in one direction only, used in both",
+    "weights": "edges with a weight, which is not used",
+    "edge_columns": "columns of the edges, which are not used",
+    "other_fields": "other fields, such as labels and masks, which are not used",
+    "null_ends": "edge rows without a source or a target, skipped",
+    "unknown_edges": "edge rows with a node that is not in the node table, skipped",
+    "outside_window": "edge rows outside the time window or without a time, skipped",
+    "duplicate_edges": "edge rows between two nodes that another row connects",
+    "unknown_nodes": "nodes that are only in the edge table, kept with unknown columns",
+    "null_ids": "node rows without an id, skipped",
+    "repeated_ids": "repeated node rows, skipped",
+    "lone_nodes": "nodes without an edge, kept but not scored",
+}
+
+
+def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
+    """Say what a network holds.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.graph.in_words import read_facts
+    >>> read_facts(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]]))
+    (('nodes', '3'), ('edges', '2'), ('attributes', '1'))
+    """
+    counts = (("nodes", graph.node_count), ("edges", graph.edge_count), ("attributes", graph.attribute_count))
+    return tuple((name, f"{count:,}") for name, count in counts)
+
+
+def more_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
+    """Say what else is known of a network without reading its rows: names, ids, events, kinds of nodes.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from oddhop.graph.in_words import more_facts
+    >>> more_facts(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], attribute_names=["age"]))
+    (('mean degree', '1.3'), ('attribute names', 'age'))
+    """
+    told = [("mean degree", f"{2 * graph.edge_count / graph.node_count:.1f}")]
+    if graph.attribute_names is not None:
+        told.append(("attribute names", named(graph.attribute_names)))
+    if graph.events is not None:
+        told.append(("events", f"{graph.events.event_count:,}"))
+    if graph.kinds is not None:
+        kinds = graph.kinds
+        counts = [f"{name}: {kinds.bounds[k + 1] - kinds.bounds[k]:,}" for k, name in enumerate(kinds.names)]
+        told += [("kinds of nodes", named(counts)), ("judged kind", kinds.names[kinds.judged])]
+    return tuple(told)
+
+
+def repair_facts(*counted: Repairs | Any) -> tuple[tuple[int, str], ...]:
+    """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`.
+
+    Examples
+    --------
+    >>> from oddhop.graph.adjacency import Repairs
+    >>> from oddhop.graph.in_words import repair_facts
+    >>> repair_facts(Repairs(loops=2))
+    ((2, 'edges from a node to itself, skipped'),)
+    """
+    found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]
+    return tuple((count, told) for count, told in found if told and count)

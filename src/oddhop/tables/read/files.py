@@ -1,0 +1,206 @@
+"""Which files a name stands for: a file, a pattern or a folder, on this machine or in a store; and their form."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+from pyarrow import fs
+
+from oddhop.errors import TableError
+from oddhop.tables.read.database import reading, temporary_folder
+from oddhop.tables.read.delimited import Delimited
+from oddhop.tables.read.delta import LOG, delta_table
+from oddhop.tables.read.hive import Entries, Partitions, is_partitioned, partitioned_files, partitions_of
+from oddhop.tables.read.ndjson import NDJSON
+from oddhop.tables.read.parquet import Parquet
+from oddhop.tables.read.refused import refuse_scheme, remedy_for
+from oddhop.tables.read.s3 import Place, is_s3, place_named
+
+SUFFIXES = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".ndjson": "NDJSON",
+    ".jsonl": "NDJSON",
+}
+PACKED = (".gz", ".zst")
+WANTED = "CSV, TSV, Parquet or NDJSON (.csv, .tsv, .parquet, .pq, .ndjson, .jsonl; text also as .gz or .zst)"
+LONGEST_NAME = 60  # of a copy, in characters; file systems allow 255 bytes
+
+
+class Form(Protocol):
+    """What every form of a table can do."""
+
+    @property
+    def label(self) -> str:
+        """What an error calls it."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it must be allowed to read."""
+
+    @property
+    def textual(self) -> bool:
+        """Whether its values are text without a type, as in a CSV."""
+
+    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+        """Return the names of the columns."""
+
+    def load(
+        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
+    ) -> None:
+        """Make a table of the picked columns, number and name, and call them c and their number."""
+
+    def scan(self, picks: Mapping[int, str]) -> str | None:
+        """Write a query that reads the picked columns where they are; None where they must be loaded first."""
+
+
+@contextmanager
+def named_files(name: str, what: str, temp_folder: str | Path | None) -> Iterator[Form]:
+    """Find the files of a table; those of a store are copied to a temporary folder meanwhile."""
+    if not is_s3(name):
+        refuse_scheme(name, what)
+    if not name or "\0" in name:
+        raise TableError(f"{what} must be the path of a file, got {name!r}")
+    label = f"{what} {name!r}"
+    if is_s3(name):
+        place = place_named(name, what)
+        with temporary_folder(temp_folder) as folder:
+            if place.has_folder(LOG):
+                place.fetch_folder(LOG, folder)
+                yield delta_table(folder, place.root(), label)
+            else:
+                chosen = _in_store(place, name, what)
+                yield as_form(chosen, label, _copied(place, chosen.files, folder))
+    elif Path(name, LOG).is_dir():
+        with temporary_folder(temp_folder) as folder:
+            # deltalake takes %20 in a path for a blank, and would read the log of another folder.
+            with reading(label):
+                shutil.copytree(Path(name, LOG), folder / LOG)
+            yield delta_table(folder, fs.SubTreeFileSystem(str(Path(name).absolute()), fs.LocalFileSystem()), label)
+    else:
+        chosen = _on_this_machine(name, what)
+        yield as_form(chosen, label, [Path(file).absolute() for file in chosen.files])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The files of a table, their one form, and what the names of their folders say."""
+
+    files: tuple[str, ...]
+    form: str
+    partitions: Partitions | None = None
+
+
+def _on_this_machine(name: str, what: str) -> Chosen:
+    path = Path(name)
+    if path.is_dir():
+
+        def entries(inner: str) -> list[tuple[str, bool]]:
+            with reading(f"{what} {name!r}"):
+                return [(one.name, one.is_dir()) for one in (path / inner).iterdir() if one.is_dir() or one.is_file()]
+
+        return _of_folder(entries, name, name, what)
+    if path.is_file():
+        return _of_one_form([name], name, what)
+    if glob.has_magic(name):
+        files = sorted(file for file in glob.glob(name, recursive=True) if Path(file).is_file())  # noqa: PTH207 - any pattern
+        if not files:
+            raise TableError(
+                f"{what} is the pattern {name!r}, which no file matches", f"mind where it starts: {Path.cwd()}"
+            )
+        return _of_one_form(files, name, what)
+    raise _missing(path, what, name)
+
+
+def _in_store(place: Place, name: str, what: str) -> Chosen:
+    if not name.endswith("/") and place.is_object():
+        return _of_one_form([place.path], name, what)
+    if place.is_folder():
+        return _of_folder(lambda inner: place.entries(f"{place.path}/{inner}".rstrip("/")), place.path, name, what)
+    files = place.matching() if glob.has_magic(place.path) else []
+    if not files:
+        raise TableError(f"{what} is {name!r}, which does not exist", "check the bucket, the key and AWS_ENDPOINT_URL")
+    return _of_one_form(files, name, what)
+
+
+def _of_folder(entries: Entries, root: str, name: str, what: str) -> Chosen:
+    """Return the table files directly in a folder, or those in its folders key=value."""
+    label, top = f"{what} {name!r}", entries("")
+    if is_partitioned(top):
+        found = partitioned_files(entries, label)
+    else:
+        found = {file: {} for file, is_folder in sorted(top) if not is_folder and file[0] not in "._"}
+    tables = {file: keys for file, keys in found.items() if form_of(file)}
+    if not tables:
+        plain = [inner for inner, is_folder in sorted(top) if is_folder and inner[0] not in "._"]
+        raise TableError(
+            f"{what} is the folder {name!r}, which holds no table"
+            + (f"; the subfolder {plain[0]!r} is not called key=value and is not read" if plain else ""),
+            f"it must hold files of {WANTED}, in no subfolders but key=value",
+        )
+    chosen = _of_one_form([f"{root.rstrip('/')}/{file}" for file in tables], name, what)
+    if not any(tables.values()):
+        return chosen
+    if chosen.form == "NDJSON":
+        raise TableError(f"{label} is NDJSON in folders key=value, which is not read", "write it as Parquet or CSV")
+    return replace(chosen, partitions=partitions_of(tables, label))
+
+
+def _copied(place: Place, objects: Sequence[str], folder: Path) -> list[Path]:
+    copies = []
+    for number, path in enumerate(objects):
+        # Keys of two folders may end alike, and a key may be longer than a name can be.
+        copies.append(folder / f"{number:06d}-{path.rpartition('/')[2][-LONGEST_NAME:]}")
+        place.fetch(path, copies[-1])
+    return copies
+
+
+def _of_one_form(files: Sequence[str], name: str, what: str) -> Chosen:
+    forms = {file: form_of(file) for file in files}
+    unknown = [file for file, form in forms.items() if form is None]
+    if unknown:
+        raise TableError(f"{what} must be {WANTED}, got {unknown[0]!r}", remedy_for(unknown[0]))
+    if len(set(forms.values())) > 1:
+        raise TableError(
+            f"{what} must be of one form, got {', '.join(sorted(map(str, set(forms.values()))))} in {name!r}",
+            "name them by a pattern such as '*.csv'",
+        )
+    return Chosen(tuple(files), str(forms[files[0]]))
+
+
+def form_of(file: str) -> str | None:
+    """Return the form of a file by its name; None where it is no table."""
+    path = Path(file.lower())
+    packed = path.suffix in PACKED
+    form = SUFFIXES.get(path.with_suffix("").suffix if packed else path.suffix)
+    return None if packed and form == "Parquet" else form
+
+
+def as_form(chosen: Chosen, label: str, files: Sequence[Path]) -> Form:
+    """Return a table of the files that were chosen, or of copies of them in the same order."""
+    paths = tuple(map(str, files))
+    if chosen.form == "Parquet":
+        return Parquet(label, paths, chosen.partitions)
+    if chosen.form == "NDJSON":
+        return NDJSON(label, paths)
+    return Delimited(label, paths, chosen.form == "TSV", chosen.partitions)
+
+
+def _missing(path: Path, what: str, name: str) -> TableError:
+    if path.exists():
+        return TableError(f"{what} is {name!r}, which is neither a file nor a folder", "name a file or a folder")
+    near = (
+        get_close_matches(path.name, [file.name for file in path.parent.iterdir()], 1) if path.parent.is_dir() else []
+    )
+    remedy = f"did you mean {near[0]!r}?" if near else f"check the working folder: {Path.cwd()}"
+    return TableError(f"{what} is {name!r}, which does not exist", remedy)

@@ -1,0 +1,131 @@
+"""Hive-partitioned folders: what subfolders are called, key=value, are columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from oddhop.errors import TableError
+from oddhop.tables.read.column_types import text_kinds
+from oddhop.tables.read.database import database, identifier, literal, reading
+
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+FILE = "oddhop file"  # the column of DuckDB that says which file a row is of
+Entries = Callable[[str], Sequence[tuple[str, bool]]]
+"""Gives the names in a folder, by its path below the table, and whether each is a folder."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """What the folders say of the files of a table.
+
+    Attributes
+    ----------
+    keys : the names of the columns.
+    values : the texts of every file, in the order of the files; None where one is missing.
+    kinds : the types that the texts have.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[tuple[str | None, ...], ...]
+    kinds: tuple[str, ...]
+
+    def check(self, names: Sequence[str], label: str) -> None:
+        """Refuse a key that the files have as a column, too: the two may differ."""
+        own = {name.lower() for name in names}
+        twice = [key for key in self.keys if key.lower() in own]
+        if twice:
+            raise TableError(
+                f"{label} has {twice[0]!r} in the names of its folders and as a column of its files",
+                "leave one of the two out",
+            )
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """SQL for the value of every key."""
+        return {key: f"CAST(folders.k{k} AS {self.kinds[k]})" for k, key in enumerate(self.keys)}
+
+    def joined(self, read: str, files: Sequence[str]) -> str:
+        """Write a join of what DuckDB reads, ``read_x(...) AS own``, with the texts of the folders, k and a number."""
+        with_file = read.removesuffix(") AS own") + f", filename = {literal(FILE)}) AS own"
+        rows = ", ".join(
+            f"({', '.join([literal(file), *map(_text, texts)])})"
+            for file, texts in zip(files, self.values, strict=True)
+        )
+        columns = ", ".join(f"k{k}" for k in range(len(self.keys)))
+        return f"{with_file} JOIN (VALUES {rows}) AS folders(file, {columns}) ON own.{identifier(FILE)} = folders.file"
+
+
+def _text(value: str | None) -> str:
+    return "CAST(NULL AS VARCHAR)" if value is None else literal(value)
+
+
+def is_partitioned(entries: Sequence[tuple[str, bool]]) -> bool:
+    """Return whether a folder has subfolders that are called key=value."""
+    return any(is_folder and "=" in name and not _is_hidden(name) for name, is_folder in entries)
+
+
+def partitioned_files(entries: Entries, label: str) -> dict[str, dict[str, str | None]]:
+    """Return the files below a table, each with the keys and values of its folders."""
+    return dict(_walk(entries, "", {}, label))
+
+
+def partitions_of(files: Mapping[str, Mapping[str, str | None]], label: str) -> Partitions:
+    """Return the columns that the folders make, the same for all files."""
+    first, *others = files
+    keys = tuple(files[first])
+    for other in others:
+        if tuple(files[other]) != keys:
+            raise TableError(
+                f"{label} must have one order of folders, got {_levels(keys)} for {first!r} and "
+                f"{_levels(tuple(files[other]))} for {other!r}",
+                "name a part of it, or move the files",
+            )
+    values = tuple(tuple(found.values()) for found in files.values())
+    with reading(label), database([]) as connection:
+        rows = ", ".join(f"({', '.join(map(_text, row))})" for row in dict.fromkeys(values))
+        columns = [f"k{k}" for k in range(len(keys))]
+        connection.execute(f"CREATE TEMP TABLE folders AS FROM (VALUES {rows}) AS folders({', '.join(columns)})")
+        kinds = text_kinds(connection, "folders", columns)
+    return Partitions(keys, values, tuple(kinds[column] for column in columns))
+
+
+def _walk(
+    entries: Entries, path: str, above: Mapping[str, str | None], label: str
+) -> Iterator[tuple[str, dict[str, str | None]]]:
+    for name, is_folder in sorted(entries(path)):
+        if _is_hidden(name):
+            continue
+        place = f"{path}/{name}" if path else name
+        if not is_folder:
+            yield place, dict(above)
+            continue
+        key, value = _key_and_value(name, place, label)
+        if key.lower() in (known.lower() for known in above):
+            raise TableError(f"{label} has the key {key!r} twice in the folder {place!r}", "rename one")
+        yield from _walk(entries, place, {**above, key: value}, label)
+
+
+def _key_and_value(name: str, place: str, label: str) -> tuple[str, str | None]:
+    key, equals, value = name.partition("=")
+    try:
+        # Hive and Spark write what a path cannot hold as %2F.
+        key, value = unquote(key, errors="strict"), unquote(value, errors="strict")
+    except UnicodeDecodeError:
+        key = ""
+    if not equals or not key.strip() or "\0" in key + value:
+        raise TableError(
+            f"{label} has the subfolder {place!r}, whose name is not key=value",
+            "name the files by a pattern, or move them",
+        )
+    # As in a CSV, nothing is a missing value.
+    return key, None if value in (MISSING, "") else value
+
+
+def _is_hidden(name: str) -> bool:
+    return name[0] in "._"
+
+
+def _levels(keys: tuple[str, ...]) -> str:
+    return "/".join(f"{key}=" for key in keys) or "no folder"

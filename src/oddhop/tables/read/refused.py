@@ -1,0 +1,63 @@
+"""What is not read, by name, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from oddhop.errors import TableError
+
+FETCH = "download the file and name its path"
+SCHEMES = {
+    "http": FETCH,
+    "https": FETCH,
+    "ftp": FETCH,
+    "sftp": FETCH,
+    "file": "name the path alone",
+    "gs": "copy it here with gcloud storage cp, or read it as s3:// with AWS_ENDPOINT_URL=https://storage.googleapis.com",
+    "s3a": "say s3:// for it",
+    "s3n": "say s3:// for it",
+    "hdfs": "copy it here with hdfs dfs -get",
+    **dict.fromkeys(("abfs", "abfss", "az", "azure", "adl", "wasb", "wasbs"), "copy it here with azcopy copy"),
+}
+OTHER_SCHEME = "export the table as Parquet or CSV and name the file"
+
+EXCEL = "save the sheet as CSV"
+PICKLE = "a pickle can run any program when it is read; write the table as Parquet"
+ARROW = "give the frame that pyarrow.feather.read_table returns, or write it as Parquet"
+PANDAS = "read it with pandas and give the frame, or write it as Parquet"
+DATABASE = "say Query('{0}:///PATH', 'select * from accounts'), or --database {0}:///PATH and the query for the table"
+SUFFIXES = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), EXCEL),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".p"), PICKLE),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), ARROW),
+    **dict.fromkeys((".h5", ".hdf", ".hdf5", ".dta", ".sas7bdat", ".sav", ".orc", ".xml"), PANDAS),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), DATABASE.format("sqlite")),
+    **dict.fromkeys((".duckdb", ".ddb"), DATABASE.format("duckdb")),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), "unpack it and name the files in it"),
+    **dict.fromkeys((".bz2", ".xz", ".lz4"), "pack it as .gz or .zst, or unpack it"),
+    ".json": "write one object a line and call it .ndjson",
+    ".avro": "write it as Parquet",
+    ".txt": "call it .csv or .tsv if it has a line of column names",
+}
+
+
+def refuse_scheme(name: str, what: str) -> None:
+    """Refuse an address that is not read; of it the scheme alone is shown, for the rest may hold a secret."""
+    scheme, found, _ = name.partition("://")
+    if found:
+        raise TableError(
+            f"{what} is an address {scheme}://, which is not read",
+            SCHEMES.get(scheme.lower(), OTHER_SCHEME),
+        )
+
+
+def remedy_for(file: str) -> str:
+    """Return what to do about a file that is no table by its name.
+
+    Examples
+    --------
+    >>> from oddhop.tables.read.refused import remedy_for
+    >>> remedy_for("people.xlsx"), remedy_for("people")
+    ('save the sheet as CSV', 'name the file by what it holds')
+    """
+    return SUFFIXES.get(PurePath(file.lower()).suffix, "name the file by what it holds")
