@@ -51,7 +51,8 @@ def test_the_columns_that_matter_come_first() -> None:
 def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     graph = planted()
     panel, _, _ = learn_panel(graph)
-    tight = replace(panel, clique=replace(panel.clique, scale=panel.clique.scale / 6))
+    scarce = replace(panel.usual, chance=1e-6 * panel.usual.chance)  # no triangle comes about by chance
+    tight = replace(panel, clique=replace(panel.clique, scale=panel.clique.scale / 6), usual=scarce)
     held = fix_network(tight, graph)
     node, now = node_of(held, graph, int(CLIQUE[0]), 9.0)
     as_it_is = node.judged(now.row[None], now.kept[None])

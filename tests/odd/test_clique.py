@@ -3,13 +3,16 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import stats
 
 from oddhop import Graph
 from oddhop.odd import clique
 from oddhop.odd import communities as odd_communities
 from oddhop.odd.clique import beyond_degree
-from oddhop.odd.communities import leading
+from oddhop.odd.communities import RESIDUALS, leading
+from oddhop.odd.kinship import RATIOS
 from oddhop.odd.krylov import VECTORS
+from oddhop.odd.triangles import CHANCE_LOG_P
 from oddhop.partitions.task import on_threads
 from tests.odd.planted import CLIQUE, planted
 from tests.odd.stores import in_memory, knots_of
@@ -48,6 +51,18 @@ def test_knots_follow_the_formula(network: nx.Graph) -> None:
     np.testing.assert_allclose(knots_of(graph), expected, rtol=1e-6, atol=1e-6)
     no_reason = 1 / (1.0 + sum(graph.ends(0, graph.edge_count)) % 3)
     np.testing.assert_allclose(knots_of(graph, no_reason), _by_the_formula(graph, no_reason), rtol=1e-6, atol=1e-6)
+
+
+def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
+    graph = _graph(nx.gnm_random_graph(150, 900, seed=1))
+    store = in_memory(graph)
+    entries = graph.indices.size
+    store.of_entries.update({RESIDUALS: np.ones(entries, np.float32), RATIOS: np.full(entries, 60.0, np.float32)})
+    _, chance = clique.knots(store, on_threads(1))
+    triangles = np.array(list(nx.triangles(nx.gnm_random_graph(150, 900, seed=1)).values()))
+    around = graph.adjacency() @ graph.degrees.astype(float)
+    at_least = stats.poisson.sf(triangles - 1, graph.degrees * around * chance / 2)
+    np.testing.assert_allclose(np.exp(store.of_nodes[CHANCE_LOG_P]), at_least, rtol=1e-5)
 
 
 def test_no_triangle_no_knot() -> None:

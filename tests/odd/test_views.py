@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
@@ -21,6 +22,34 @@ def test_each_planted_oddity_is_found_for_what_it_is() -> None:
     assert KINDS[evidence.kind[STRANGER]] == "stranger"
     assert KINDS[evidence.kind[OUTLIER]] == "outlier"
     assert {KINDS[k] for k in evidence.kind[CLIQUE]} == {"clique"}
+
+
+def _sparse(seed: int, across: float) -> tuple[Graph, np.ndarray]:
+    """Return 2,000 nodes in four groups that their attributes tell, with so large a share of edges between groups."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(2_000) % 4
+    left = rng.integers(0, 2_000, 13_862)
+    right = np.where(rng.random(left.size) < across, 0, left % 4) + 4 * rng.integers(0, 500, left.size)
+    right = np.where(right % 4 == left % 4, right, (right + rng.integers(0, 4, left.size)) % 2_000)
+    return Graph.from_arrays([left, right], np.column_stack([np.eye(4)[group], rng.lognormal(size=(2_000, 2))])), group
+
+
+@pytest.mark.parametrize("across", [0.1, 0.2, 0.3])
+def test_a_triangle_by_chance_is_no_clique(across: float) -> None:
+    graph, _ = _sparse(0, across)
+    _, evidence, _ = learn_panel(graph)
+    top = np.argsort(-evidence.score)[:100]
+    assert np.exp(evidence.log_p[2]).min() > 1e-4  # 95 nodes were at exp(-30) while chance was not asked
+    assert np.count_nonzero(evidence.kind[top] == KINDS.index("clique")) <= 5
+
+
+def test_a_clique_among_triangles_by_chance_is_found() -> None:
+    graph, _ = _sparse(0, 0.2)
+    members = np.arange(0, 2_000, 251)  # eight nodes of all groups
+    ends = np.triu_indices(members.size, 1)
+    edges = np.concatenate([np.stack(graph.ends(0, graph.edge_count)), members[np.stack(ends)]], axis=1)
+    _, evidence, _ = learn_panel(Graph.from_arrays(edges, graph.attributes))
+    assert set(np.argsort(-evidence.parts[KINDS.index("clique")])[: members.size]) == set(members)
 
 
 def test_the_numbering_of_the_nodes_does_not_matter() -> None:

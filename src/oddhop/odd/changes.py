@@ -16,6 +16,7 @@ from oddhop.explain.explanation import Baseline, Change, Counterfactual
 from oddhop.graph.checks import is_sparse
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, Rescored, rescore_node
+from oddhop.odd.views import log_p_of
 from oddhop.tables.network import Network
 
 COLUMNS_TRIED = 512
@@ -177,11 +178,12 @@ class _Greedy:
 
 def _at_floor(node: Node, again: Rescored, place: int) -> bool:
     """Return whether a p-value is at its floor, of a view or of the knot."""
-    pairs = zip(node.context.held.panel.bulks, again.figures[:, [place]], strict=True)
-    return any(bool(bulk.log_p(figure)[0] <= FLOOR) for bulk, figure in pairs)
+    stranger, outlier, clique, flow, knot, by_chance = again.figures[:, [place]]
+    figures = stranger, outlier, clique, flow, knot, by_chance
+    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(figures, node.context.held.panel))
 
 
 def _beyond(node: Node, again: Rescored) -> Floats:
     """Return how far beyond the bulk the figures lie, together."""
-    pairs = zip(node.context.held.panel.bulks, again.figures, strict=True)
+    pairs = zip(node.context.held.panel.bulks, again.figures[:-1], strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

@@ -12,7 +12,8 @@ what chance would give nodes with as many unexplained edges, c = r(i, j) s_i s_j
 sums of r: (t - c) / sqrt(c + 1), and at least 0. A node's knot is the sum of its twelve largest, over twelve.
 
 Who has many neighbours has larger knots, odd or not. So the view of a single node is its knot less that of nodes with
-as many neighbours.
+as many neighbours. And no p-value is smaller than the probability that chance gives a node as many triangles, see
+:mod:`oddhop.odd.triangles`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from oddhop.odd.triangles import (
     LARGEST_TIES,
     LEFT,
     TIE_SUMS,
+    chance_log_p,
     in_rows,
     surprise_of,
     unexplained,
@@ -128,10 +130,11 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     return np.asarray(np.maximum(found, 0.0))
 
 
-def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
+def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats, Floats]:
     """Return the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
 
-    What communities explain, what chance gives, and the edges of all others are held as they are.
+    The second array has the logarithm of the probability that chance gives as many triangles. What communities
+    explain, the rate of chance, and the edges of all others are held as they are.
 
     Examples
     --------
@@ -143,7 +146,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
     >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
     >>> own = np.array([as_it_is, half, one_gone])
-    >>> knots_with(triangle_and_path, ties, 0, own).round(3).tolist()
+    >>> knots_with(triangle_and_path, ties, 0, own)[0].round(3).tolist()
     [0.036, 0.018, 0.0]
     """
     row = slice(graph.indptr[node], graph.indptr[node + 1])
@@ -154,7 +157,8 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> Floats:
     expected = own * theirs * (sums * ties.chance)[:, None]
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
-    return np.asarray(np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST)
+    knot = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
+    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1))
 
 
 def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:
@@ -197,7 +201,7 @@ def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: 
         a, b = (u, v) if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else (v, u)
         ours, theirs = (indptr[a], indptr[a + 1]), (indptr[b], indptr[b + 1])
         shared = in_rows(indices, left, ours[0], ours[1], indices, left, theirs[0], theirs[1])
-        out[e - indptr[u]] = surprise_of(left[e], shared, sums[u], sums[v], chance)
+        out[e - indptr[u]] = surprise_of(left[e] * shared, left[e] * sums[u] * sums[v] * chance)
     return out
 
 

@@ -16,7 +16,7 @@ SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated 
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
-OWN_BASE, NODE_BYTES = 300 * 2**20, 290  # without mapped pages, which the system takes back; measured to 1e8 edges
+OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
@@ -69,7 +69,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     vectors = 4 * nodes * max((STEPS + 1 + KEPT) * WIDTH, 4 * EIGENVECTORS)
     # f, what is left of it, residuals and common neighbours of every entry, of the whole and of a round.
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 4 * 4
-    memory = BASE + size.reading + wiring + 5 * coordinates + vectors + per_edge + 250 * nodes + _event_memory(size)
+    memory = BASE + size.reading + wiring + 5 * coordinates + vectors + per_edge + 258 * nodes + _event_memory(size)
     seconds = _seconds(size, settings)
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})

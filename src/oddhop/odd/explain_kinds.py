@@ -332,6 +332,7 @@ def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
     flow: Floats = np.zeros(count)
     if panel.flows is not None and flow_count:
         flow = panel.flows.figure(flow_columns(rows, flow_count), coordinates, 0, count)
-    clique, knot = (np.full(count, context.figures[k][place]) for k in (2, 4))
-    figures = joint_strangeness(count, nats), outlyingness(panel.blocks, rows, 0, count), clique, flow, knot
+    clique, knot, by_chance = (np.full(count, context.figures[k][place]) for k in (2, 4, 5))
+    strange, outlying = joint_strangeness(count, nats), outlyingness(panel.blocks, rows, 0, count)
+    figures = strange, outlying, clique, flow, knot, by_chance
     return evidence_of(figures, np.full(count, seen.known.cycle_log_p[place]), panel).score

@@ -44,7 +44,7 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     ['age', 'neighbours: age', 'age beyond neighbours']
     """
     figures, seen = figures_of(panel, graph, workers=workers)
-    out: dict[str, Floats] = dict(zip(FIGURES, figures, strict=True))
+    out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
     own, single = seen.own_graph, judged_attributes(graph)
     for one in seen.edges.joined:
         out[f"edges to {one.kind}"] = np.diff(one.in_memory().indptr).astype(np.float64)

@@ -89,7 +89,8 @@ class Rescored:
 
     Attributes
     ----------
-    figures : (5, changes): of stranger, outlier, clique and flow, and the knot as it is.
+    figures : (6, changes): of stranger, outlier, clique and flow, the knot as it is, and log p of its triangles by
+        chance.
     evidence : what they say jointly.
     """
 
@@ -147,20 +148,20 @@ def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats,
     faces, kept = np.broadcast_to(faces, (count, faces.shape[1])), np.broadcast_to(kept, (count, degree))
     at_once = max(NUMBERS_AT_ONCE // degree, 1)
     parts = [_figures(held, node, faces[k : k + at_once], kept[k : k + at_once]) for k in range(0, count, at_once)]
-    means, knot = (np.concatenate(one) for one in zip(*parts, strict=True))
+    means, knot, by_chance = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = kept.sum(axis=1)
     z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
     clique = beyond_degree(knot, degrees, held.panel.usual)
-    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot)
+    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot, by_chance)
     cycle_log_p = np.full(count, held.cycle_log_p(node))
     return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel))
 
 
-def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats]:
-    """Return the mean f and the knot after each of some changes."""
+def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats, Floats]:
+    """Return the mean f, the knot and what chance gives after each of some changes."""
     ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
     there = held.faces[held.graph.indices[row]]
     f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
     own = held.ties.residuals[row] * odds_of_no_reason(f) * kept
-    return (f * kept).sum(axis=1) / kept.sum(axis=1), knots_with(held.graph, held.ties, node, own)
+    return (f * kept).sum(axis=1) / kept.sum(axis=1), *knots_with(held.graph, held.ties, node, own)

@@ -1,5 +1,9 @@
 """Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
 
+The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it,
+sum of c / 2: P(Poisson >= T). A triangle of weak weights counts as a part of one. In a sparse network a few nodes have
+a triangle by chance and all others have none, so that the bulk says nothing about them. This does.
+
 The owner of the end with more neighbours works out what the ends of an edge have in common: its row is a table, in
 which the row of the other end is looked up. The owner of that end reads it there.
 """
@@ -9,12 +13,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from scipy.special import gammainc
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.adjacency import first_not_below
 from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.kinship import RATIOS
+from oddhop.odd.p_values import FLOOR
 from oddhop.odd.row_blocks import gathered
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
@@ -22,7 +28,7 @@ from oddhop.partitions.task import TaskRunner
 STAGE = "cliques"
 LARGEST = 12
 SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
-LEFT, TIE_SUMS, LARGEST_TIES = "left", "tie_sums", "largest"
+LEFT, TIE_SUMS, LARGEST_TIES, CHANCE_LOG_P = "left", "tie_sums", "largest", "chance_log_p"
 
 
 def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -> float:
@@ -36,7 +42,10 @@ def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -
 
 
 def write_largest(store: Store, runner: TaskRunner, chance: float) -> None:
-    """Write the twelve largest surprises among the edges of every node, (nodes, 12), from small to large."""
+    """Write the twelve largest surprises among the edges of every node, (nodes, 12), from small to large.
+
+    Beside them it writes the logarithm of the probability that chance gives a node as many triangles.
+    """
     runner.each(STAGE, partial(_write_common, store), store.ranges, 0, 2)
     runner.each(STAGE, partial(_write_largest, store, chance), store.ranges, 1, 2)
 
@@ -68,12 +77,30 @@ def _write_largest(store: Store, chance: float, number: int) -> None:
         return
     rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
     cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
+    found, expected = np.zeros(len(largest)), np.zeros(len(largest))
     for peer in store.peers:
         theirs = store.peer_rows(peer)
         ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read("common", number), sums
         others = theirs.start, theirs.indptr, theirs.indices, store.read_peer("common", peer)
-        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest)
+        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, found, expected)
+    store.write(CHANCE_LOG_P, number, chance_log_p(found, expected))
     store.write(LARGEST_TIES, number, largest)
+
+
+def chance_log_p(found: Floats, expected: Floats) -> Floats:
+    """Return the logarithm of the probability of as many triangles by chance, from sums over the edges of a node.
+
+    Every triangle of a node is met from two of its edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.triangles import chance_log_p
+    >>> np.exp(chance_log_p(np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2]))).round(6).tolist()
+    [1.0, 0.095163, 0.0]
+    """
+    at_least = np.where(found > 0, gammainc(np.maximum(found, np.finfo(float).tiny) / 2, expected / 2), 1.0)
+    return np.log(np.maximum(at_least, np.exp(FLOOR)))
 
 
 @compiled
@@ -173,8 +200,10 @@ def _largest(
     their_sums: Floats,
     chance: float,
     largest: Floats,
+    found: Floats,
+    expected: Floats,
 ) -> None:
-    """Keep the largest surprises among the entries of every node below ``stop``, from small to large."""
+    """Keep the largest surprises among the entries of every node below ``stop``, from small to large, and two sums."""
     stop = start + their_indptr.size - 1
     for i in range(indptr.size - 1):
         while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
@@ -182,7 +211,10 @@ def _largest(
             shared = common[e]
             if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
                 shared = their_common[first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)]
-            surprise = surprise_of(left[e], shared, sums[i], their_sums[j], chance)
+            common_here, by_chance = left[e] * shared, left[e] * sums[i] * their_sums[j] * chance
+            found[i] += common_here
+            expected[i] += by_chance
+            surprise = surprise_of(common_here, by_chance)
             place = 0
             while place < LARGEST and surprise > largest[i, place]:
                 if place > 0:
@@ -193,10 +225,9 @@ def _largest(
 
 
 @compiled
-def surprise_of(left: float, shared: float, ours: float, theirs: float, chance: float) -> float:
+def surprise_of(found: float, expected: float) -> float:
     """Return how far the common neighbours of an edge are beyond what chance gives."""
-    expected = left * ours * theirs * chance
-    return (left * shared - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]
+    return (found - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]
 
 
 @compiled

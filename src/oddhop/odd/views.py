@@ -30,16 +30,16 @@ from oddhop.odd.kinds import (
 from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, learn_kinship, write_ratios
 from oddhop.odd.krylov import VECTORS, Eigenvalues
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.p_values import Bulk, learn_bulk
+from oddhop.odd.p_values import FLOOR, Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.stranger import Kinship, strangeness
 from oddhop.odd.thinning import KEYS, node_keys, thinned
-from oddhop.odd.triangles import unexplained, write_largest
+from oddhop.odd.triangles import CHANCE_LOG_P, unexplained, write_largest
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
-Figures = tuple[Floats, Floats, Floats, Floats, Floats]
+Figures = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
 
 
@@ -293,7 +293,7 @@ def learn_views(
 
 
 def _bulks(figures: Figures, judged: Bools) -> Bulks:
-    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures)
+    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures[:-1])
     return stranger, outlier, clique, flow, knot
 
 
@@ -339,10 +339,19 @@ def view_figures(
         strange = joint_strangeness(within.size, [*told, *nats])
     else:
         strange = strangeness(kinship, sums, within)
-    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), known.flow, tied
+    # Common neighbours of another kind are not in the count of triangles.
+    by_chance = np.full(within.size, FLOOR) if edges.joined else gathered(edges.own, CHANCE_LOG_P)
+    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), known.flow, tied, by_chance
 
 
 def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:
     """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
-    *views, knot = (bulk.log_p(view) for bulk, view in zip(panel.bulks, figures, strict=True))
+    *views, knot = log_p_of(figures, panel)
     return join(np.stack([*views, cycle_log_p]), panel.knot.log_q(knot), panel.information)
+
+
+def log_p_of(figures: Figures, panel: Panel) -> list[Floats]:
+    """Return the logarithms of the p-values of the views and of the knots as they are."""
+    stranger, outlier, clique, flow, knot = (b.log_p(view) for b, view in zip(panel.bulks, figures[:-1], strict=True))
+    by_chance = figures[-1]
+    return [stranger, outlier, np.maximum(clique, by_chance), flow, np.maximum(knot, by_chance)]
