@@ -33,7 +33,7 @@ def of_pages(root: Path) -> list[str]:
     found: list[str] = []
     for page in sorted([root / "README.md", *root.glob("docs/*.md")]):
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
-        text = re.sub(r"\]\([^)]*\)", "]", text)
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links as they are read
         for paragraph in re.split(r"\n\s*\n", text):
             lines = [line for line in paragraph.splitlines() if not line.lstrip().startswith(("|", "#", "!["))]
             for item in re.split(r"\n\s*(?:[-*]|\d+\.) ", "\n" + "\n".join(lines)):

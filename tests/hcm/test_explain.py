@@ -58,7 +58,7 @@ def test_the_replaced_columns_are_named(planted: Graph, fitted: HCM) -> None:
     [why] = explained(fitted, planted, [DISGUISED])
     assert {one.column for one in why.columns[:2]} == {"b", "d"}
     assert why.telling
-    assert "The column with the largest effect is" in " ".join(why.sentences)
+    assert "has the largest effect. Its value is" in " ".join(why.sentences)
 
 
 def test_the_score_is_the_one_of_the_detector(planted: Graph, fitted: HCM) -> None:

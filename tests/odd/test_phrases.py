@@ -31,20 +31,20 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, n0, is", 95),
-        ((0.2,), 1, 0, "its only neighbour, n0, is", 80),
-        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (n0 and n1) are", 95),
-        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (n0) is", 95),
-        ((0.1, 0.2, 0.9), 3, 0, "2 of its 3 neighbours are", 80),
-        ((0.1, 0.2), 90, 0, "2 of its 90 neighbours are", 80),
-        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (n0, n1, n2 and 2 more) are", 95),
+        ((0.01,), 1, 1, "its only neighbour, n0, differs", 95),
+        ((0.2,), 1, 0, "its only neighbour, n0, differs", 80),
+        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (n0 and n1) differ", 95),
+        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (n0) differs", 95),
+        ((0.1, 0.2, 0.9), 3, 0, "2 of its 3 neighbours differ", 80),
+        ((0.1, 0.2), 90, 0, "2 of its 90 neighbours differ", 80),
+        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (n0, n1, n2 and 2 more) differ", 95),
     ],
 )
 def test_how_different_the_neighbours_are(
     rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
 ) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    more = f"more different from it than {part} % of connected pairs are."
+    more = f"from it more than {part} % of connected pairs differ from each other."
     assert told[0] == f"It is unlike its neighbours: {said} {more}"
 
 

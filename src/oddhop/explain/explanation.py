@@ -302,10 +302,10 @@ class Explanation:
 
     def _apart(self) -> str:
         one = self.columns[0]
-        values = f"{one.column}: {one.own}; {one.others}: {one.usual}"
+        values = f"{one.column} has the largest effect. Its value is {one.own}; {one.others}: {one.usual}."
         if self.telling:
-            return f"The column with the largest effect is {values}."
-        return f"No single column explains much of the score. The largest effect is that of {values}."
+            return f"Of all columns, {values}"
+        return f"No single column explains much of the score. Of all columns, {values}"
 
     def _far_ones(self) -> str:
         if self.degree == 1:

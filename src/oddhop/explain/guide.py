@@ -23,12 +23,15 @@ class Guide:
 
 PLAIN = Guide(
     repeated="a fresh run",
-    picture="The dashed ring is the typical distance.",
+    picture="The dashed ring marks the typical distance of a neighbour.",
     entries=(
         (
             "A high score is not proof.",
             "The score says that a node is unusual in this network. A person must decide whether that matters.",
         ),
-        ("Score.", "It is not a probability. Only the order and the distance from the alert threshold have a meaning."),
+        (
+            "Score.",
+            "A score is not a probability. Use scores to order nodes and to compare them with the alert threshold.",
+        ),
     ),
 )

@@ -9,7 +9,7 @@ from oddhop.explain.phrases import share
 HALF = 0.5
 GUIDE = Guide(
     repeated="a fresh run",
-    picture="Each ring is one hop. The dashed ring is the typical distance.",
+    picture="Each ring is one hop. The dashed ring marks the typical distance of a neighbour.",
     entries=(
         (
             "A high score is not proof.",
@@ -22,8 +22,8 @@ GUIDE = Guide(
         ),
         (
             "Score.",
-            "It is high if the predicted distances of the neighbours are large or uncertain. It is not a "
-            "probability. Only the order and the distance from the alert threshold have a meaning.",
+            "The score of a node is high if the predicted distances of its neighbours are large or uncertain. A score "
+            "is not a probability. Use scores to order nodes and to compare them with the alert threshold.",
         ),
     ),
 )

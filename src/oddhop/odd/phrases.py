@@ -18,7 +18,8 @@ from oddhop.odd.null import Chance
 FEW_ADDED = 0.1
 GUIDE = Guide(
     repeated="a new sample with the same number of edges",
-    picture="Neighbours farther out are more different. The dashed ring is the typical distance.",
+    picture="Neighbours that are drawn farther out differ more from the node. The dashed ring marks the typical "
+    "difference between connected nodes.",
     entries=(
         (
             "A high score is not proof.",
@@ -26,26 +27,28 @@ GUIDE = Guide(
         ),
         (
             "Stranger, outlier, clique, flow, cycle.",
-            "Odd has up to five views of a node. Stranger: is it unlike its neighbours? Outlier: are its attributes "
-            "unusual in this network? Clique: is it in a group that is more closely connected than communities and "
-            "chance explain? Two views need amounts or times in the edge table. Flow: do its events differ from those "
-            "of nodes with similar attributes? Cycle: does what it sends return to it? The kind of a node is the view "
-            "with the largest part of the score.",
+            "The detector Odd checks every node in up to five ways, called views. Stranger: is the node unlike its "
+            "neighbours? Outlier: are the attributes of the node unusual in this network? Clique: does the node belong "
+            "to a group with more mutual edges than communities and chance explain? Flow: do the events of the node "
+            "differ from those of nodes with similar attributes? Cycle: does money or whatever the node sends return "
+            "to it? The views flow and cycle need amounts or times in the edge table. The kind of a node is the view "
+            "that adds most to its score.",
         ),
         (
             "Edges this different.",
-            "Odd learns from this network how similar two connected nodes are. “1 in 100” means that 1 in 100 edges "
-            "joins two nodes that are at least as different.",
+            "The detector learns from this network how similar two connected nodes usually are. “1 in 100” means that "
+            "1 in 100 edges of this network joins two nodes that differ at least as much.",
         ),
         (
             "“1 in 500 typical nodes.”",
-            "About 1 in 500 typical nodes of this network would be this unusual. This p-value is extrapolated where "
-            "too few nodes can be counted. It is not the probability that a node is harmless.",
+            "About 1 in 500 typical nodes of this network would be at least this unusual. The figure is a p-value. "
+            "Very small p-values are extrapolated from the distribution of the other nodes. A p-value is not the "
+            "probability that the node is harmless.",
         ),
         (
             "Score.",
-            "The sum of the parts of the views. It is not a probability. Only the order and the distance from the "
-            "alert threshold have a meaning.",
+            "The score of a node is the sum of what the views add. A score is not a probability. Use scores to order "
+            "nodes and to compare them with the alert threshold.",
         ),
     ),
 )
@@ -87,8 +90,8 @@ def reasons(
     >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("clique", 0.8, 0.1))
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
-    ...     print(told)
-    It is unlike its neighbours: 1 of its 2 neighbours (ann) is more different from it than 95 % of connected pairs are.
+    ...     print(told[:76])
+    It is unlike its neighbours: 1 of its 2 neighbours (ann) differs from it mor
     1 in 500 typical nodes would be this different from their neighbours.
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
@@ -180,13 +183,13 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"more different from it than {part} of connected pairs are"
+    more = f"from it more than {part} of connected pairs differ from each other"
     if degree == 1:
-        return f"its only neighbour, {listed[0].id}, is {more}"
+        return f"its only neighbour, {listed[0].id}, differs {more}"
     if not far:
-        return f"{half:,} of its {degree:,} neighbours are {more}"
+        return f"{half:,} of its {degree:,} neighbours differ {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"{count} neighbours ({names}) {'is' if far == 1 else 'are'} {more}"
+    return f"{count} neighbours ({names}) {'differs' if far == 1 else 'differ'} {more}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
@@ -212,11 +215,12 @@ def related(information: float) -> Finding:
     --------
     >>> from oddhop.odd.phrases import related
     >>> related(0.5).sentence
-    'Connected nodes have related columns (0.5 nats an edge), so strangers can be detected.'
+    'Connected nodes have related columns (an edge carries 0.5 nats of information), so strangers can be detected.'
     """
     if information > 0:
         sentence = (
-            f"Connected nodes have related columns ({information:.2g} nats an edge), so strangers can be detected."
+            f"Connected nodes have related columns (an edge carries {information:.2g} nats of information), so "
+            "strangers can be detected."
         )
         return Finding("strangers", "fine", information, sentence)
     sentence = (
@@ -291,7 +295,10 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
-    limits = "Rare values alone never stand out. An empty list does not mean that nothing is wrong."
+    limits = (
+        "A node whose only anomaly is a rare value is never counted. If no node stands out, the network can still "
+        "contain anomalies."
+    )
     if not count:
         sentence = f"No node stands out: as many nodes score as high in {simulated}. This is no proof. {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
@@ -299,7 +306,7 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     often = f"about {expected:.0f}" if expected >= 1 else "fewer than 1"
     sentence = (
         f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated}, {often} per network score as "
-        f"high. This is no proof: harmless triangles or unusual noise can add nodes to the list. {limits}"
+        f"high. This is no proof: harmless triangles or unusual noise can make a node stand out. {limits}"
     )
     return Finding("stand out", "fine", float(count), sentence)
 
@@ -328,7 +335,7 @@ def controls(result: pa.Table, top: int) -> Finding:
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
         f"Of the first {top:,} nodes, {columns:,} are also among the first {top:,} by columns alone, and {edges:,} by "
-        f"edges alone. The other {neither:,} are found by columns and edges together."
+        f"edges alone. {neither:,} of them are among the first only by columns and edges together."
     )
     if top and neither < FEW_ADDED * top:
         sentence += " The network adds little: most of these nodes would be found without it."
