@@ -25,17 +25,24 @@ def audit(
     first: Annotated[
         int, typer.Option("--first", min=1, help="Audit this many cases from the start of the list.")
     ] = 100,
-    ranking: Annotated[Ranking, typer.Option("--list", help="List to audit.")] = Ranking.label_free,
-    size: Annotated[int, typer.Option("--size", min=1, help="Planned number of answers.")] = 30,
+    ranking: Annotated[
+        Ranking, typer.Option("--list", help="Audit the label-free list or the learned list.")
+    ] = Ranking.label_free,
+    size: Annotated[int, typer.Option("--size", min=1, help="Plan to answer this many cases.")] = 30,
     end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
-    who: Annotated[str | None, typer.Option("--who", help="Your name.", show_default="the user's name")] = None,
+    who: Annotated[
+        str | None,
+        typer.Option("--who", help="Your name, which is stored with the audit.", show_default="the user's name"),
+    ] = None,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Start or continue an audit of a list. Print the cases to answer and the result so far.
+    """Start or continue an audit, which estimates how many cases of a list are worth your time.
+
+    The command prints the cases to answer and the result so far.
 
     The list does not change after the start. The cases are drawn at random and opened in the book of cases. Answer
     them with `oddhop cases set` or `oddhop review`, then run the same command again.

@@ -10,13 +10,20 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
-app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write the page of results.")
+app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write the page of its results.")
 
 LINES = Path("benchmarks/cells.jsonl")
-Lines = Annotated[Path, typer.Option("--lines", help="File with one JSON line per cell.")]
+Lines = Annotated[
+    Path,
+    typer.Option(
+        "--lines", help="File with the results, one JSON line per cell. A cell is one detector on one network."
+    ),
+]
 Data = Annotated[
     str | None,
-    typer.Option("--data", envvar="ODDHOP_DATA", help="Folder with the networks.", show_default=False),
+    typer.Option(
+        "--data", envvar="ODDHOP_DATA", help="Read the benchmark networks from this folder.", show_default=False
+    ),
 ]
 
 
@@ -24,22 +31,26 @@ Data = Annotated[
 @o.guarded
 def run(
     suite: Annotated[
-        str, typer.Option("--suite", help="Suite: paper, more, held-out, growth or ci.", show_default=False)
+        str, typer.Option("--suite", help="Suite to run: paper, more, held-out, growth or ci.", show_default=False)
     ],
     lines: Lines = LINES,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Number of parallel cells, one core each.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Run this many cells at the same time, each on one core.")
+    ] = 1,
     match: Annotated[
         list[str] | None,
         typer.Option("--match", help="Run only cells whose line contains this text. Repeatable.", show_default=False),
     ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run failed and over-budget cells again.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run cells again that failed or exceeded their budget.")
+    ] = False,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Run the cells of a suite that are not in the file yet. An interrupted run continues when called again.
 
-    The exit code is 1 if a cell failed. A cell over its budget counts as a result.
+    The exit code is 1 if a cell failed. A cell that exceeds its budget of time or memory does not count as failed.
 
     Example:
 
@@ -67,11 +78,13 @@ def run(
 @o.guarded
 def report(
     lines: Lines = LINES,
-    page: Annotated[Path, typer.Option("--page", help="Page to write.")] = Path("docs/benchmark.md"),
+    page: Annotated[Path, typer.Option("--page", help="Page to write, as a Markdown file.")] = Path(
+        "docs/benchmark.md"
+    ),
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write the page and its pictures from the lines alone.
+    """Write the page of results and its pictures from the file of results.
 
     Example:
 

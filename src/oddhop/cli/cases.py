@@ -13,8 +13,12 @@ from oddhop.cli.console import LogFormat, echo
 
 app = typer.Typer(no_args_is_help=True, help="List, judge, export and erase the entries of a book of cases.")
 
-BookName = Annotated[str, typer.Argument(metavar="BOOK", help="SQLite file, or postgresql://...", show_default=False)]
-Who = Annotated[str | None, typer.Option("--who", help="Your name.", show_default="the user's name")]
+BookName = Annotated[
+    str, typer.Argument(metavar="BOOK", help="Book of cases: an SQLite file or postgresql://...", show_default=False)
+]
+Who = Annotated[
+    str | None, typer.Option("--who", help="Your name, which is stored in the book.", show_default="the user's name")
+]
 
 
 @app.command("list")
@@ -33,7 +37,7 @@ def list_cases(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """List the cases with their last verdict.
+    """List the cases of a book with their last verdict.
 
     Example:
 
@@ -58,20 +62,22 @@ def list_cases(
 @o.guarded
 def set_verdict(
     book: BookName,
-    case: Annotated[str | None, typer.Argument(help="Case id.", show_default=False)] = None,
+    case: Annotated[str | None, typer.Argument(help="Id of the case.", show_default=False)] = None,
     verdict: Annotated[
-        str | None, typer.Argument(help="Verdict: open, confirmed, cleared or watch.", show_default=False)
+        str | None, typer.Argument(help="New verdict: open, confirmed, cleared or watch.", show_default=False)
     ] = None,
     table: Annotated[
         str | None,
         typer.Option(
             "--from",
-            help="Table of verdicts with the columns case and verdict, and optionally reason, note and who.",
+            help="Read verdicts from a table with the columns case and verdict, and optionally reason, note and who.",
             show_default=False,
         ),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Reason code, such as family.", show_default=False)] = "",
-    note: Annotated[str, typer.Option("--note", help="Free text.", show_default=False)] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="Short reason for the verdict, for example family.", show_default=False)
+    ] = "",
+    note: Annotated[str, typer.Option("--note", help="Note on the verdict, as free text.", show_default=False)] = "",
     who: Who = None,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
@@ -108,7 +114,7 @@ def set_verdict(
 @o.guarded
 def export(
     book: BookName,
-    out: Annotated[Path, typer.Argument(help="A .parquet or .csv file to write.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="File to write, .parquet or .csv.", show_default=False)],
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -130,16 +136,17 @@ def export(
 @o.guarded
 def erase(
     book: BookName,
-    node: Annotated[str, typer.Argument(help="Node id.", show_default=False)],
+    node: Annotated[str, typer.Argument(help="Id of the node to erase.", show_default=False)],
     reason: Annotated[
-        str, typer.Option("--reason", help="Reason, such as the number of a request.", show_default=False)
+        str,
+        typer.Option("--reason", help="Reason for erasing, for example the number of a request.", show_default=False),
     ],
-    who: Annotated[str, typer.Option("--who", help="Your name.", show_default=False)],
+    who: Annotated[str, typer.Option("--who", help="Your name, which is stored in the book.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Remove everything about a node from a book, and add an entry with the time, the name and the reason.
+    """Remove everything about a node from a book. An entry records the time, your name and the reason.
 
     Example:
 

@@ -23,12 +23,12 @@ def compare(
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print everything as JSON.", rich_help_panel=o.TELLING)
+        bool, typer.Option("--json", help="Print the whole comparison as JSON.", rich_help_panel=o.TELLING)
     ] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Compare two runs: list the nodes that are newly anomalous, no longer anomalous or moved in rank, and say why.
+    """Compare two runs: list nodes that are newly anomalous, no longer anomalous or changed in rank, and why.
 
     Example:
 

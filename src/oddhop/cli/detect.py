@@ -16,7 +16,7 @@ from oddhop.cli.console import Console, LogFormat
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",

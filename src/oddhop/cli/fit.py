@@ -32,7 +32,7 @@ def fit(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Fit a detector and write a model file. Checkpoints are kept beside it until the fit ends.
+    """Fit a detector and write a model file. Checkpoints are kept next to the model file until the fit ends.
 
     Example:
 
@@ -62,10 +62,10 @@ def fit(
 @o.guarded
 @o.reads_tables
 def score(
-    model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="Model file to score with.", show_default=False)],
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     top: o.Top = None,
     max_chance: o.MaxChance = None,
     *,
@@ -83,7 +83,7 @@ def score(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Score a network with a fitted model. The results have the form of those of detect.
+    """Score a network with a fitted model. The command writes the same files as oddhop detect.
 
     Example:
 

@@ -20,18 +20,18 @@ def ingest(
     edges: Annotated[
         str,
         typer.Argument(
-            help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON.", show_default=False
+            help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON files.", show_default=False
         ),
     ],
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the network.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", help="Write the network to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     *,
     read: o.Reading,
     like: Annotated[
         Path | None,
         typer.Option(
             "--like",
-            help="Encode the columns as in this model or this network on disk.",
+            help="Encode the columns as in this model file or this network on disk.",
             show_default="learn the encoding",
             rich_help_panel=o.INPUT,
         ),
@@ -39,15 +39,15 @@ def ingest(
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     max_memory: Annotated[
-        str, typer.Option("--max-memory", help="Approximate limit of memory.", rich_help_panel=o.INPUT)
+        str, typer.Option("--max-memory", help="Use at most about this much memory.", rich_help_panel=o.INPUT)
     ] = "4GiB",
     resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Convert two tables to a network on disk, which detect, fit and score read in place of tables.
+    """Convert two tables to a network on disk. The commands detect, fit and score read it in place of tables.
 
-    If it is interrupted, run the same command again: it continues where it stopped.
+    If the command is interrupted, run it again. It continues where it stopped.
 
     Example:
 

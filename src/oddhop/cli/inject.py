@@ -34,24 +34,33 @@ def inject(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="A .mat file, or a folder for tables with --nodes.", show_default=False)
+        Path,
+        typer.Option(
+            "--out", help="Write to this .mat file, or with --nodes to this folder of tables.", show_default=False
+        ),
     ],
     nodes: Annotated[
-        str | None, typer.Option("--nodes", help="Node table.", show_default=False, rich_help_panel=o.INPUT)
+        str | None,
+        typer.Option("--nodes", help="Node table of the network.", show_default=False, rich_help_panel=o.INPUT),
     ] = None,
-    scheme: Annotated[Scheme, typer.Option("--scheme", help="Scheme of injection.")] = Scheme.dominant,
-    cliques: Annotated[int, typer.Option("--cliques", help="Number of injected cliques.")] = 10,
-    clique_size: Annotated[int, typer.Option("--clique-size", help="Nodes in each clique.")] = 15,
+    scheme: Annotated[
+        Scheme, typer.Option("--scheme", help="Make the anomalies by this injection scheme.")
+    ] = Scheme.dominant,
+    cliques: Annotated[int, typer.Option("--cliques", help="Inject this many cliques.")] = 10,
+    clique_size: Annotated[int, typer.Option("--clique-size", help="Give each clique this many nodes.")] = 15,
     candidates: Annotated[
         int,
-        typer.Option("--candidates", help="Draw this many nodes, and copy the attributes of the most different one."),
+        typer.Option(
+            "--candidates",
+            help="Draw this many nodes for each anomaly, and copy the attributes of the most distant one.",
+        ),
     ] = 50,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Use this seed for random numbers.")] = 0,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Inject cliques and nodes with copied attributes into a network, and write it with labels.
+    """Inject anomalies into a network: cliques, and nodes with copied attributes. The labels are written too.
 
     Example:
 

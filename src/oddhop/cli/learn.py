@@ -15,10 +15,8 @@ from oddhop.cli.console import Console, LogFormat, echo
 def learn(
     run: o.RunFolderPath,
     answers: o.Answers = ...,  # type: ignore[assignment]
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", show_default=False)] = ...,  # type: ignore[assignment]
-    questions: Annotated[
-        int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next answers.")
-    ] = 20,
+    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
+    questions: Annotated[int, typer.Option("--questions", min=1, help="Suggest this many nodes to answer next.")] = 20,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,

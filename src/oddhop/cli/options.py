@@ -35,8 +35,8 @@ class WriteMode(Enum):
 Edges = Annotated[
     str,
     typer.Argument(
-        help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON, local or s3://...; - for "
-        "standard input; a query with --database; or a folder made by oddhop ingest.",
+        help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON files, local or s3://... Use - "
+        "for standard input. A query (with --database) or a folder made by oddhop ingest is also possible.",
         show_default=False,
     ),
 ]
@@ -44,8 +44,8 @@ Nodes = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="Node table, in the same forms as the edge table. For several kinds of nodes, give KIND=TABLE once for "
-        "each kind.",
+        help="Node table: a file, a pattern, a folder, - or a query, like the edge table. For several kinds of nodes, "
+        "give KIND=TABLE once for each kind.",
         show_default=False,
         rich_help_panel=INPUT,
     ),
@@ -55,8 +55,8 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="ODDHOP_DATABASE",
-        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. Prefer the variable: other "
-        "users can see a command line.",
+        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. Prefer the environment "
+        "variable to this option, because other users can see the command line.",
         show_default=False,
         show_envvar=True,
         rich_help_panel=INPUT,
@@ -66,7 +66,7 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"Detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        help=f"Use this detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
         rich_help_panel=LEARNING,
@@ -77,7 +77,7 @@ Top = Annotated[
     typer.Option(
         "--top",
         min=1,
-        help="Alert budget: flag at most this many cases. The nodes of one clique or cycle are one case.",
+        help="Flag at most this many cases. All nodes of one clique or cycle count as one case.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -88,24 +88,31 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag the first nodes, of which at most this share is expected by chance, such as 0.1. Odd only.",
+        help="Flag as many of the first nodes as possible, with at most this share of them expected by chance, for "
+        "example 0.1. Only for the detector odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Random seed.", show_default="drawn and recorded", rich_help_panel=LEARNING),
+    typer.Option(
+        "--seed",
+        min=0,
+        help="Use this seed for random numbers.",
+        show_default="drawn and recorded",
+        rich_help_panel=LEARNING,
+    ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Number of threads.", show_default="all cores", rich_help_panel=LEARNING),
+    typer.Option("--workers", min=1, help="Use this many threads.", show_default="all cores", rich_help_panel=LEARNING),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
         "--max-memory",
-        help="Fail if the run would need more memory, such as 4GiB.",
+        help="Stop with an error if the run would need more memory than this, for example 4GiB.",
         show_default="available memory",
         rich_help_panel=LEARNING,
     ),
@@ -114,7 +121,7 @@ SettingsFile = Annotated[
     Path | None,
     typer.Option(
         "--settings",
-        help="TOML file with the sections [read], [encode], [odd] and [hcm].",
+        help="Read settings from this TOML file. Its sections are [read], [encode], [odd] and [hcm].",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -123,24 +130,29 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="One setting, such as hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
+        help="Change one setting, for example hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
 ]
 EXPLAINED = 100
 WithReport = Annotated[
-    bool, typer.Option("--report/--no-report", help="Write the case report, report.html.", rich_help_panel=TELLING)
+    bool,
+    typer.Option(
+        "--report/--no-report",
+        help="Write the case report to report.html in the output folder.",
+        rich_help_panel=TELLING,
+    ),
 ]
 Explain = Annotated[
-    int, typer.Option("--explain", min=1, help="Number of nodes that the report explains.", rich_help_panel=TELLING)
+    int, typer.Option("--explain", min=1, help="Explain this many nodes in the report.", rich_help_panel=TELLING)
 ]
 AnswerBook = Annotated[
     str,
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="Book of cases for the answers: an SQLite file or postgresql://... Created if it does not exist.",
+        help="Store the answers in this book of cases: an SQLite file or postgresql://... A missing book is created.",
         show_default=False,
     ),
 ]
@@ -149,8 +161,8 @@ Book = Annotated[
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="Book of cases: an SQLite file or postgresql://... Open the flagged cases in it, and hide cleared cases "
-        "that have not changed.",
+        help="Add the flagged cases to this book of cases, and hide cleared cases that have not changed. The book is "
+        "an SQLite file or postgresql://...",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -159,27 +171,33 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="Answers so far: a table with the columns id and answer (1, 0 or empty), a query, or a book of cases. "
-        "A ranking learned from them is written.",
+        help="Learn from these answers and write a learned ranking. Answers are a table with the columns id and answer "
+        "(1, 0 or empty), a query, or a book of cases.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
 ]
-RunFolderPath = Annotated[Path, typer.Argument(help="Output folder of oddhop detect.", show_default=False)]
+RunFolderPath = Annotated[Path, typer.Argument(help="Output folder of an oddhop detect run.", show_default=False)]
 EdgesNow = Annotated[
-    str | None, typer.Option("--edges", help="Edge table, if it was moved.", show_default="as in the run")
+    str | None,
+    typer.Option(
+        "--edges", help="New place of the edge table, if it was moved after the run.", show_default="as in the run"
+    ),
 ]
 NodesNow = Annotated[
     list[str] | None,
     typer.Option(
-        "--nodes", help="Node table, if it was moved, or KIND=TABLE for each kind.", show_default="as in the run"
+        "--nodes",
+        help="New place of the node table, if it was moved after the run. For several kinds of nodes, give KIND=TABLE "
+        "once for each kind.",
+        show_default="as in the run",
     ),
 ]
 EngineName = Annotated[
     Engine,
     typer.Option(
         "--engine",
-        help="Where to run: on this machine, or on a Ray cluster (needs a folder made by oddhop ingest).",
+        help="Run on this machine (local) or on a Ray cluster (ray). A cluster needs a folder made by oddhop ingest.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -187,7 +205,7 @@ Address = Annotated[
     str | None,
     typer.Option(
         "--address",
-        help="Head node of the Ray cluster, HOST:PORT.",
+        help="Connect to the Ray cluster with its head node at this address, HOST:PORT.",
         envvar="RAY_ADDRESS",
         show_default=False,
         rich_help_panel=LEARNING,
@@ -198,20 +216,24 @@ WriteTo = Annotated[
     str | None,
     typer.Option(
         "--write-to",
-        help="Also write the results to this table of the database, to s3://bucket/key.parquet or .csv, or to - "
-        "(standard output, as CSV).",
+        help="Also write the results to this database table, to s3://bucket/key.parquet or .csv, or with - to standard "
+        "output as CSV.",
         show_default=False,
     ),
 ]
 Mode = Annotated[
     WriteMode,
-    typer.Option("--write-mode", help="If that table or object exists: refuse, replace it, or append (tables alone)."),
+    typer.Option(
+        "--write-mode",
+        help="If the table or object of --write-to exists: stop with an error (create), replace it (replace), or "
+        "append to it (append, only tables).",
+    ),
 ]
 Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="Folder of an earlier run: print what changed since then, and write changes.parquet.",
+        help="Compare with the earlier run in this folder: print the changes and write changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -220,11 +242,11 @@ Log = Annotated[
     LogFormat,
     typer.Option(
         "--log-format",
-        help="Progress as bars on a terminal and lines elsewhere (auto), as lines (plain), or as JSON.",
+        help="Show progress as bars in a terminal and as lines elsewhere (auto), as lines (plain) or as JSON (json).",
         rich_help_panel=TELLING,
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=TELLING)]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the Python traceback of an error.", rich_help_panel=TELLING)]
 
 Reading = dict[str, Any]
 """The settings of the section read, from the options that :func:`reads_tables` adds."""
@@ -236,46 +258,58 @@ def _option(flag: str, help_text: str, default: str | bool = "detected") -> Any:
 
 
 def _reading(
-    source: Annotated[str | None, _option("--source", "Column of the source of an edge.")] = None,
-    target: Annotated[str | None, _option("--target", "Column of the target of an edge.")] = None,
-    id: Annotated[str | None, _option("--id", "Column of the node ids.")] = None,  # noqa: A002 - the option's name
+    source: Annotated[str | None, _option("--source", "Read source nodes from this column of the edge table.")] = None,
+    target: Annotated[str | None, _option("--target", "Read target nodes from this column of the edge table.")] = None,
+    id: Annotated[str | None, _option("--id", "Read node ids from this column of the node table.")] = None,  # noqa: A002 - the option's name
     judge: Annotated[
-        str | None, _option("--judge", "Kind of node to score, if there are several kinds.", False)
+        str | None, _option("--judge", "Rank the nodes of this kind, if there are several kinds.", False)
     ] = None,
     node_kind: Annotated[
-        str | None, _option("--node-kind", "Column of the node kind, if one node table has several kinds.", False)
+        str | None,
+        _option(
+            "--node-kind", "Read the kind of each node from this column, if one node table has several kinds.", False
+        ),
     ] = None,
     source_kind: Annotated[
         str | None,
-        _option("--source-kind", "Column of the kind of the source, or the kind of all sources."),
+        _option(
+            "--source-kind",
+            "Read the kind of the source from this column of the edge table, or give one kind for all sources.",
+        ),
     ] = None,
     target_kind: Annotated[
-        str | None, _option("--target-kind", "Column of the kind of the target, or the kind of all targets.")
+        str | None,
+        _option(
+            "--target-kind",
+            "Read the kind of the target from this column of the edge table, or give one kind for all targets.",
+        ),
     ] = None,
     amount: Annotated[
-        list[str] | None, _option("--amount", "Column of the edge table with amounts. Repeatable.")
+        list[str] | None, _option("--amount", "Read amounts from this column of the edge table. Repeatable.")
     ] = None,
-    time: Annotated[str | None, _option("--time", "Column of the edge table with dates or times.")] = None,
+    time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
     edge_kind: Annotated[
-        list[str] | None, _option("--edge-kind", "Column of the edge table with categories of events. Repeatable.")
+        list[str] | None,
+        _option("--edge-kind", "Read categories of events from this column of the edge table. Repeatable."),
     ] = None,
     directed: Annotated[
-        bool | None, _option("--directed/--undirected", "Whether edges have a direction, from source to target.")
+        bool | None,
+        _option("--directed/--undirected", "Treat edges as directed from source to target, or as undirected."),
     ] = None,
     since: Annotated[str | None, _option("--from", "Read only events at or after this date or time.", False)] = None,
     until: Annotated[str | None, _option("--until", "Read only events before this date or time.", False)] = None,
     keep_unknown: Annotated[
-        bool, _option("--keep-unknown", "Keep nodes that are only in the edge table, with unknown columns.", False)
+        bool, _option("--keep-unknown", "Keep nodes that are not in the node table, with missing values.", False)
     ] = False,
     no_flows: Annotated[
         bool,
-        _option("--no-flows", "Make no attributes from direction, amounts, times and categories of events.", False),
+        _option("--no-flows", "Make no columns from the direction, amounts, times and categories of events.", False),
     ] = False,
     keep_columns: Annotated[
         list[str] | None,
-        _option("--keep-columns", "Column of the node table to copy to the results. Repeatable.", False),
+        _option("--keep-columns", "Copy this column of the node table to the results. Repeatable.", False),
     ] = None,
-    strict: Annotated[bool, _option("--strict", "Fail if any row would be skipped.", False)] = False,
+    strict: Annotated[bool, _option("--strict", "Stop with an error if any row would be skipped.", False)] = False,
 ) -> dict[str, Any]:
     """Return the settings of the section read, None for what was not given."""
     return {

@@ -25,7 +25,7 @@ def plan(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Read the tables and estimate the memory and time of a run. Nothing is fitted.
+    """Read the tables and estimate the memory and time of a run, without fitting a detector.
 
     Example:
 

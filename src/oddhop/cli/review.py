@@ -17,18 +17,23 @@ def review(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
     who: Annotated[
-        str | None, typer.Option("--who", help="Name of the reviewer.", show_default="the user's name")
+        str | None,
+        typer.Option(
+            "--who", help="Name of the reviewer, which is stored with the answers.", show_default="the user's name"
+        ),
     ] = None,
     port: Annotated[
         int,
-        typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free port.", rich_help_panel=SERVING),
+        typer.Option(
+            "--port", min=0, max=65535, help="Port to listen on. 0 chooses a free port.", rich_help_panel=SERVING
+        ),
     ] = 0,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.", rich_help_panel=SERVING)] = "127.0.0.1",
     allow_remote: Annotated[
         bool,
         typer.Option(
             "--allow-remote",
-            help="Allow an address that other machines can reach. The connection is not encrypted.",
+            help="Allow a --host that other machines can reach. The connection is not encrypted.",
             rich_help_panel=SERVING,
         ),
     ] = False,

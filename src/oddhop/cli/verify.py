@@ -20,7 +20,7 @@ def verify(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Check a model file, a run or a network on disk against the sha256 of every part, and describe it.
+    """Check a model file, a run or a network on disk against the sha256 of every part, and describe its contents.
 
     Example:
 

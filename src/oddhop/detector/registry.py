@@ -28,8 +28,17 @@ class Entry:
 
 
 DETECTORS: dict[str, Entry] = {
-    "odd": Entry("oddhop.odd.detector:Odd", "oddhop.odd.settings:OddSettings", summary="our own, no training"),
-    "hcm": Entry("oddhop.hcm.detector:HCM", "oddhop.hcm.settings:HCMSettings", "hcm", "of the HCM paper, needs torch"),
+    "odd": Entry(
+        "oddhop.odd.detector:Odd",
+        "oddhop.odd.settings:OddSettings",
+        summary="tests every node in closed form, without training",
+    ),
+    "hcm": Entry(
+        "oddhop.hcm.detector:HCM",
+        "oddhop.hcm.settings:HCMSettings",
+        "hcm",
+        "trains the model of the HCM paper, needs torch",
+    ),
 }
 
 
