@@ -27,7 +27,7 @@ PLAIN = Guide(
     entries=(
         (
             "A high score is not proof.",
-            "The score says that a node is unusual in this network. A person must decide whether that matters.",
+            "The score says that a node is unusual in this network. A person must decide whether the node matters.",
         ),
         (
             "Score.",

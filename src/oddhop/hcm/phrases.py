@@ -13,7 +13,7 @@ GUIDE = Guide(
     entries=(
         (
             "A high score is not proof.",
-            "The score says that a node does not fit its neighbours. A person must decide whether that matters.",
+            "The score says that a node does not fit its neighbours. A person must decide whether the node matters.",
         ),
         (
             "Predicted hops.",
