@@ -92,9 +92,9 @@ def swept(lines: Lines) -> tuple[int, int]:
 
 def _sweeps(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 7)
-    axes = figure.subplots(len(suites.SWEEPS), len(suites.ABLATED), sharey=True)
+    axes = figure.subplots(len(suites.SWEEPS), len(suites.SWEPT), sharey=True)
     any_drawn = False
-    for column, network in enumerate(suites.ABLATED):
+    for column, network in enumerate(suites.SWEPT):
         axes[0, column].set_title(PAPER_NETWORKS[network])
         for row, (label, (on, values)) in enumerate(suites.SWEEPS.items()):
             axis = axes[row, column]

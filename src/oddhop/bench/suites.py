@@ -51,12 +51,14 @@ SWEEP_CLASSES = 5  # the paper's for the sweeps of R and S
 # The cap on the pairs of a step hides S. Without it a step takes seconds, so there are fewer of them.
 UNCAPPED = {"pairs_per_step": 2**22, "burn_in": 100, "samples": 10, "thin": 5, "hop_classes": SWEEP_CLASSES}
 UNCAPPED_ON = ("blogcatalog_raw",)
+SWEPT = SCRIPTED
+"""Where the paper's settings are swept: the networks that its authors used."""
 DROP_RATIOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 CLASSES = (2, 3, 4, 5, 6, 7)
 SAMPLING_RATIOS = (0.1, 0.3, 0.5, 0.7, 1.0)
 SWEEPS: dict[str, tuple[tuple[str, ...], Mapping[float, Settings]]] = {
-    "drop ratio R": (ABLATED, {value: {"drop_ratio": value, "hop_classes": SWEEP_CLASSES} for value in DROP_RATIOS}),
-    "classes C": (ABLATED, {value: {"hop_classes": value} for value in CLASSES}),
+    "drop ratio R": (SWEPT, {value: {"drop_ratio": value, "hop_classes": SWEEP_CLASSES} for value in DROP_RATIOS}),
+    "classes C": (SWEPT, {value: {"hop_classes": value} for value in CLASSES}),
     "sampling ratio S": (UNCAPPED_ON, {value: {**UNCAPPED, "sampling_ratio": value} for value in SAMPLING_RATIOS}),
 }
 """The paper's sweeps: which networks, and the settings of every value."""
