@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from oddhop.base.randomness import HOPS, STEP, generator, mix, torch_generator, unit, word
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 WORDS = st.integers(0, 2**64 - 1)
 keys = st.tuples(st.integers(0, 2**40), st.lists(st.integers(0, 2**31), min_size=1, max_size=3).map(tuple))

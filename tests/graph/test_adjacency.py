@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oddhop.graph.adjacency import Repairs, both_ways, index_dtype, keep_edges, symmetric_csr, upper_edges, upper_indptr
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 @st.composite

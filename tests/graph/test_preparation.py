@@ -8,7 +8,7 @@ from oddhop import Graph
 from oddhop.errors import GraphError
 from oddhop.graph.preparation import is_binary, learn_preparation
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 SCALES = pytest.mark.parametrize("scale", [1e20, 1e-20, 1e200, 1e-200])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oddhop import Graph
 from oddhop.graph.rewire import rewired
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def between(graph: Graph, groups: np.ndarray) -> np.ndarray:

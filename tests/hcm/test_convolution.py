@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oddhop import Graph
 from oddhop.hcm.convolution import Convolution, convolve
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 @st.composite

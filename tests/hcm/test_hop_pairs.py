@@ -10,7 +10,7 @@ from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, pool_pa
 from oddhop.hcm.purify import Purified
 from oddhop.hcm.settings import HCMSettings
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 PATH = Purified(np.array([0, 1, 3, 5, 7, 8]), np.array([1, 0, 2, 1, 3, 2, 4, 3]), 0, 0, "cosine")
 # Four edges a node, and four at the end of an edge; two pilots and four sources among ten nodes.

@@ -10,7 +10,7 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.hcm import purify as purify_module
 from oddhop.hcm.purify import edge_similarity, purify
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 @st.composite

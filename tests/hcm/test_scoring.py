@@ -16,7 +16,7 @@ from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import replicate_count
 from tests.conftest import QUICK
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])

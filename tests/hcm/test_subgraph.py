@@ -15,7 +15,7 @@ from oddhop.hcm.sampler import Rule
 from oddhop.hcm.subgraph import draw_neighbours, training_subgraph
 from tests.conftest import QUICK
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 RULE = Rule(step_size=0.002, burn_in=8, temperature=1e-4, weight_decay=0.0)
 PLAN = Plan(RULE, chains=2, samples=2, thin=2, pairs_per_class=8, seed=3)

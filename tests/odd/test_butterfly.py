@@ -14,7 +14,7 @@ from oddhop.partitions import store as ranges
 from oddhop.partitions.task import on_threads
 from tests.odd.stores import pairs_of
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def common_neighbours(matrix: sp.csr_array) -> Common:

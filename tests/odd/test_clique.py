@@ -17,7 +17,7 @@ from oddhop.partitions.task import on_threads
 from tests.odd.planted import CLIQUE, planted
 from tests.odd.stores import in_memory, knots_of
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def _graph(network: nx.Graph) -> Graph:

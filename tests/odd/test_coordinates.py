@@ -8,7 +8,7 @@ from scipy.stats import norm
 from oddhop.errors import GraphError
 from oddhop.odd.coordinates import COMPONENTS, learn_coordinates
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def test_narrow_tables_get_normal_scores_whatever_their_units() -> None:

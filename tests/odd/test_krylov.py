@@ -18,7 +18,7 @@ from oddhop.partitions.store import InFiles, InMemory
 from oddhop.partitions.task import on_threads
 from tests.odd.stores import in_files, in_memory, residuals_of
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def _graph(network: nx.Graph) -> Graph:

@@ -20,7 +20,7 @@ from oddhop.partitions.task import on_threads
 from tests.odd.planted import STRANGER, planted
 from tests.odd.stores import in_memory, kinship_of
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:

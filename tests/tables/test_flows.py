@@ -25,7 +25,7 @@ from oddhop.tables.ingest import ingest
 from oddhop.tables.read import NetworkTables, Roles, read_tables
 from oddhop.tables.settings import ReadSettings
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 NAN = math.nan
 HOUR, DAY = dt.timedelta(hours=1), dt.timedelta(days=1)

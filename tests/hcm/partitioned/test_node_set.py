@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oddhop.hcm.partitioned.node_set import NodeSet
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 some_nodes = st.lists(st.one_of(st.integers(0, 60), st.integers(0, 2**62)), max_size=200)
 

@@ -11,7 +11,7 @@ from oddhop.graph.adjacency import symmetric_csr
 from oddhop.tables.ingest import sorted_rows as rows
 from oddhop.tables.ingest.sorted_rows import choose_bounds, fill_buckets, sorted_rows
 
-pytestmark = pytest.mark.kernels  # run again with kernels as plain Python, for their coverage
+pytestmark = pytest.mark.kernels
 
 
 @given(nodes=st.integers(2, 12), seed=st.integers(0, 2**32), count=st.integers(0, 60), most=st.integers(1, 50))
