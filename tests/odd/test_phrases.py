@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from oddhop.explain.explanation import Neighbour, View
 from oddhop.explain.phrases import one_in
-from oddhop.odd.phrases import reasons
+from oddhop.odd.phrases import controls, reasons
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
@@ -55,3 +56,10 @@ def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
 
 def test_shares_keep_two_digits() -> None:
     assert [one_in(one) for one in (1 / 3, 1 / 12345, 2e-6)] == ["1 in 3", "1 in 12,000", "1 in 500,000"]
+
+
+@pytest.mark.parametrize(("columns", "edges", "level"), [(0.001, 0.5, "warning"), (0.95, 0.001, "fine")])
+def test_a_list_that_columns_alone_would_give_is_a_warning(columns: float, edges: float, level: str) -> None:
+    rest = [0.9] * 40
+    judged = {"p_outlier": [columns] * 10 + rest, "p_clique": [edges] * 10 + rest, "judged": [True] * 50}
+    assert controls(pa.table(judged), 10).level == level

@@ -158,7 +158,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
     knot = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
-    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1))
+    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), (own * found).sum(axis=1))
 
 
 def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:

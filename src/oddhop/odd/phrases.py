@@ -337,7 +337,7 @@ def controls(result: pa.Table, top: int) -> Finding:
         f"Of the first {top:,} nodes, {columns:,} are also among the first {top:,} by columns alone, and {edges:,} by "
         f"edges alone. {neither:,} of them are among the first only by columns and edges together."
     )
-    if top and neither < FEW_ADDED * top:
-        sentence += " The network adds little: most of these nodes would be found without it."
+    if top and top - columns < FEW_ADDED * top:
+        sentence += " The network adds little: most of these nodes would be found by their columns alone."
         return Finding("controls", "warning", neither / top, sentence)
     return Finding("controls", "fine", neither / top if top else 0.0, sentence)

@@ -1,8 +1,9 @@
 """Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
 
-The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it,
-sum of c / 2: P(Poisson >= T). A triangle of weak weights counts as a part of one. In a sparse network a few nodes have
-a triangle by chance and all others have none, so that the bulk says nothing about them. This does.
+The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it, C = sum of
+c / 2. The weight of a triangle is taken for w = (sum of r t / sum of t)^3, so that there are T / w triangles and chance
+gives C / w: P(Poisson(C / w) >= T / w). In a sparse network a few nodes have a triangle by chance and all others have
+none, so that the bulk says nothing about them. This does.
 
 The owner of the end with more neighbours works out what the ends of an edge have in common: its row is a table, in
 which the row of the other end is looked up. The owner of that end reads it there.
@@ -77,30 +78,33 @@ def _write_largest(store: Store, chance: float, number: int) -> None:
         return
     rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
     cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
-    found, expected = np.zeros(len(largest)), np.zeros(len(largest))
+    totals = np.zeros((len(largest), 3))
     for peer in store.peers:
         theirs = store.peer_rows(peer)
         ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read("common", number), sums
         others = theirs.start, theirs.indptr, theirs.indices, store.read_peer("common", peer)
-        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, found, expected)
-    store.write(CHANCE_LOG_P, number, chance_log_p(found, expected))
+        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
+    store.write(CHANCE_LOG_P, number, chance_log_p(*totals.T))
     store.write(LARGEST_TIES, number, largest)
 
 
-def chance_log_p(found: Floats, expected: Floats) -> Floats:
+def chance_log_p(found: Floats, expected: Floats, weighted: Floats) -> Floats:
     """Return the logarithm of the probability of as many triangles by chance, from sums over the edges of a node.
 
-    Every triangle of a node is met from two of its edges.
+    The sums are those of t, of c and of r t. Every triangle of a node is met from two of its edges.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop.odd.triangles import chance_log_p
-    >>> np.exp(chance_log_p(np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2]))).round(6).tolist()
+    >>> found, expected = np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2])
+    >>> np.exp(chance_log_p(found, expected, weighted=found)).round(6).tolist()
     [1.0, 0.095163, 0.0]
     """
-    at_least = np.where(found > 0, gammainc(np.maximum(found, np.finfo(float).tiny) / 2, expected / 2), 1.0)
-    return np.log(np.maximum(at_least, np.exp(FLOOR)))
+    log_p, some = np.zeros(found.size), (found > 0) & (weighted > 0)
+    twice = 2 * (weighted[some] / found[some]) ** 3
+    log_p[some] = np.log(np.maximum(gammainc(found[some] / twice, expected[some] / twice), np.exp(FLOOR)))
+    return log_p
 
 
 @compiled
@@ -200,10 +204,9 @@ def _largest(
     their_sums: Floats,
     chance: float,
     largest: Floats,
-    found: Floats,
-    expected: Floats,
+    totals: Floats,
 ) -> None:
-    """Keep the largest surprises among the entries of every node below ``stop``, from small to large, and two sums."""
+    """Keep the largest surprises among the entries of every node below ``stop``, from small to large, and the sums."""
     stop = start + their_indptr.size - 1
     for i in range(indptr.size - 1):
         while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
@@ -212,8 +215,9 @@ def _largest(
             if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
                 shared = their_common[first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)]
             common_here, by_chance = left[e] * shared, left[e] * sums[i] * their_sums[j] * chance
-            found[i] += common_here
-            expected[i] += by_chance
+            totals[i, 0] += common_here
+            totals[i, 1] += by_chance
+            totals[i, 2] += left[e] * common_here
             surprise = surprise_of(common_here, by_chance)
             place = 0
             while place < LARGEST and surprise > largest[i, place]:
