@@ -37,7 +37,7 @@ GROUPS = 6
 KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
 SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device")
 MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
-SLOW = pytest.mark.slow
+SLOW, LONG = pytest.mark.slow, pytest.mark.long
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +175,8 @@ def test_scores_have_the_bytes_of_those_in_memory(
     ("what", "workers"),
     [
         *((what, {1: (1,), 3: (2,), 7: (4,)}) for what in SHOPS),
-        *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW) for what in SHOPS),
+        pytest.param(SHOPS[0], dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW),
+        *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for what in SHOPS[1:]),
     ],
 )
 def test_several_kinds_have_the_bytes_of_those_in_memory(
@@ -286,7 +287,7 @@ def test_a_fit_that_ends_after_some_task_goes_on_to_the_same_bytes(tmp_path: Pat
     assert told(resumed) == expected
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=SLOW) for part in (1, 2, 3))])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])
 def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
@@ -301,7 +302,7 @@ def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     killed_at(network, tmp_path, monkeypatch, ends, expected)
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=SLOW) for part in (1, 2, 3))])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])
 def test_a_fit_of_several_kinds_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
