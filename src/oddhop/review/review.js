@@ -137,10 +137,10 @@
     at = asked ? state.queue.findIndex((one) => one.case === asked.case) : -1;
     const whose = state.audit && state.audit.state === "asking" && !state.audit.complete ? " of the audit" : "";
     by("position").textContent = at < 0 ? "" : at === 0 ? `Next case${whose}` : `Case ${at + 1} of the next${whose}`;
-    const more = asked && asked.size > 1 ? ` One case of ${asked.size} nodes.` : "";
-    by("ranks").textContent = asked ? `Rank ${asked.rank}; label-free rank ${asked.rank_label_free}.${more}` : "";
+    by("ranks").textContent = asked ? `Rank ${asked.rank}; label-free rank ${asked.rank_label_free}.` : "";
     by("why").textContent = asked ? asked.why : "";
     by("form").hidden = !asked;
+    by("applies").textContent = asked && asked.size > 1 ? `Your answer applies to all ${asked.size} nodes of this case.` : "";
     by("notice").textContent = state.notice || "";
     by("notice").hidden = !state.notice;
     by("changed").textContent = state.changed || "";
