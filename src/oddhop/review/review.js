@@ -113,7 +113,8 @@
       if (now !== turn) return;
       if (stay && told.asked && told.asked.answered) { await show(); swapped = performance.now(); return; }
       const asked = told.asked && told.asked.case;
-      const card = asked ? (await ask(`/api/card?case=${encodeURIComponent(asked)}`)).html : "";
+      const which = asked ? new URLSearchParams({ case: asked, node: told.asked.id }) : "";
+      const card = asked ? (await ask(`/api/card?${which}`)).html : "";
       if (now !== turn) return;
       state = told;  // all at once: what a key answers is what is seen
       draw();

@@ -138,9 +138,15 @@ class Session:
                 found.setdefault(name, by_case[name])
         return list(found.values())[:ALIKE]
 
-    def card(self, case_id: str) -> str:
-        """Return the card of a case as in the report: HTML with all text escaped."""
+    def card(self, case_id: str, node: str | None = None) -> str:
+        """Return the card of a case as in the report: HTML with all text escaped.
+
+        It explains ``node``, the ``id`` of the question. Without it, it explains the first node of the case.
+        """
         seen, opened = self.cases.named(case_id), self.opened
+        shown = seen.rows[0] if node is None else int(self.cases.rows([node])[0])
+        if shown not in seen.rows:
+            raise SettingsError(f"the case {case_id!r} has no node {node!r}", "load the page again")
         whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
         names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
         group = []
@@ -148,7 +154,7 @@ class Session:
             told = self.cases.result.slice(row, 1).select(names).to_pylist()[0]
             rank, low, high, chance, flagged = (told[name] for name in names)
             group.append(Case(rank, low, high, chance, flagged, why, seen.place + 1, seen.rank))
-        return card(group[0], group, opened.detector.guide)
+        return card(group[seen.rows.index(shown)], group, opened.detector.guide)
 
     def curve(self) -> Curve:
         """Return what was found by the answers of this run, and what reading down the label-free list would have."""
