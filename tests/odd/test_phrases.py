@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from oddhop.explain.explanation import Neighbour, View
 from oddhop.explain.phrases import one_in
-from oddhop.odd.phrases import reasons
+from oddhop.odd.null import Chance
+from oddhop.odd.phrases import COMPARISONS, reasons, standing_out
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
@@ -55,3 +57,12 @@ def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
 
 def test_shares_keep_two_digits() -> None:
     assert [one_in(one) for one in (1 / 3, 1 / 12345, 2e-6)] == ["1 in 3", "1 in 12,000", "1 in 500,000"]
+
+
+@pytest.mark.parametrize("score", [1.0, 99.0])
+def test_the_count_of_nodes_that_stand_out_says_how_it_differs_from_a_p_value(score: float) -> None:
+    told = standing_out(Chance(np.arange(50.0), 20), np.full(3, score), 0.1)
+    assert (told.figure == 0.0) == (score == 1.0)
+    assert told.sentence.endswith(COMPARISONS)
+    assert "typical nodes" in COMPARISONS  # the words of the explanations
+    assert "typical nodes" not in standing_out(None, np.full(3, score), 0.1).sentence

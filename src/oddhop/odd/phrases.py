@@ -271,6 +271,13 @@ NO_CYCLES = Finding(
 )
 
 
+COMPARISONS = (
+    "These are two comparisons: “1 in 500 typical nodes” is an extrapolated p-value that compares one node with the "
+    "bulk of this network, and “stands out” compares the number of high scores with networks in which nothing "
+    "is planted."
+)
+
+
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     """Say how many nodes stand out, and how many of a simulated network score as high.
 
@@ -291,7 +298,7 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
-    limits = "Rare values alone never stand out. An empty list does not mean that nothing is wrong."
+    limits = f"Rare values alone never stand out. An empty list does not mean that nothing is wrong. {COMPARISONS}"
     if not count:
         sentence = f"No node stands out: as many nodes score as high in {simulated}. This is no proof. {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
