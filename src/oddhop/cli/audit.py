@@ -14,7 +14,7 @@ from oddhop.cli.console import Console, LogFormat, echo
 class Ranking(StrEnum):
     """The list that is audited."""
 
-    label_free = "label-free"
+    original = "original"
     learned = "learned"
 
 
@@ -25,7 +25,9 @@ def audit(
     first: Annotated[
         int, typer.Option("--first", min=1, help="Audit this many cases from the start of the list.")
     ] = 100,
-    ranking: Annotated[Ranking, typer.Option("--list", help="List to audit.")] = Ranking.label_free,
+    ranking: Annotated[
+        Ranking, typer.Option("--list", help="List to audit: that of the detector, or that learned from answers.")
+    ] = Ranking.original,
     size: Annotated[int, typer.Option("--size", min=1, help="Planned number of answers.")] = 30,
     end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
     who: Annotated[str | None, typer.Option("--who", help="Your name.", show_default="the user's name")] = None,

@@ -212,12 +212,11 @@ def related(information: float) -> Finding:
     --------
     >>> from oddhop.odd.phrases import related
     >>> related(0.5).sentence
-    'Connected nodes have related columns (0.5 nats an edge), so strangers can be detected.'
+    'Connected nodes have related columns (mutual information 0.5 per edge), so strangers can be detected.'
     """
     if information > 0:
-        sentence = (
-            f"Connected nodes have related columns ({information:.2g} nats an edge), so strangers can be detected."
-        )
+        told = f"mutual information {information:.2g} per edge"
+        sentence = f"Connected nodes have related columns ({told}), so strangers can be detected."
         return Finding("strangers", "fine", information, sentence)
     sentence = (
         "Connected nodes do not have related columns, so strangers cannot be detected. Nodes are scored by their "

@@ -157,7 +157,7 @@ class Session:
         return card(group[seen.rows.index(shown)], group, opened.detector.guide)
 
     def curve(self) -> Curve:
-        """Return what was found by the answers of this run, and what reading down the label-free list would have."""
+        """Return what was found by the answers of this run, and what reading down the original list would have."""
         self.refresh()
         hits = [entry.verdict == "confirmed" for entry, _ in self.reading.given]
         known = {place: hit for (_, place), hit in zip(self.reading.given, hits, strict=True)}
@@ -176,7 +176,7 @@ class Session:
         who = {self.reading.who[row] for row in self.audits.rows.values() if row in self.reading.who}
         return self.audits.told(self._told(), who or {self.desk.who})
 
-    def start_audit(self, ranking: str = "label-free", first: int = 100, size: int = 30) -> Audited | None:
+    def start_audit(self, ranking: str = "original", first: int = 100, size: int = 30) -> Audited | None:
         """Freeze the first cases of a list, and ask about it; go on where this audit is open already."""
         if ranking not in LISTS:
             raise SettingsError(f"the list must be {' or '.join(LISTS)}, got {ranking!r}", "choose one of them")
@@ -267,7 +267,7 @@ class Session:
         return {one: self.reading.answers[row] for one, row in rows.items() if row in self.reading.answers}
 
     def _first_cases(self, ranking: str, count: int) -> list[str]:
-        if ranking == "label-free":
+        if ranking == "original":
             return [self.cases.at(place).case_id for place in range(count)]
         if self.feedback.learned_ is None:
             raise SettingsError("there is no learned list yet", "clear a case first")
