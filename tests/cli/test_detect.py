@@ -60,7 +60,7 @@ def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table
     assert result["rank"].to_pylist() == list(range(1, 81))
     assert set(result["id"].to_pylist()) == set(tables["nodes"]["name"].to_pylist())
     assert result["flagged"].to_pylist() == [True] * 5 + [False] * 75
-    assert "direction counts: from 'from' to 'to'" in told
+    assert "edges have a direction: from 'from' to 'to'" in told
     assert re.search("[0-9]+ events with amount 'amount'", told)
     assert "1 missing, marked" in told
     assert "5 nodes flagged" in told

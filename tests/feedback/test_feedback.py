@@ -1,4 +1,4 @@
-"""The learner starts at the label-free order, and learns from a set of answers."""
+"""The learner starts at the original order, and learns from a set of answers."""
 
 import numpy as np
 import pyarrow as pa

@@ -47,6 +47,18 @@ def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
         HCM.load(turned)
 
 
+def test_a_loaded_model_still_says_whether_its_chains_converged(small: Graph, fitted: HCM, saved: Path) -> None:
+    [found] = fitted.diagnostics_.convergence
+    assert found.figure == np.median(fitted.diagnostics_.mixing.r_hat[fitted.network_.graph.degrees > 0])
+    assert found in fitted.audit()
+    assert found in HCM.load(saved).audit(small)
+
+
+def test_a_file_without_r_hat_says_nothing_about_the_chains(small: Graph, saved: Path, tmp_path: Path) -> None:
+    older = HCM.load(_rewritten(saved, tmp_path, lambda a, i: i["learned"].pop("r_hat")))
+    assert "chains" not in [one.check for one in older.audit(small)]
+
+
 def test_the_files_of_this_version_stay_readable(saved: Path) -> None:
     _, info = unpack_arrays(saved.read_bytes(), "the model")
     assert (info["kind"], info["schema"]) == (
@@ -128,6 +140,8 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: a.pop("threshold"), "threshold"),
         (lambda a, i: i["learned"]["left_out"].update(dropped=-1), "counts that are not valid"),
         (lambda a, i: i["learned"].pop("left_out"), "left_out"),
+        (lambda a, i: i["learned"].update(r_hat="1.0"), "r_hat is '1.0', expected a number"),
+        (lambda a, i: i["learned"].update(r_hat=-1.0), "r_hat is -1.0, expected a number"),
         (lambda a, i: i.update(kind=["hcm"]), "does not name the model in it"),
     ],
     ids=lambda one: None if callable(one) else one[:40],

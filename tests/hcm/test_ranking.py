@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from oddhop.hcm.diagnostics import mixing
+from oddhop.hcm.phrases import convergence
 from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import Scores
 
@@ -78,6 +79,17 @@ def test_independent_draws_mix_and_stuck_chains_do_not() -> None:
     stuck = mixing(draws + 5 * rng.normal(size=(4, 1, 300)))
     assert np.median(stuck.r_hat) > 1.5
     assert np.median(stuck.effective) < 40
+
+
+def test_chains_that_have_not_converged_are_a_warning_with_the_settings_to_change() -> None:
+    [found] = convergence(1.62, chains=4, samples=10, thin=10)
+    assert (found.level, found.figure) == ("warning", 1.62)
+    for words in ("R-hat of the nodes is 1.62", "--set hcm.samples=20", "--set hcm.thin=20"):
+        assert words in found.sentence
+    [found] = convergence(1.1, chains=2, samples=2, thin=1)
+    assert (found.level, "1.10" in found.sentence) == ("fine", True)
+    assert convergence(9.0, chains=1, samples=10, thin=1) == ()  # halves of one chain are no other chain
+    assert convergence(1.0, chains=4, samples=1, thin=1) == ()  # R-hat cannot be computed
 
 
 def test_the_effective_size_of_an_autoregressive_chain_is_the_known_one() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from oddhop.explain.explanation import Neighbour, View
 from oddhop.explain.phrases import one_in
-from oddhop.odd.phrases import controls, reasons
+from oddhop.odd.null import Chance
+from oddhop.odd.phrases import COMPARISONS, controls, reasons, standing_out
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
@@ -63,3 +65,12 @@ def test_a_list_that_columns_alone_would_give_is_a_warning(columns: float, edges
     rest = [0.9] * 40
     judged = {"p_outlier": [columns] * 10 + rest, "p_clique": [edges] * 10 + rest, "judged": [True] * 50}
     assert controls(pa.table(judged), 10).level == level
+
+
+@pytest.mark.parametrize("score", [1.0, 99.0])
+def test_the_count_of_nodes_that_stand_out_says_how_it_differs_from_a_p_value(score: float) -> None:
+    told = standing_out(Chance(np.arange(50.0), 20), np.full(3, score), 0.1)
+    assert (told.figure == 0.0) == (score == 1.0)
+    assert told.sentence.endswith(COMPARISONS)
+    assert "typical nodes" in COMPARISONS  # the words of the explanations
+    assert "typical nodes" not in standing_out(None, np.full(3, score), 0.1).sentence

@@ -25,11 +25,15 @@ HARMFUL = (
 NODES = 160
 
 
-def make_run(folder: Path) -> Path:
-    """Make two tables and a run on them; the harmful ids are the oddest."""
+CLIQUE = tuple(range(20, 27))
+
+
+def make_run(folder: Path, clique: tuple[int, ...] = ()) -> Path:
+    """Make two tables and a run on them; the harmful ids are the oddest. All pairs in ``clique`` are connected."""
     rng = np.random.default_rng(0)
     side = rng.integers(0, 3, NODES)
     ends = [(a, b) for a in range(NODES) for b in rng.integers(0, NODES, 9) if side[a] == side[b] and a != b]
+    ends += [(a, b) for a in clique for b in clique if a < b]
     names = np.array([*HARMFUL, *(f"p{k}" for k in range(len(HARMFUL), NODES))])
     x = 2.0 * np.eye(3)[side] + rng.normal(0, 0.4, (NODES, 3))
     x[: len(HARMFUL)] += 6.0
@@ -46,6 +50,12 @@ def make_run(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_run(tmp_path_factory.mktemp("reviewed"))
+
+
+@pytest.fixture(scope="session")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which several nodes are one case."""
+    return make_run(tmp_path_factory.mktemp("grouped"), CLIQUE)
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ def frozen(run: Path) -> Audit:
 
 def test_questions_follow_the_order_of_the_audit_and_nothing_else(sit: Sit, own_run: Path) -> None:
     session = sit()
-    told = session.start_audit("label-free", 40, 12)
+    told = session.start_audit("original", 40, 12)
     assert told is not None
     assert (told.low, told.high, told.listed, told.fixed) == (0, 40, 40, None)
     order = frozen(own_run).order
@@ -59,7 +59,7 @@ def test_questions_follow_the_order_of_the_audit_and_nothing_else(sit: Sit, own_
         asked = session.question()
         assert asked.case == case
         assert asked.why == (
-            f"Drawn at random for the audit of the first 40 cases of the label-free list: case {k + 1} of 40."
+            f"Drawn at random for the audit of the first 40 cases of the original list: case {k + 1} of 40."
         )
         assert session.look_alikes(case) == []
         session.answer(case, "confirmed" if k % 3 == 0 else "cleared")
@@ -80,7 +80,7 @@ def test_answers_from_before_and_early_ones_count_at_their_place(sit: Sit, own_r
     session = sit()
     before = session.question().case
     session.answer(before, "confirmed")
-    session.start_audit("label-free", 30, 10)
+    session.start_audit("original", 30, 10)
     order = frozen(own_run).order
     assert before not in order
     assert frozen(own_run).known == ((before, 1),)
@@ -121,22 +121,22 @@ def test_an_audit_is_paused_gone_on_with_and_ended_by_any_session_of_its_book(si
     assert ann.put_audit("ended") is None
     with pytest.raises(SettingsError, match="no open audit"):
         bob.put_audit("paused")
-    assert bob.start_audit("label-free", 20, 5) is not None
+    assert bob.start_audit("original", 20, 5) is not None
     assert len(json.loads((own_run / "audits.json").read_text())["audits"]) == 2
 
 
 def test_what_is_no_audit_is_refused(sit: Sit, own_run: Path) -> None:
     session = sit()
-    for words in (("newest", 10, 5), ("label-free", 0, 5), ("label-free", True, 5), ("label-free", 10, 0)):
+    for words in (("newest", 10, 5), ("original", 0, 5), ("original", True, 5), ("original", 10, 0)):
         with pytest.raises(SettingsError):
             session.start_audit(*words)  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="there is no learned list yet"):
         session.start_audit("learned", 10, 5)
     session.answer([session.cases.at(place).case_id for place in range(3)], "cleared")
     with pytest.raises(SettingsError, match="all of the first 3 cases"):
-        session.start_audit("label-free", 3, 5)
+        session.start_audit("original", 3, 5)
     assert not (own_run / "audits.json").exists()
-    session.start_audit("label-free", 10, 5)
+    session.start_audit("original", 10, 5)
     whole = (own_run / "audits.json").read_text()
     for damaged in (whole[:-40], whole.replace("asking", "thinking"), whole.replace("audits 1", "audits 9")):
         (own_run / "audits.json").write_text(damaged)
@@ -150,7 +150,7 @@ def test_a_case_system_drives_it_by_the_command(own_run: Path, tmp_path: Path) -
     done = CliRunner().invoke(app, [*begin, *size], catch_exceptions=False)
     ids = frozen(own_run).order[:4]
     assert done.stdout == "".join(f"{spelled(one)}\n" for one in ids)
-    assert "0 to 20 of the first 20 cases of the label-free list are worth your time" in done.stderr
+    assert "0 to 20 of the first 20 cases of the original list are worth your time" in done.stderr
     assert "Only 0 of 4 planned answers" in done.stderr
     for case in ids[1:]:
         CliRunner().invoke(app, ["cases", "set", book, case, "confirmed", "--who", "bob"], catch_exceptions=False)
@@ -171,7 +171,7 @@ def test_a_killed_server_goes_on_with_the_same_audit(own_run: Path, tmp_path: Pa
     pytest.importorskip("uvicorn")
     server = Server(own_run, tmp_path / "b.db")
     client = Client(server)
-    start = {"do": "start", "list": "label-free", "first": 30, "size": 4}
+    start = {"do": "start", "list": "original", "first": 30, "size": 4}
     for headers, status in (({"origin": "null"}, 403), ({"cookie": None}, 403), ({"content-type": None}, 415)):
         assert client.ask("POST", "/api/audit", start, headers)[0] == status
     refused = [{}, {"do": "start"}, {"do": "stop"}, {**start, "first": "30"}, {**start, "size": True}, {"do": "paused"}]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("starlette")
@@ -160,6 +162,26 @@ def test_ticked_cases_get_the_same_answer_and_are_undone_together(run: Path, tmp
             for case in (first, other):
                 assert [one.verdict for one in book.history(case)] == ["confirmed", "open"]
             assert len(book) == 4
+    finally:
+        page.close()
+        server.stop()
+
+
+def test_the_page_says_that_an_answer_applies_to_all_nodes_of_a_case(grouped: Path, tmp_path: Path) -> None:
+    server = Server(grouped, tmp_path / "cases.db")
+    page = Page(server.address, tmp_path / "profile")
+    applies = "document.getElementById('applies').textContent"
+    try:
+        page.wait(f"{SHOWN} !== undefined")
+        said = set()
+        for _ in range(10):
+            said.add(page.run(applies))
+            before = page.run(SHOWN)
+            page.press("ArrowRight")
+            page.wait(f"{SHOWN} !== {json.dumps(before)}")
+        sizes = Counter(pq.read_table(grouped / "results.parquet")["case"].drop_null().to_pylist()).values()
+        assert max(sizes) > 1
+        assert said == {f"Your answer applies to all {size} nodes of this case." if size > 1 else "" for size in sizes}
     finally:
         page.close()
         server.stop()

@@ -8,9 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from oddhop.casebook import NewVerdict, open_book
+from oddhop.casebook import Entry, NewVerdict, open_book
 from oddhop.errors import SettingsError
 from oddhop.review import Session
+from oddhop.runs import reopen
 from tests.review.conftest import HARMFUL, NODES
 
 Sit = Callable[..., Session]
@@ -141,6 +142,21 @@ def test_harmful_ids_are_text_on_the_card(sit: Sit) -> None:
         assert "<img" not in html
         assert "<script" not in html
         assert "<b>age" not in html
+
+
+def test_the_card_explains_the_node_in_the_title_of_the_question(grouped: Path, tmp_path: Path) -> None:
+    with open_book(tmp_path / "cases.db") as book:
+        session = Session(reopen(grouped), book, folder=grouped, who="ann")
+        case = next(one for one in session.queue() if one.size > 1)
+        first, lone = case.id, session.queue()[0]
+        book.append([Entry("earlier", "watch", members=(first,), who="ann")])  # the first node of the case is answered
+        asked = session.question(case.case)
+        assert asked.id != first
+        assert f"The explanation is about {asked.id}." in session.card(asked.case, asked.id)
+        assert f"The explanation is about {first}." in session.card(asked.case)
+        assert "The explanation is about" not in session.card(lone.case, lone.id)
+        with pytest.raises(SettingsError, match="has no node"):
+            session.card(asked.case, lone.id)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,12 @@ def test_a_model_reads_kinds_in_whatever_type_they_come() -> None:
     assert read_network(text, PEOPLE, encoding=model.encoding).roles.missing == (("paid", 1),)
 
 
+def test_a_direction_that_was_set_is_told_as_set() -> None:
+    assert read_network(edges(), PEOPLE, directed=False).roles.direction == "edges have no direction, as set"
+    told = read_network(edges(), PEOPLE, directed=True).roles.direction
+    assert told == "edges have a direction, as set: from 'source' to 'target'"
+
+
 def test_a_model_is_not_contradicted() -> None:
     table = edges(euros=[1.0, 2, 3, 4, 5])
     encoding = read_network(table, PEOPLE).encoding

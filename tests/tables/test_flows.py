@@ -111,7 +111,7 @@ def amount_columns(where: str, amounts: list[float]) -> dict[str, float]:
         f"{where} mean": share(sum(amounts), len(amounts)),
         f"{where} median": lower_median(amounts),
         f"{where} largest": max(amounts, default=NAN),
-        f"{where} round share": share(sum(map(is_round, amounts)), len(amounts)),
+        f"{where} share of round amounts": share(sum(map(is_round, amounts)), len(amounts)),
     }
 
 
@@ -302,12 +302,12 @@ def test_a_day_of_a_middleman_worked_out_by_hand():
             "euros out mean": 147 / 3,
             "euros out median": 20,
             "euros out largest": 120,
-            "euros out round share": 1,
+            "euros out share of round amounts": 1,
             "euros in sum": 150.5,
             "euros in mean": 75.25,
             "euros in median": 50.5,
             "euros in largest": 100,
-            "euros in round share": 1 / 2,
+            "euros in share of round amounts": 1 / 2,
             "euros balance": (150.5 - 147) / (150.5 + 147),
             "days active": 2.25,
             "median gap hours": 1,

@@ -14,7 +14,7 @@ from oddhop.cli.console import Console, LogFormat, echo
 class Ranking(StrEnum):
     """The list that is audited."""
 
-    label_free = "label-free"
+    original = "original"
     learned = "learned"
 
 
@@ -26,8 +26,8 @@ def audit(
         int, typer.Option("--first", min=1, help="Audit this many cases from the start of the list.")
     ] = 100,
     ranking: Annotated[
-        Ranking, typer.Option("--list", help="Audit the label-free list or the learned list.")
-    ] = Ranking.label_free,
+        Ranking, typer.Option("--list", help="Audit the list of the detector or the list learned from answers.")
+    ] = Ranking.original,
     size: Annotated[int, typer.Option("--size", min=1, help="Plan to answer this many cases.")] = 30,
     end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
     who: Annotated[

@@ -10,6 +10,8 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat, echo
 
+SHOWN = 10
+
 
 @o.guarded
 def learn(
@@ -25,6 +27,8 @@ def learn(
 ) -> None:
     """Re-rank the nodes of a run by your answers, and suggest the nodes to answer next.
 
+    The first ten nodes of the new ranking are printed, then the nodes to answer.
+
     Example:
 
         oddhop learn run --answers answers.csv --out learned
@@ -38,6 +42,12 @@ def learn(
         found = learn_run(
             run, answers, out=out, questions=questions, edges=edges, nodes=where, database=database, log=console
         )
-    for one in found.questions[:10]:
-        echo(f"{one.id}: rank {one.rank:,}, label-free rank {one.rank_label_free:,}. {one.why}")
+    first = found.result.filter(found.result["judged"]).slice(0, SHOWN).to_pylist()
+    echo(f"First {len(first)} nodes of the new ranking:")
+    for row in first:
+        echo(f"  {row['id']}: rank {row['rank']:,}, before {row['rank_label_free']:,}")
+    asked = found.questions[:SHOWN]
+    echo(f"Next {len(asked)} nodes to answer:")
+    for one in asked:
+        echo(f"  {one.id}: rank {one.rank:,}, before {one.rank_label_free:,}. {one.why}")
     console.say("done", f"learned ranking and next questions: {found.folder}", folder=str(found.folder))

@@ -40,7 +40,7 @@ class Feedback:
     ----------
     result_ : a table like the detector's with ``score`` and ``rank`` learned, and ``rank_label_free`` beside it. From
         the first "harmless" on, ``score`` is a figure between 0 and 1 that orders nodes; it is no tested probability.
-    learned_ : what was learned; None as long as the label-free order stands.
+    learned_ : what was learned; None as long as the original order stands.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class Feedback:
             return None
         return (
             f"{harmless} answers and no hit: the ranking may not lead to what you look for. Answer a random sample, "
-            "give other columns, or judge another kind of node. The label-free ranking is still available."
+            "give other columns, or judge another kind of node. The original ranking is still available."
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -241,5 +241,5 @@ class Feedback:
     def _why(self, node: int) -> str:
         ranked, memory = self._fitted, self._memory
         if self.learned_ is None:
-            return f"It has rank {ranked.rank[node]:,} in the label-free ranking, and no answer lowers it yet."
+            return f"It has rank {ranked.rank[node]:,} in the original ranking, and no answer lowers it yet."
         return like(ranked.x[node], memory.x, memory.answers, memory, self.learned_)

@@ -1,11 +1,11 @@
-"""The learner: a random forest on the answers, and the label-free order where the answers do not decide.
+"""The learner: a random forest on the answers, and the original order where the answers do not decide.
 
-With z the label-free rank of a node as a normal score and p the share of hits that a random forest foretells, nodes are
+With z the original rank of a node as a normal score and p the share of hits that a random forest foretells, nodes are
 ordered by
 
     c z + logit((T p + 1) / (T + 2)),
 
-T the number of trees. The weight c of the label-free order follows from how right that order was so far: with r the
+T the number of trees. The weight c of the original order follows from how right that order was so far: with r the
 share of hits among those of its first n nodes that are answered, n the number of all answers, c = 0.02 + 2 r^2. An
 order that finds hits keeps its say about nodes that nobody was asked about; one that does not hardly decides
 between equals.
@@ -50,7 +50,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned: the weight of the label-free order, and a forest."""
+    """What was learned: the weight of the original order, and a forest."""
 
     slope: float
     forest: Forest
@@ -63,7 +63,7 @@ class Learned:
 
 
 def places(score: Floats) -> Floats:
-    """Return the label-free rank of every node as a normal score; nodes that tie share theirs.
+    """Return the original rank of every node as a normal score; nodes that tie share theirs.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
 
 
 def order_weight(rows: Rows) -> float:
-    """Return the weight of the label-free order by the answers about its first nodes, as many as there are answers.
+    """Return the weight of the original order by the answers about its first nodes, as many as there are answers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A network as the learner sees it: the label-free ranking, and the features of every judged node."""
+"""A network as the learner sees it: the original ranking, and the features of every judged node."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from oddhop.errors import GraphError
 from oddhop.feedback.learner import BACKGROUND, places
 from oddhop.tables.network import Network
 
-PLACE = "label-free place"
+PLACE = "place in the original ranking"
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A network, its label-free result and its features.
+    """A network, its original result and its features.
 
     Attributes
     ----------
     network, result : what was ranked, and the detector's table.
     names, x : the features of every judged node, float32; the last is the place.
-    order : the judged nodes by label-free rank, the first one first.
+    order : the judged nodes by original rank, the first one first.
     rank, judged : of every judged node, in the order of the nodes.
     drawn : some random nodes, the same ones whatever the order of the tables.
     """
@@ -40,27 +40,27 @@ class Ranked:
     drawn: Ints
 
     def with_scores(self, score: Floats | None) -> pa.Table:
-        """Return the result in the order of learned scores, with the label-free rank beside it."""
+        """Return the result in the order of learned scores, with the original rank beside it."""
         before = self.result["rank"].to_numpy()
         out = self.result.append_column("rank_label_free", pa.array(before))
         if score is None:
             return out
         own, judged = score[self.order], self.judged[self.order]
-        # Equals keep the label-free order, and nodes that are not judged stay last.
+        # Equals keep the original order, and nodes that are not judged stay last.
         by = np.lexsort((before, -own, ~judged))
         ours = {
             "score": pa.array(np.where(judged, 1 / (1 + np.exp(-own)), 0.0)[by]),
             "rank": pa.array(np.arange(1, by.size + 1)),
         }
         stale = [name for name in ("rank_low", "rank_high", "top_probability", "flagged") if name in out.column_names]
-        out = out.drop_columns(stale).take(pa.array(by))  # they are about the label-free ranking
+        out = out.drop_columns(stale).take(pa.array(by))  # they are about the original ranking
         for name, values in ours.items():
             out = out.set_column(out.column_names.index(name), name, values)
         return out
 
 
 def ranked_network(detector: GraphDetector, network: Network, result: pa.Table, *, seed: int = 0) -> Ranked:
-    """Return a network with its label-free ranking and the detector's features; ``seed`` is that of the random nodes.
+    """Return a network with its original ranking and the detector's features; ``seed`` is that of the random nodes.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def ranked_network(detector: GraphDetector, network: Network, result: pa.Table, 
     >>> odd = Odd(random_state=0).fit(Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3))))
     >>> ranked = ranked_network(odd, odd.network_, odd.result_)
     >>> ranked.names[-1], bool(ranked.x[ranked.order[0], -1] == ranked.x[:, -1].max())
-    ('label-free place', True)
+    ('place in the original ranking', True)
     """
     table = detector.features(network)
     names = tuple(table.column_names[1:])

@@ -150,8 +150,9 @@ class Graph:
     def from_networkx(cls, graph: Any, attributes: Sequence[str] | None = None, *, directed: bool = False) -> Graph:
         """Build a network from a NetworkX graph whose nodes have numbers or vectors of numbers.
 
-        ``attributes`` names the node data to use, in order; left out, all of it is used. Nodes
-        must be all integers or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`.
+        ``attributes`` names the node data to use, in order. Without it all node data is used, also a community or a
+        label that nodes should not be scored by. ``attribute_names`` has what was used. Nodes must be all integers
+        or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`.
 
         Examples
         --------
@@ -159,7 +160,10 @@ class Graph:
         >>> from oddhop import Graph
         >>> ring = nx.cycle_graph(4)
         >>> nx.set_node_attributes(ring, {i: float(i) for i in ring}, "age")
+        >>> nx.set_node_attributes(ring, {i: i % 2 for i in ring}, "community")
         >>> Graph.from_networkx(ring).attribute_names
+        ('age', 'community')
+        >>> Graph.from_networkx(ring, ["age"]).attribute_names
         ('age',)
         """
         if directed and not graph.is_directed():

@@ -31,7 +31,7 @@ from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.partitioned.fit import fit_partitions
-from oddhop.hcm.phrases import GUIDE, ties
+from oddhop.hcm.phrases import GUIDE, convergence, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings
@@ -204,9 +204,9 @@ class HCM(GraphDetector):
             workers=run.workers,
             progress=run.progress,
         )
-        self.diagnostics_ = Diagnostics.of(scores, posterior, plan, data.pairs, data.left_out)
-        learned = HCMLearned(preparation, posterior, (scores.max_ahp, scores.max_iv), data.left_out)
-        return learned, judgement(scores, settings)
+        told = self.diagnostics_ = Diagnostics.of(scores, posterior, plan, data.pairs, data.left_out)
+        maxima = scores.max_ahp, scores.max_iv
+        return HCMLearned(preparation, posterior, maxima, data.left_out, told.r_hat), judgement(scores, settings)
 
     def fit_partitions(
         self,
@@ -279,9 +279,11 @@ class HCM(GraphDetector):
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         disagree = "The chains disagree: train longer or run more chains."
-        left_out = self.model_.learned.left_out
+        settings, learned = self.model_.settings, self.model_.learned
+        mixed = convergence(learned.r_hat, chains=settings.chains, samples=settings.samples, thin=settings.thin)
+        left_out = learned.left_out
         tied = (ties(left_out.dropped, left_out.tied),) if left_out.dropped else ()
-        return (agreement(result, top, self.guide.repeated, disagree), *tied)
+        return (agreement(result, top, self.guide.repeated, disagree), *mixed, *tied)
 
     def _prepared(self, graph: Graph) -> Graph:
         return self.model_.learned.preparation.apply(graph, self.model_.settings.dtype)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from oddhop.base.arrays import Floats
+from oddhop.explain.audit import Finding
 from oddhop.hcm.chains import Plan, Posterior
 from oddhop.hcm.hop_pairs import HopPairs
+from oddhop.hcm.phrases import convergence
 from oddhop.hcm.scoring import Scores
 from oddhop.hcm.training_pairs import LeftOut
 
@@ -76,6 +78,8 @@ class Diagnostics:
     Attributes
     ----------
     mixing : R-hat and effective sample size of every node.
+    r_hat : the median R-hat of the judged nodes.
+    convergence : what that says, and what to do; empty with one chain or with one sample of each.
     losses : the training loss of every chain at its end.
     class_sizes, classes_counted : pairs of every hop class, and whether counted or estimated.
     dropped, tied, similarity : edges dropped before labelling, how many of them by a tie, and
@@ -85,6 +89,8 @@ class Diagnostics:
     """
 
     mixing: Mixing
+    r_hat: float
+    convergence: tuple[Finding, ...]
     losses: Floats
     class_sizes: Floats
     classes_counted: bool
@@ -97,8 +103,12 @@ class Diagnostics:
     @classmethod
     def of(cls, scores: Scores, posterior: Posterior, plan: Plan, pairs: HopPairs, left_out: LeftOut) -> Diagnostics:
         """Return the diagnostics from the results of the stages."""
+        mixed = mixing(scores.draws)
+        r_hat = float(np.median(mixed.r_hat[scores.judged])) if scores.judged.any() else 1.0
         return cls(
-            mixing=mixing(scores.draws),
+            mixing=mixed,
+            r_hat=r_hat,
+            convergence=convergence(r_hat, chains=plan.chains, samples=plan.samples, thin=plan.thin),
             losses=posterior.losses,
             class_sizes=pairs.class_sizes,
             classes_counted=pairs.exact,

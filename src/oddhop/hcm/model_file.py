@@ -26,12 +26,14 @@ class HCMLearned:
     preparation, posterior : the attributes' scaling and PCA, and the weights.
     maxima : what HAV divides AHP and IV by.
     left_out : the edges that hop labels were made without.
+    r_hat : the median R-hat of the nodes that were fitted; None in files of before 0.1.0.
     """
 
     preparation: Preparation
     posterior: Posterior
     maxima: tuple[float, float]
     left_out: LeftOut
+    r_hat: float | None
 
 
 HCMModel: TypeAlias = Model[HCMSettings, HCMLearned]
@@ -46,7 +48,8 @@ def to_parts(learned: HCMLearned) -> Parts:
         "losses": posterior.losses,
         "maxima": np.array(learned.maxima),
     }
-    return Parts(arrays, {"shape": vars(posterior.shape), "left_out": vars(learned.left_out)})
+    info = {"shape": vars(posterior.shape), "left_out": vars(learned.left_out), "r_hat": learned.r_hat}
+    return Parts(arrays, info)
 
 
 def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
@@ -81,6 +84,9 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     left_out = LeftOut(**parts.info["left_out"])
     if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
         raise ValueError(f"{left_out} has counts that are not valid")
+    r_hat = parts.info.get("r_hat")
+    if r_hat is not None and not (type(r_hat) is float and 0 < r_hat < np.inf):
+        raise ValueError(f"r_hat is {r_hat!r}, expected a number above 0")
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
-    return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out), columns
+    return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, r_hat), columns

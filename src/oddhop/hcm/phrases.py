@@ -7,6 +7,7 @@ from oddhop.explain.guide import Guide
 from oddhop.explain.phrases import share
 
 HALF = 0.5
+CONVERGED = 1.1  # R-hat up to which chains are taken to agree
 GUIDE = Guide(
     repeated="a fresh run",
     picture="Each ring is one hop. The dashed ring marks the typical distance of a neighbour.",
@@ -27,6 +28,28 @@ GUIDE = Guide(
         ),
     ),
 )
+
+
+def convergence(r_hat: float | None, *, chains: int, samples: int, thin: int) -> tuple[Finding, ...]:
+    """Say whether the chains agree; nothing where R-hat is unknown or does not compare chains.
+
+    Examples
+    --------
+    >>> from oddhop.hcm.phrases import convergence
+    >>> convergence(1.62, chains=4, samples=10, thin=10)[0].sentence[:70]
+    'The chains have not converged: the median R-hat of the nodes is 1.62, '
+    """
+    if r_hat is None or chains < 2 or samples < 2:
+        return ()
+    if r_hat <= CONVERGED:
+        return (Finding("chains", "fine", r_hat, f"The chains agree: the median R-hat of the nodes is {r_hat:.2f}."),)
+    sentence = (
+        f"The chains have not converged: the median R-hat of the nodes is {r_hat:.2f}, and it should be at most "
+        f"{CONVERGED}. Read the rank intervals before you act, or fit again with more samples, farther apart, for "
+        f"example samples={2 * samples} and thin={2 * thin} (command line: --set hcm.samples={2 * samples} "
+        f"--set hcm.thin={2 * thin})."
+    )
+    return (Finding("chains", "warning", r_hat, sentence),)
 
 
 def ties(dropped: int, tied: int) -> Finding:

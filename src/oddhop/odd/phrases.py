@@ -215,13 +215,11 @@ def related(information: float) -> Finding:
     --------
     >>> from oddhop.odd.phrases import related
     >>> related(0.5).sentence
-    'Connected nodes have related columns (an edge carries 0.5 nats of information), so strangers can be detected.'
+    'Connected nodes have related columns (mutual information 0.5 per edge), so strangers can be detected.'
     """
     if information > 0:
-        sentence = (
-            f"Connected nodes have related columns (an edge carries {information:.2g} nats of information), so "
-            "strangers can be detected."
-        )
+        told = f"mutual information {information:.2g} per edge"
+        sentence = f"Connected nodes have related columns ({told}), so strangers can be detected."
         return Finding("strangers", "fine", information, sentence)
     sentence = (
         "Connected nodes do not have related columns, so strangers cannot be detected. Nodes are scored by their "
@@ -275,6 +273,13 @@ NO_CYCLES = Finding(
 )
 
 
+COMPARISONS = (
+    "These are two comparisons: “1 in 500 typical nodes” is an extrapolated p-value that compares one node with the "
+    "bulk of this network, and “stands out” compares the number of high scores with networks in which nothing "
+    "is planted."
+)
+
+
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     """Say how many nodes stand out, and how many of a simulated network score as high.
 
@@ -297,7 +302,7 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
     limits = (
         "A node whose only anomaly is a rare value is never counted. If no node stands out, the network can still "
-        "contain anomalies."
+        f"contain anomalies. {COMPARISONS}"
     )
     if not count:
         sentence = f"No node stands out: as many nodes score as high in {simulated}. This is no proof. {limits}"

@@ -17,7 +17,7 @@ from oddhop.feedback import Audit
 from oddhop.review.cases import Cases
 
 FILE, SCHEMA = "audits.json", "oddhop audits 1"
-LISTS = ("label-free", "learned")
+LISTS = ("original", "learned")
 ASKING, PAUSED, ENDED = STATES = ("asking", "paused", "ended")
 MOST_LISTED = 10_000
 
@@ -28,7 +28,7 @@ class Kept:
 
     Attributes
     ----------
-    ranking : "label-free" or "learned".
+    ranking : "original" or "learned".
     run : what the book calls the run.
     after : the last entry of the book at the start, by which the book is known again; None where it was empty.
     at : when it began.

@@ -22,7 +22,7 @@ class Seen:
     Attributes
     ----------
     case_id : what the book calls it.
-    place : among the cases of the run in the label-free order, from 0 on.
+    place : among the cases of the run in the original order, from 0 on.
     rows, nodes : its members in the result and in the network, the first one first.
     id, rank, score : of its first member.
     """
@@ -37,7 +37,7 @@ class Seen:
 
 
 class Cases:
-    """All cases of a run in the label-free order. A node that the run did not explain is a case by itself.
+    """All cases of a run in the original order. A node that the run did not explain is a case by itself.
 
     A case that the run opened in a book has its id from there. Any other is called by the id of its first member, as
     :mod:`oddhop.runs.cases` does it.

@@ -113,7 +113,8 @@
       if (now !== turn) return;
       if (stay && told.asked && told.asked.answered) { await show(); swapped = performance.now(); return; }
       const asked = told.asked && told.asked.case;
-      const card = asked ? (await ask(`/api/card?case=${encodeURIComponent(asked)}`)).html : "";
+      const which = asked ? new URLSearchParams({ case: asked, node: told.asked.id }) : "";
+      const card = asked ? (await ask(`/api/card?${which}`)).html : "";
       if (now !== turn) return;
       state = told;  // all at once: what a key answers is what is seen
       draw();
@@ -137,10 +138,10 @@
     at = asked ? state.queue.findIndex((one) => one.case === asked.case) : -1;
     const whose = state.audit && state.audit.state === "asking" && !state.audit.complete ? " of the audit" : "";
     by("position").textContent = at < 0 ? "" : at === 0 ? `Next case${whose}` : `Case ${at + 1} of the next${whose}`;
-    const more = asked && asked.size > 1 ? ` One case of ${asked.size} nodes.` : "";
-    by("ranks").textContent = asked ? `Rank ${asked.rank}; label-free rank ${asked.rank_label_free}.${more}` : "";
+    by("ranks").textContent = asked ? `Rank ${asked.rank}; original rank ${asked.rank_label_free}.` : "";
     by("why").textContent = asked ? asked.why : "";
     by("form").hidden = !asked;
+    by("applies").textContent = asked && asked.size > 1 ? `Your answer applies to all ${asked.size} nodes of this case.` : "";
     by("notice").textContent = state.notice || "";
     by("notice").hidden = !state.notice;
     by("changed").textContent = state.changed || "";
@@ -148,7 +149,7 @@
     by("alike").hidden = !state.alike.length;
     by("alikes").replaceChildren(...state.alike.map(tick));
     by("queue").replaceChildren(...state.queue.map((one, place) => {
-      const item = line(one.case, one.id, `${one.rank} · label-free ${one.rank_label_free}`);
+      const item = line(one.case, one.id, `${one.rank} · original ${one.rank_label_free}`);
       item.setAttribute("aria-current", String(place === at));
       return item;
     }));
@@ -219,7 +220,7 @@
       add("path", "listed", { d: path(told.listed) });
       add("path", "found", { d: path(told.found) });
       add("text", "key-found", { x: 0, y: tall + 16 }, "confirmed in this order");
-      add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "in the label-free order");
+      add("text", "key-listed", { x: wide, y: tall + 16, "text-anchor": "end" }, "in the original order");
     });
   }
 

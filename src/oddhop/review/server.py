@@ -193,11 +193,11 @@ class Review:
 
     async def card(self, request: Request) -> Response:
         """Return the card of a case: HTML that the report's own template escaped."""
-        named = request.query_params.get("case", "")
-        return JSONResponse({"html": await self.learning(lambda: self.session.card(named))})
+        named, node = request.query_params.get("case", ""), request.query_params.get("node")
+        return JSONResponse({"html": await self.learning(lambda: self.session.card(named, node))})
 
     async def curve(self, request: Request) -> Response:  # noqa: ARG002 - a route is called with it
-        """Return the confirmed cases by the number of answers, and in the order of the label-free list."""
+        """Return the confirmed cases by the number of answers, and in the order of the original list."""
         return JSONResponse(await self.learning(lambda: _curve(self.session)))
 
     async def answer(self, request: Request) -> Response:

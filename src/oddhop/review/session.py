@@ -138,9 +138,15 @@ class Session:
                 found.setdefault(name, by_case[name])
         return list(found.values())[:ALIKE]
 
-    def card(self, case_id: str) -> str:
-        """Return the card of a case as in the report: HTML with all text escaped."""
+    def card(self, case_id: str, node: str | None = None) -> str:
+        """Return the card of a case as in the report: HTML with all text escaped.
+
+        It explains ``node``, the ``id`` of the question. Without it, it explains the first node of the case.
+        """
         seen, opened = self.cases.named(case_id), self.opened
+        shown = seen.rows[0] if node is None else int(self.cases.rows([node])[0])
+        if shown not in seen.rows:
+            raise SettingsError(f"the case {case_id!r} has no node {node!r}", "load the page again")
         whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
         names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
         group = []
@@ -148,10 +154,10 @@ class Session:
             told = self.cases.result.slice(row, 1).select(names).to_pylist()[0]
             rank, low, high, chance, flagged = (told[name] for name in names)
             group.append(Case(rank, low, high, chance, flagged, why, seen.place + 1, seen.rank))
-        return card(group[0], group, opened.detector.guide)
+        return card(group[seen.rows.index(shown)], group, opened.detector.guide)
 
     def curve(self) -> Curve:
-        """Return what was found by the answers of this run, and what reading down the label-free list would have."""
+        """Return what was found by the answers of this run, and what reading down the original list would have."""
         self.refresh()
         hits = [entry.verdict == "confirmed" for entry, _ in self.reading.given]
         known = {place: hit for (_, place), hit in zip(self.reading.given, hits, strict=True)}
@@ -170,7 +176,7 @@ class Session:
         who = {self.reading.who[row] for row in self.audits.rows.values() if row in self.reading.who}
         return self.audits.told(self._told(), who or {self.desk.who})
 
-    def start_audit(self, ranking: str = "label-free", first: int = 100, size: int = 30) -> Audited | None:
+    def start_audit(self, ranking: str = "original", first: int = 100, size: int = 30) -> Audited | None:
         """Freeze the first cases of a list, and ask about it; go on where this audit is open already."""
         if ranking not in LISTS:
             raise SettingsError(f"the list must be {' or '.join(LISTS)}, got {ranking!r}", "choose one of them")
@@ -261,7 +267,7 @@ class Session:
         return {one: self.reading.answers[row] for one, row in rows.items() if row in self.reading.answers}
 
     def _first_cases(self, ranking: str, count: int) -> list[str]:
-        if ranking == "label-free":
+        if ranking == "original":
             return [self.cases.at(place).case_id for place in range(count)]
         if self.feedback.learned_ is None:
             raise SettingsError("there is no learned list yet", "clear a case first")

@@ -25,7 +25,7 @@ class Curve:
     """What was found, by the number of answers.
 
     ``found`` are the hits among the first k answers, from k = 0 on; ``listed`` those among the first k cases of the
-    label-free list, as far as they are answered, and ``unknown`` how many of these are not.
+    original list, as far as they are answered, and ``unknown`` how many of these are not.
     """
 
     found: tuple[int, ...]
@@ -37,7 +37,7 @@ class Curve:
         """The last point in words."""
         k = len(self.found) - 1
         open_ones = f" ({self.unknown[-1]:,} of these cases are not answered)" if self.unknown[-1] else ""
-        first = f"{self.listed[-1]:,} in the first {k:,} of the label-free list{open_ones}"
+        first = f"{self.listed[-1]:,} in the first {k:,} of the original list{open_ones}"
         return f"{self.found[-1]:,} confirmed in {k:,} answers; {first}."
 
 

@@ -65,7 +65,7 @@ def detect(
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
         as ``changes.parquet``.
     answers : what was answered so far, see :func:`~oddhop.runs.answers.read_answers`; the learned ranking is written as
-        ``learned.parquet`` and ``.csv`` beside the label-free one, and the next questions as ``questions.csv``.
+        ``learned.parquet`` and ``.csv`` beside the original one, and the next questions as ``questions.csv``.
     log : whom to tell, see :class:`~oddhop.runs.log.Log`.
 
     Examples

@@ -87,13 +87,14 @@ def _fit(work: Task, runner: TaskRunner) -> PartitionedFit:
     posterior = run_chains(work, plan, shape, runner)
     scores = score_nodes(work, posterior, runner)
     left_out = LeftOut(purge.dropped, purge.tied, prepared.similarity, purge.hubs)
+    told = Diagnostics.of(scores, posterior, plan, pairs, left_out)
     known = describe(work.stored, texts=False)
     return PartitionedFit(
         settings=settings,
         seed=work.seed,
-        learned=HCMLearned(prepared.preparation, posterior, (scores.max_ahp, scores.max_iv), left_out),
+        learned=HCMLearned(prepared.preparation, posterior, (scores.max_ahp, scores.max_iv), left_out, told.r_hat),
         scores=scores,
-        diagnostics=Diagnostics.of(scores, posterior, plan, pairs, left_out),
+        diagnostics=told,
         ids=known.ids,
         degrees=np.diff(work.stored.rows("indptr")),
         fingerprint=prepared.fingerprint,

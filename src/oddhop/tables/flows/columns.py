@@ -127,7 +127,7 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
             yield FlowColumn(f"{where} median", f"the median {amount} of the events that it {verb}")
             yield FlowColumn(f"{where} largest", f"the largest {amount} of the events that it {verb}")
             meaning = f"the share of the events that it {verb} whose {amount} has at most two significant digits"
-            yield FlowColumn(f"{where} round share", meaning, skewed=False)
+            yield FlowColumn(f"{where} share of round amounts", meaning, skewed=False)
         if events.directed:
             meaning = f"(received - sent) / (received + sent), by the sums of {amount}"
             yield FlowColumn(f"{amount} balance", meaning, skewed=False)

@@ -68,14 +68,14 @@ def find_direction(
     both_ways = all_rows > 0 and forth == back
     there = f"from {ends[0]!r} to {ends[1]!r}"
     if asked is not None:
-        told = f"direction counts, {there}, as was said" if asked else "direction does not count, as was said"
+        told = f"edges have a direction, as set: {there}" if asked else "edges have no direction, as set"
         return Direction(asked, told, both_ways and not asked)
     if both_ways:
         return Direction(False, "edges have no direction: every row stands there both ways", True)
     if rows >= FEWEST_IN_ORDER and ascending in (0, rows):
         low, high = ends if ascending else ends[::-1]
         return Direction(False, f"edges have no direction: the id in {low!r} always comes before that in {high!r}")
-    return Direction(True, f"direction counts: {there}")
+    return Direction(True, f"edges have a direction: {there}")
 
 
 def missing_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> tuple[tuple[str, int], ...]:
