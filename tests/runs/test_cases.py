@@ -68,6 +68,24 @@ def test_a_budget_counts_cases_and_the_members_of_a_clique_are_one(home: Path, t
     assert len(flagged(nodes)) == 2
 
 
+@pytest.mark.parametrize("top", [None, "2"])
+def test_the_same_nodes_are_flagged_and_listed_without_the_report(home: Path, tmp_path: Path, top: str | None) -> None:
+    group = sorted([*CLIQUE, "n025", "n073"])
+    ties = "".join(f'"{a}","{b}"\n' for a in group for b in group if a < b)
+    (tmp_path / "edges.csv").write_text((home / "edges.csv").read_text() + ties)
+    words = ["detect", str(tmp_path / "edges.csv"), "--nodes", str(home / "nodes.csv"), "--no-flows", "--seed", "0"]
+    words += [] if top is None else ["--top", top]
+    listed = {}
+    for name, more in (("with", []), ("without", ["--no-report"])):
+        line = [*words, "--out", str(tmp_path / name), *more]
+        listed[name] = CliRunner().invoke(app, line, catch_exceptions=False).stdout
+    assert "and 7 more" in listed["with"]
+    assert listed["with"] == listed["without"]
+    files = ("results.parquet", "results.csv", "model.oddhop")
+    assert all((tmp_path / "with" / one).read_bytes() == (tmp_path / "without" / one).read_bytes() for one in files)
+    assert not (tmp_path / "without" / "report.html").exists()
+
+
 def test_what_was_cleared_stays_away_until_it_changes(home: Path, tmp_path: Path) -> None:
     one = night(home, tmp_path / "one")
     assert one.figures["cases"] == {"new": 3}

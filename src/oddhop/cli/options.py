@@ -130,9 +130,23 @@ Assignments = Annotated[
 ]
 EXPLAINED = 100
 WithReport = Annotated[
-    bool, typer.Option("--report/--no-report", help="Write the case report, report.html.", rich_help_panel=TELLING)
+    bool,
+    typer.Option(
+        "--report/--no-report",
+        help="Write the case report, report.html. The same nodes are flagged without it.",
+        rich_help_panel=TELLING,
+    ),
 ]
 Explain = Annotated[
+    int,
+    typer.Option(
+        "--explain",
+        min=0,
+        help="Number of nodes to explain and to group into cases. With 0, no report is written and --top counts nodes.",
+        rich_help_panel=TELLING,
+    ),
+]
+InReport = Annotated[
     int, typer.Option("--explain", min=1, help="Number of nodes that the report explains.", rich_help_panel=TELLING)
 ]
 AnswerBook = Annotated[

@@ -42,6 +42,7 @@ def detect(
     address: str | None = None,
     resume: bool = False,
     explain: int = CASES,
+    report: bool = True,
     cases: str | Path | None = None,
     since: str | Path | None = None,
     answers: Any = None,
@@ -59,7 +60,9 @@ def detect(
     write_to, write_mode : what takes the results as well: a table of the database, ``s3://bucket/key.parquet`` or
         ``.csv``, or ``-``, standard output as CSV. The mode says what becomes of one that exists.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
-    explain : how many nodes the report explains; 0 writes none, and ``top_k`` then counts nodes, not cases.
+    explain : how many nodes are explained and grouped into cases. With 0 there is no report, and ``top_k`` counts
+        nodes, not cases.
+    report : whether to write the report. The same nodes are flagged without it.
     cases : a book of cases, see :func:`~oddhop.casebook.open_book`: flagged cases are opened in it, and those that were
         cleared and have not changed are hidden.
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
@@ -127,7 +130,7 @@ def detect(
             fitter,
             fitter.result_,
             network,
-            Destination(folder, target, explain, settings.of(detector).top_k, cases, began, told),
+            Destination(folder, target, explain, report, settings.of(detector).top_k, cases, began, told),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,
@@ -155,7 +158,9 @@ def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Seq
     check_kept(cases, kept)
     if not explain:
         raise SettingsError(
-            "a book of cases needs explained nodes, and --no-report explains none", "leave out --no-report"
+            "a book of cases needs explained nodes, got explain=0",
+            "leave out explain=0",
+            command="leave out --explain 0",
         )
     if not flags:
         raise SettingsError(

@@ -37,6 +37,7 @@ def score(
     workers: int | None = None,
     resume: bool = False,
     explain: int = CASES,
+    report: bool = True,
     cases: str | Path | None = None,
     since: str | Path | None = None,
     answers: Any = None,
@@ -49,7 +50,7 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, settings, database, write_to, write_mode, explain, cases, since, answers, log : as in
+    edges, nodes, out, settings, database, write_to, write_mode, explain, report, cases, since, answers, log : as in
         :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
         model, unless others are named.
     top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
@@ -106,7 +107,7 @@ def score(
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(folder, target, explain, top_k, cases, began, told),
+            Destination(folder, target, explain, report, top_k, cases, began, told),
             settings,
             {
                 "tables": named_tables(edges, nodes),
