@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -216,6 +217,38 @@ def test_a_killed_run_of_odd_keeps_its_seed(folder: Path) -> None:
     straight.fit(tables.graph, run_folder=begun)
     run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "begun", "--resume")
     assert digests(folder / "begun") == wanted
+
+
+@pytest.mark.parametrize("line", [["detect", "--out", "run"], ["fit", "--model", "model.oddhop"]])
+def test_a_run_without_a_checkpoint_says_that_it_starts_from_the_beginning(folder: Path, line: list[str]) -> None:
+    said = "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning"
+    command = [line[0], "edges.csv", "--nodes", "nodes.csv", *line[1:], "--seed", "0", *FAST, "--resume"]
+    network = read_network("edges.csv", "nodes.csv")
+    begun = Path("run/checkpoints" if line[0] == "detect" else "model.oddhop.checkpoints")
+
+    def killed(at: str) -> None:
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage == at:
+                raise KeyboardInterrupt
+
+        settings = {name.removeprefix("hcm."): int(value) for name, value in (one.split("=") for one in QUICK)}
+        with pytest.raises(KeyboardInterrupt):
+            HCM(**settings, random_state=0).fit(network, run_folder=begun, resume=True, progress=progress)
+
+    killed("hop pairs")
+    assert sorted(file.name for file in begun.iterdir()) == [".lock", "manifest.json"]
+    killed("scoring")
+    assert said not in run(*command)
+    shutil.rmtree("run", ignore_errors=True)
+    killed("hop pairs")
+    assert run(*command).count(said) == 1
+
+
+def test_a_run_of_score_says_that_it_starts_from_the_beginning(folder: Path) -> None:
+    run("fit", "edges.csv", "--nodes", "nodes.csv", "--model", "model.oddhop")
+    line = ["score", "model.oddhop", "edges.csv", "--nodes", "nodes.csv", "--out", "run", "--log-format", "json"]
+    done = CliRunner().invoke(app, [*line, "--resume"])
+    assert [json.loads(one)["event"] for one in done.stderr.splitlines()].count("nothing_resumed") == 1
 
 
 def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:

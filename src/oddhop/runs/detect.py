@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from oddhop.base.checkpoints import locked
+from oddhop.base.checkpoints import has_checkpoints, locked
 from oddhop.casebook import now
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
@@ -112,6 +112,8 @@ def detect(
                 "continue it with resume=True, or choose another folder",
                 command="continue it with --resume, or choose another folder",
             )
+        if resume:
+            tell_resumed(log, checkpoints)
         if target is not None:
             target.check()
         fitter = detector_named(detector)(**settings.of(detector).model_dump())
@@ -149,6 +151,16 @@ def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
         raise RunFolderError(f"{folder} already has a complete run", "choose another folder")
     log.say("complete", f"the run in {folder} is complete; nothing to do")
     return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
+
+
+def tell_resumed(log: Log, checkpoints: Path) -> None:
+    """Say so where a run that is to be resumed has no checkpoint."""
+    if not has_checkpoints(checkpoints):
+        log.say(
+            "nothing_resumed",
+            "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning",
+            folder=str(checkpoints),
+        )
 
 
 def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Sequence[str]) -> None:

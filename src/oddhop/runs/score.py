@@ -14,7 +14,7 @@ from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import open_side
-from oddhop.runs.detect import check_book, check_early, check_kept, complete_run
+from oddhop.runs.detect import CHECKPOINTS, check_book, check_early, check_kept, complete_run, tell_resumed
 from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
@@ -95,6 +95,8 @@ def score(
         done = complete_run(folder, log, resume=resume)
         if done is not None:
             return done
+        if resume:
+            tell_resumed(log, folder / CHECKPOINTS)
         if target is not None:
             target.check()
         network = read_for_run(log, settings, edges, nodes, database, encoding)
