@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import HCM, Odd
+from oddhop import HCM
 from oddhop.cli import app
 from oddhop.tables.network import read_network
 from oddhop.tables.read import network_graph, read_tables
@@ -204,19 +204,32 @@ def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
     assert "views" in run("plan", "edges.csv", "--nodes", "nodes.csv")
 
 
-def test_a_killed_run_of_odd_keeps_its_seed(folder: Path) -> None:
-    out = Path("run")
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "run")
+@pytest.mark.parametrize(
+    "command", [["detect", "--out", "run"], ["detect", "--out", "run", *FAST], ["fit", "--model", "run/model.oddhop"]]
+)
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_resumed_run_takes_the_seed_that_it_began_with(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], drawn: bool
+) -> None:
+    Path("run").mkdir()
+    monkeypatch.setattr("oddhop.detector.fit_folder.drawn_seed", lambda: 7)
+    line = [command[0], "edges.csv", "--nodes", "nodes.csv", *command[1:]]
+    first, other = ([], ["--seed", "7"]) if drawn else (["--seed", "7"], [])
+    run(*line, *first)
     wanted = digests(folder / "run")
-    seed = json.loads((out / "manifest.json").read_bytes())["seed"]
-    # As after a kill at the very end: the seed is kept, the manifest not yet written.
-    begun = Path("begun/checkpoints")
-    begun.mkdir(parents=True)
-    straight = Odd(random_state=seed)
-    tables = read_network("edges.csv", "nodes.csv")
-    straight.fit(tables.graph, run_folder=begun)
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "begun", "--resume")
-    assert digests(folder / "begun") == wanted
+    shutil.rmtree("run")
+
+    def kill(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as at_the_end:
+        at_the_end.setattr("oddhop.detector.base.GraphDetector.save", kill)
+        assert CliRunner().invoke(app, [*line, *first]).exit_code != 0
+    said = refused(5, *line, "--seed", "8", "--resume")
+    assert "began with the seed 7, got the seed 8" in said[0]
+    assert "resume it without --seed or with --seed 7, or choose another folder" in said[1]
+    run(*line, *other, "--resume")
+    assert digests(folder / "run") == wanted
 
 
 @pytest.mark.parametrize("line", [["detect", "--out", "run"], ["fit", "--model", "model.oddhop"]])

@@ -127,6 +127,7 @@ def detect(
             if earlier is not None:
                 check_early(earlier, detector, data, network)
             fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
+        settings = settings.with_random_state(detector, fitter.model_.settings.random_state)
         run = finish_run(
             "detect",
             fitter,
