@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from oddhop.casebook import NewVerdict, open_book
 from oddhop.cli import app
-from oddhop.errors import SettingsError
+from oddhop.errors import MemoryBudgetError, SettingsError
 from oddhop.runs import Run, checked_run_settings, detect, fit, score
 from oddhop.runs.folder import read_manifest
 from oddhop.runs.reopen import report_again
@@ -84,6 +84,19 @@ def test_the_same_nodes_are_flagged_and_listed_without_the_report(home: Path, tm
     files = ("results.parquet", "results.csv", "model.oddhop")
     assert all((tmp_path / "with" / one).read_bytes() == (tmp_path / "without" / one).read_bytes() for one in files)
     assert not (tmp_path / "without" / "report.html").exists()
+
+
+def test_where_memory_is_too_small_for_explanations_the_error_says_how_to_go_on(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explain(*_: object) -> None:
+        raise MemoryBudgetError("Odd needs about 9.0 GiB for views, and 8.0 GiB are available", "raise max_memory")
+
+    monkeypatch.setattr("oddhop.odd.detector.Odd._explain", explain)
+    with pytest.raises(MemoryBudgetError, match="nodes cannot be explained and grouped into cases: Odd needs") as error:
+        night(home, tmp_path / "run", cases=None, report=False)
+    assert "--resume --explain 0" in error.value.command
+    assert len(flagged(night(home, tmp_path / "run", cases=None, explain=0, resume=True))) == 3
 
 
 def test_what_was_cleared_stays_away_until_it_changes(home: Path, tmp_path: Path) -> None:
