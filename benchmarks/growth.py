@@ -41,7 +41,7 @@ def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
     manifest = open_stored(graph).manifest
     with tempfile.TemporaryDirectory(dir=graph.parent) as home:
         command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(graph)]
-        command += ["--detector", detector, "--out", f"{home}/run", "--seed", "0", "--top", "1000", "--no-report"]
+        command += ["--detector", detector, "--out", f"{home}/run", "--seed", "0", "--top", "1000", "--explain", "0"]
         command += ["--workers", str(workers)]
         command += [
             part for name, value in SETTINGS[detector].items() for part in ("--set", f"{detector}.{name}={value}")

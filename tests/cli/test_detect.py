@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import HCM, Odd
+from oddhop import HCM
 from oddhop.cli import app
 from oddhop.tables.network import read_network
 from oddhop.tables.read import network_graph, read_tables
@@ -203,19 +204,64 @@ def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
     assert "views" in run("plan", "edges.csv", "--nodes", "nodes.csv")
 
 
-def test_a_killed_run_of_odd_keeps_its_seed(folder: Path) -> None:
-    out = Path("run")
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "run")
+@pytest.mark.parametrize(
+    "command", [["detect", "--out", "run"], ["detect", "--out", "run", *FAST], ["fit", "--model", "run/model.oddhop"]]
+)
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_resumed_run_takes_the_seed_that_it_began_with(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], drawn: bool
+) -> None:
+    Path("run").mkdir()
+    monkeypatch.setattr("oddhop.detector.fit_folder.drawn_seed", lambda: 7)
+    line = [command[0], "edges.csv", "--nodes", "nodes.csv", *command[1:]]
+    first, other = ([], ["--seed", "7"]) if drawn else (["--seed", "7"], [])
+    run(*line, *first)
     wanted = digests(folder / "run")
-    seed = json.loads((out / "manifest.json").read_bytes())["seed"]
-    # As after a kill at the very end: the seed is kept, the manifest not yet written.
-    begun = Path("begun/checkpoints")
-    begun.mkdir(parents=True)
-    straight = Odd(random_state=seed)
-    tables = read_network("edges.csv", "nodes.csv")
-    straight.fit(tables.graph, run_folder=begun)
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "begun", "--resume")
-    assert digests(folder / "begun") == wanted
+    shutil.rmtree("run")
+
+    def kill(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as at_the_end:
+        at_the_end.setattr("oddhop.detector.base.GraphDetector.save", kill)
+        assert CliRunner().invoke(app, [*line, *first]).exit_code != 0
+    said = refused(5, *line, "--seed", "8", "--resume")
+    assert "began with the seed 7, got the seed 8" in said[0]
+    assert "resume it without --seed or with --seed 7, or choose another folder" in said[1]
+    run(*line, *other, "--resume")
+    assert digests(folder / "run") == wanted
+
+
+@pytest.mark.parametrize("line", [["detect", "--out", "run"], ["fit", "--model", "model.oddhop"]])
+def test_a_run_without_a_checkpoint_says_that_it_starts_from_the_beginning(folder: Path, line: list[str]) -> None:
+    said = "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning"
+    command = [line[0], "edges.csv", "--nodes", "nodes.csv", *line[1:], "--seed", "0", *FAST, "--resume"]
+    network = read_network("edges.csv", "nodes.csv")
+    begun = Path("run/checkpoints" if line[0] == "detect" else "model.oddhop.checkpoints")
+
+    def killed(at: str) -> None:
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage == at:
+                raise KeyboardInterrupt
+
+        settings = {name.removeprefix("hcm."): int(value) for name, value in (one.split("=") for one in QUICK)}
+        with pytest.raises(KeyboardInterrupt):
+            HCM(**settings, random_state=0).fit(network, run_folder=begun, resume=True, progress=progress)
+
+    killed("hop pairs")
+    assert sorted(file.name for file in begun.iterdir()) == [".lock", "manifest.json"]
+    killed("scoring")
+    assert said not in run(*command)
+    shutil.rmtree("run", ignore_errors=True)
+    killed("hop pairs")
+    assert run(*command).count(said) == 1
+
+
+def test_a_run_of_score_says_that_it_starts_from_the_beginning(folder: Path) -> None:
+    run("fit", "edges.csv", "--nodes", "nodes.csv", "--model", "model.oddhop")
+    line = ["score", "model.oddhop", "edges.csv", "--nodes", "nodes.csv", "--out", "run", "--log-format", "json"]
+    done = CliRunner().invoke(app, [*line, "--resume"])
+    assert [json.loads(one)["event"] for one in done.stderr.splitlines()].count("nothing_resumed") == 1
 
 
 def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
@@ -224,6 +270,9 @@ def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
     assert sorted(Path().iterdir()) == before
     for word in ("hop pairs", "training", "scoring", "total: ", "at most"):
         assert word in told
+    parts = [line.split()[0] for line in told.splitlines() if line.endswith(" s") and line.startswith("  ")]
+    assert parts[0] == "reading"
+    assert parts[-2:] == ["explanations", "report"]
     assert "GiB are available" in refused_after_output(
         4, "plan", "edges.csv", "--nodes", "nodes.csv", "--max-memory", "1M"
     )

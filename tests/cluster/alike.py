@@ -87,7 +87,7 @@ def run(network: Path, out: Path, settings: dict[str, object], machines: Machine
     """Judge the network on the machines, or on this one; give the seconds."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(network), "--out", str(out)]
-    command += ["--detector", "hcm", "--seed", "0", "--no-report", "--log-format", "plain"]
+    command += ["--detector", "hcm", "--seed", "0", "--explain", "0", "--log-format", "plain"]
     command += [part for name, value in settings.items() for part in ("--set", f"hcm.{name}={value}")]
     begun = time.monotonic()
     if machines is None:

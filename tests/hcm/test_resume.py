@@ -81,7 +81,7 @@ def test_a_folder_with_a_run_is_not_overwritten(run: Path, small: Graph) -> None
 def test_other_settings_data_or_version_are_refused(run: Path, small: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunFolderError, match="another run: hop_classes was 4 and is 3;"):
         HCM(**{**QUICK, "hop_classes": 3}).fit(small, run_folder=run, resume=True)
-    with pytest.raises(RunFolderError, match="seed was 0 and is 1"):
+    with pytest.raises(RunFolderError, match="began with the seed 0, got the seed 1; resume it without random_state"):
         HCM(**{**QUICK, "random_state": 1}).fit(small, run_folder=run, resume=True)
     other = small.with_attributes(small.attributes + 1.0)
     with pytest.raises(RunFolderError, match="data was"):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from oddhop.casebook import NewVerdict, open_book
 from oddhop.cli import app
-from oddhop.errors import SettingsError
+from oddhop.errors import MemoryBudgetError, SettingsError
 from oddhop.runs import Run, checked_run_settings, detect, fit, score
 from oddhop.runs.folder import read_manifest
 from oddhop.runs.reopen import report_again
@@ -66,6 +66,37 @@ def test_a_budget_counts_cases_and_the_members_of_a_clique_are_one(home: Path, t
     assert np.array_equal(run.result["flagged"].to_numpy(), scores > run.figures["threshold"])
     nodes = night(home, tmp_path / "two", top=2, explain=0, cases=None)  # nothing is explained: nodes are counted
     assert len(flagged(nodes)) == 2
+
+
+@pytest.mark.parametrize("top", [None, "2"])
+def test_the_same_nodes_are_flagged_and_listed_without_the_report(home: Path, tmp_path: Path, top: str | None) -> None:
+    group = sorted([*CLIQUE, "n025", "n073"])
+    ties = "".join(f'"{a}","{b}"\n' for a in group for b in group if a < b)
+    (tmp_path / "edges.csv").write_text((home / "edges.csv").read_text() + ties)
+    words = ["detect", str(tmp_path / "edges.csv"), "--nodes", str(home / "nodes.csv"), "--no-flows", "--seed", "0"]
+    words += [] if top is None else ["--top", top]
+    listed = {}
+    for name, more in (("with", []), ("without", ["--no-report"])):
+        line = [*words, "--out", str(tmp_path / name), *more]
+        listed[name] = CliRunner().invoke(app, line, catch_exceptions=False).stdout
+    assert "and 7 more" in listed["with"]
+    assert listed["with"] == listed["without"]
+    files = ("results.parquet", "results.csv", "model.oddhop")
+    assert all((tmp_path / "with" / one).read_bytes() == (tmp_path / "without" / one).read_bytes() for one in files)
+    assert not (tmp_path / "without" / "report.html").exists()
+
+
+def test_where_memory_is_too_small_for_explanations_the_error_says_how_to_go_on(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explain(*_: object) -> None:
+        raise MemoryBudgetError("Odd needs about 9.0 GiB for views, and 8.0 GiB are available", "raise max_memory")
+
+    monkeypatch.setattr("oddhop.odd.detector.Odd._explain", explain)
+    with pytest.raises(MemoryBudgetError, match="nodes cannot be explained and grouped into cases: Odd needs") as error:
+        night(home, tmp_path / "run", cases=None, report=False)
+    assert "--resume --explain 0" in error.value.command
+    assert len(flagged(night(home, tmp_path / "run", cases=None, explain=0, resume=True))) == 3
 
 
 def test_what_was_cleared_stays_away_until_it_changes(home: Path, tmp_path: Path) -> None:

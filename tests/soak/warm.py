@@ -26,7 +26,7 @@ ALIKE = ["--seed", "1", "--workers", "1", "--log-format", "plain"]
 HCM = ["--detector", "hcm", *(word for one in QUICK for word in ("--set", one))]
 # Every command can be said again as it stands: it goes on where it was.
 COMMANDS = {
-    "detect by HCM": ["detect", *TABLES, "--out", "run", *HCM, *ALIKE, "--no-report", "--resume"],
+    "detect by HCM": ["detect", *TABLES, "--out", "run", *HCM, *ALIKE, "--explain", "0", "--resume"],
     "detect by Odd": ["detect", *TABLES, "--out", "run", *ALIKE, "--explain", "2", "--resume"],
     "fit HCM": ["fit", *TABLES, "--model", "model.oddhop", *HCM, *ALIKE, "--resume"],
     "fit Odd": ["fit", *TABLES, "--model", "model.oddhop", *ALIKE, "--resume"],

@@ -135,6 +135,11 @@ def recorded(path: str | os.PathLike[str], key: str) -> Any:
         return None
 
 
+def has_checkpoints(path: str | os.PathLike[str]) -> bool:
+    """Return whether a run folder has anything that a resumed run can continue from."""
+    return any(file.name != MANIFEST and not file.name.startswith(".") for file in Path(path).glob("*"))
+
+
 def _check_identity(manifest: Path, identity: dict[str, Any], resume: bool) -> None:
     if not manifest.exists():
         write_atomically(manifest, json.dumps(identity, indent=1, sort_keys=True).encode())

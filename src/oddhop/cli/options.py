@@ -140,11 +140,20 @@ WithReport = Annotated[
     bool,
     typer.Option(
         "--report/--no-report",
-        help="Write the case report to report.html in the output folder.",
+        help="Write the case report to report.html. The same nodes are flagged without it.",
         rich_help_panel=TELLING,
     ),
 ]
 Explain = Annotated[
+    int,
+    typer.Option(
+        "--explain",
+        min=0,
+        help="Explain this many nodes and group them into cases. With 0, no report is written and --top counts nodes.",
+        rich_help_panel=TELLING,
+    ),
+]
+InReport = Annotated[
     int, typer.Option("--explain", min=1, help="Explain this many nodes in the report.", rich_help_panel=TELLING)
 ]
 AnswerBook = Annotated[

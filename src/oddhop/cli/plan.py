@@ -35,6 +35,7 @@ def plan(
     from oddhop.cli.settings import gathered, in_bytes, named_nodes
     from oddhop.detector.cost import Size, available_memory, check_memory
     from oddhop.detector.registry import detector_named
+    from oddhop.runs.plan import seconds_after_fit, seconds_before_fit
     from oddhop.runs.read import read_for_run
 
     learn = {"workers": workers, "max_memory": in_bytes(max_memory)}
@@ -43,13 +44,17 @@ def plan(
     with console.working():
         network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
     mine = chosen.of(detector)
-    cost = detector_named(detector)(**mine.model_dump()).cost(Size.of(network.graph, from_tables=True))
+    size = Size.of(network.graph, from_tables=True)
+    cost = detector_named(detector)(**mine.model_dump()).cost(size)
+    before, after = seconds_before_fit(size), seconds_after_fit(size)
+    seconds = {**before, **cost.seconds, **after}
     typer.echo("Estimated memory and time of a run:")
-    for stage, need in cost.memory.items():
-        time = f", {spoken_time(cost.seconds[stage])}" if stage in cost.seconds else ""
-        typer.echo(f"  {stage:<10} {sized(need):>9}{time}")
+    for stage in (*before, *cost.memory, *after):
+        need = sized(cost.memory[stage]) if stage in cost.memory else ""
+        time = spoken_time(seconds[stage]) if stage in seconds else ""
+        typer.echo(f"  {stage:<12} {need:>9} {time:>12}".rstrip())
     free = mine.max_memory or available_memory()
     room = "" if free is None else f" of {sized(free)} available"
-    whole = f"total: {spoken_time(sum(cost.seconds.values()))} on {mine.workers or available_workers()} threads"
+    whole = f"total: {spoken_time(sum(seconds.values()))} on {mine.workers or available_workers()} threads"
     typer.echo(f"{whole}, at most {sized(max(cost.memory.values()))}{room}")
     check_memory(cost, mine.max_memory, f"{detector} on {network.graph!r}")

@@ -9,7 +9,7 @@ from oddhop.cli.console import Console, LogFormat
 @o.guarded
 def report(
     run: o.RunFolderPath,
-    explain: o.Explain = o.EXPLAINED,
+    explain: o.InReport = o.EXPLAINED,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,

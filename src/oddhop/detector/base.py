@@ -97,7 +97,7 @@ class GraphDetector(Estimator, DetectorParts):
         check_judged(graph.kinds, graph.indptr)
         self._check_memory(graph, settings, in_folder=run_folder is not None)
         workers = settings.workers or available_workers()
-        with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (seed, folder):
+        with begun(settings, {"data": graph.fingerprint}, run_folder, resume=resume) as (settings, seed, folder):
             run = FitRun(settings, seed, workers, folder, progress, taken.folder)
             learned, judgement = self._learn(replace(graph, keys=taken.keys), run)
         degrees = graph.degrees[graph.judged]

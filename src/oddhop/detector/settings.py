@@ -8,9 +8,8 @@ from pydantic import Field, model_validator
 
 from oddhop.base.settings import Settings
 
-DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory", "random_state")
-"""Settings that may differ when a run is resumed. ``random_state`` is among them because the run's ``seed`` stands for
-it: with ``random_state=None`` a seed is drawn, recorded, and used again."""
+DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory")
+"""Settings that may differ when a run is resumed."""
 
 
 class DetectorSettings(Settings):

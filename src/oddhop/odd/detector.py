@@ -189,7 +189,7 @@ class Odd(GraphDetector):
             raise SettingsError("networks cannot be simulated over partitions", "flag by top_k, or fit in memory")
         known, kinds = describe(stored, texts=False), manifest.node_kinds
         judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
-        with begun_on_disk(settings, stored, run_folder, resume=resume) as (seed, kept):
+        with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
             found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)

@@ -81,6 +81,7 @@ def cases_of_run(
     *,
     explain: int,
     top: int | None,
+    again: bool,
     progress: Progress,
     book: Book | None = None,
     run: str = "",
@@ -93,6 +94,8 @@ def cases_of_run(
     explain : how many nodes to explain; more, where the head of the list needs it.
     top : how many cases to flag; None flags by the threshold of the detector. Cases that the book has as cleared or
         confirmed, and that have not changed, do not count.
+    again : whether to explain the nodes again where the threshold changes. Only the report needs it: cases do not
+        depend on the threshold.
     book, run, at : the book of cases, what to call the run in it, and when it began.
 
     Returns
@@ -119,7 +122,7 @@ def cases_of_run(
         everyone, before = np.ones(scores.size, dtype=bool), detector.threshold_
         detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
         result = _flagged(result, detector.threshold_)
-        if detector.threshold_ != before:  # explanations say what would bring a node below it
+        if again and detector.threshold_ != before:  # explanations say what would bring a node below it
             explanations = list(detector.explain_nodes(network, result, nodes, progress=progress))
     if book is not None:
         listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}

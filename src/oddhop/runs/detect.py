@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from oddhop.base.checkpoints import locked
+from oddhop.base.checkpoints import has_checkpoints, locked
 from oddhop.casebook import now
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
@@ -42,6 +42,7 @@ def detect(
     address: str | None = None,
     resume: bool = False,
     explain: int = CASES,
+    report: bool = True,
     cases: str | Path | None = None,
     since: str | Path | None = None,
     answers: Any = None,
@@ -59,7 +60,9 @@ def detect(
     write_to, write_mode : what takes the results as well: a table of the database, ``s3://bucket/key.parquet`` or
         ``.csv``, or ``-``, standard output as CSV. The mode says what becomes of one that exists.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
-    explain : how many nodes the report explains; 0 writes none, and ``top_k`` then counts nodes, not cases.
+    explain : how many nodes are explained and grouped into cases. With 0 there is no report, and ``top_k`` counts
+        nodes, not cases.
+    report : whether to write the report. The same nodes are flagged without it.
     cases : a book of cases, see :func:`~oddhop.casebook.open_book`: flagged cases are opened in it, and those that were
         cleared and have not changed are hidden.
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
@@ -109,6 +112,8 @@ def detect(
                 "continue it with resume=True, or choose another folder",
                 command="continue it with --resume, or choose another folder",
             )
+        if resume:
+            tell_resumed(log, checkpoints)
         if target is not None:
             target.check()
         fitter = detector_named(detector)(**settings.of(detector).model_dump())
@@ -122,12 +127,13 @@ def detect(
             if earlier is not None:
                 check_early(earlier, detector, data, network)
             fitter.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
+        settings = settings.with_random_state(detector, fitter.model_.settings.random_state)
         run = finish_run(
             "detect",
             fitter,
             fitter.result_,
             network,
-            Destination(folder, target, explain, settings.of(detector).top_k, cases, began, told),
+            Destination(folder, target, explain, report, settings.of(detector).top_k, cases, began, told),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,
@@ -148,6 +154,16 @@ def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
     return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
 
 
+def tell_resumed(log: Log, checkpoints: Path) -> None:
+    """Say so where a run that is to be resumed has no checkpoint."""
+    if not has_checkpoints(checkpoints):
+        log.say(
+            "nothing_resumed",
+            "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning",
+            folder=str(checkpoints),
+        )
+
+
 def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Sequence[str]) -> None:
     """Refuse a book of cases where nothing could be written into it, before anything is done."""
     if cases is None:
@@ -155,7 +171,9 @@ def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Seq
     check_kept(cases, kept)
     if not explain:
         raise SettingsError(
-            "a book of cases needs explained nodes, and --no-report explains none", "leave out --no-report"
+            "a book of cases needs explained nodes, got explain=0",
+            "leave out explain=0",
+            command="leave out --explain 0",
         )
     if not flags:
         raise SettingsError(

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from oddhop.casebook import now, open_book
 from oddhop.detector.base import GraphDetector
+from oddhop.errors import MemoryBudgetError
 from oddhop.feedback import Answers
 from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
@@ -51,13 +52,15 @@ class Run:
 class Destination:
     """Where a run goes: its folder, what else takes the results, a book of cases.
 
-    ``explain`` is how many nodes are explained, ``top`` how many cases are flagged, None by the threshold of the
-    detector, ``began`` when the run began, as the book writes it, and ``answers`` what is learned from afterwards.
+    ``explain`` is how many nodes are explained and grouped into cases, ``report`` whether the report is written,
+    ``top`` how many cases are flagged, None by the threshold of the detector, ``began`` when the run began, as the
+    book writes it, and ``answers`` what is learned from afterwards.
     """
 
     folder: Path
     target: Target | None = None
     explain: int = 0
+    report: bool = True
     top: int | None = None
     book: str | Path | None = None
     began: str = field(default_factory=now)
@@ -98,7 +101,7 @@ def finish_run(
     if since is not None:
         changes = _changes(since, command, told, folder, result, network)
         told["changes"] = {"since": since.folder.name, "sentences": list(changes.sentences)}
-    if network is not None and destination.explain:
+    if network is not None and destination.explain and destination.report:
         table = None if changes is None else changes.table
         write_report(folder, detector, network, result, cases.explanations, told, table, log)
     if network is not None and destination.answers is not None:
@@ -127,13 +130,21 @@ def _cases(
         result,
         explain=destination.explain,
         top=destination.top,
+        again=destination.report,
         progress=log.progress,
     )
-    if destination.book is None:
-        return ask()
-    run = files.run_name(destination.folder, told)
-    with open_book(destination.book) as book:
-        return ask(book=book, run=run, at=destination.began)
+    try:
+        if destination.book is None:
+            return ask()
+        run = files.run_name(destination.folder, told)
+        with open_book(destination.book) as book:
+            return ask(book=book, run=run, at=destination.began)
+    except MemoryBudgetError as error:  # a network on disk may be fitted in less memory than nodes are explained in
+        raise MemoryBudgetError(
+            f"nodes cannot be explained and grouped into cases: {error.problem}",
+            "raise max_memory, or continue with resume=True and explain=0, so that top_k counts nodes",
+            command="raise --max-memory, or continue with --resume --explain 0, so that --top counts nodes",
+        ) from None
 
 
 def _changes(

@@ -8,6 +8,7 @@ from typing import Any
 from oddhop.base.checkpoints import discard_run
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
+from oddhop.runs.detect import tell_resumed
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, checked_run_settings
@@ -28,6 +29,8 @@ def fit(
     settings = checked_run_settings() if settings is None else settings
     model = Path(model)
     checkpoints = model.with_name(f"{model.name}.checkpoints")
+    if resume:
+        tell_resumed(log, checkpoints)
     network = read_for_run(log, settings, edges, nodes, database)
     fitted = detector_named(detector)(**settings.of(detector).model_dump())
     fitted.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)

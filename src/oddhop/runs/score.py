@@ -14,7 +14,7 @@ from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
 from oddhop.runs.compare import open_side
-from oddhop.runs.detect import check_book, check_early, check_kept, complete_run
+from oddhop.runs.detect import CHECKPOINTS, check_book, check_early, check_kept, complete_run, tell_resumed
 from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
@@ -37,6 +37,7 @@ def score(
     workers: int | None = None,
     resume: bool = False,
     explain: int = CASES,
+    report: bool = True,
     cases: str | Path | None = None,
     since: str | Path | None = None,
     answers: Any = None,
@@ -49,7 +50,7 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, settings, database, write_to, write_mode, explain, cases, since, answers, log : as in
+    edges, nodes, out, settings, database, write_to, write_mode, explain, report, cases, since, answers, log : as in
         :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
         model, unless others are named.
     top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
@@ -94,6 +95,8 @@ def score(
         done = complete_run(folder, log, resume=resume)
         if done is not None:
             return done
+        if resume:
+            tell_resumed(log, folder / CHECKPOINTS)
         if target is not None:
             target.check()
         network = read_for_run(log, settings, edges, nodes, database, encoding)
@@ -106,7 +109,7 @@ def score(
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(folder, target, explain, top_k, cases, began, told),
+            Destination(folder, target, explain, report, top_k, cases, began, told),
             settings,
             {
                 "tables": named_tables(edges, nodes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from pydantic import create_model
 
@@ -23,6 +23,11 @@ class RunSettings(Settings):
         """Return the section of a detector."""
         section: DetectorSettings = getattr(self, detector)
         return section
+
+    def with_random_state(self, detector: str, random_state: int | None) -> Self:
+        """Return the settings with this ``random_state``: that of the run that was resumed."""
+        section = self.of(detector).model_copy(update={"random_state": random_state})
+        return self.model_copy(update={detector: section})
 
 
 def checked_run_settings(values: Mapping[str, Any] | None = None) -> RunSettings:

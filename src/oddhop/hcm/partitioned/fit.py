@@ -71,7 +71,7 @@ def fit_partitions(
     manifest = stored.manifest
     check_one_kind(manifest.node_kinds)
     check_partitioned_memory(Size(manifest.nodes, manifest.edges, len(manifest.attribute_names)), settings)
-    with begun_on_disk(settings, stored, run_folder, resume=resume) as (seed, folder):
+    with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, folder):
         work = Task(graph.absolute(), folder.path.absolute(), settings, seed, folder.run)
         return _fit(work, TaskRunner(mapper, progress))
 
