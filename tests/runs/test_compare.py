@@ -38,6 +38,14 @@ def with_edge(tables: Tables, source: str, target: str) -> Tables:
     return {**tables, "edges": pa.concat_tables([tables["edges"], edge])}
 
 
+def with_clique(tables: Tables, size: int) -> Tables:
+    members = ["p3", *(f"p{k}" for k in range(45, 44 + size))]
+    for k, source in enumerate(members):
+        for target in members[k + 1 :]:
+            tables = with_edge(tables, source, target)
+    return tables
+
+
 @pytest.fixture(scope="module")
 def home(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a model, and a run that it ranked."""
@@ -95,9 +103,7 @@ def test_an_edge_and_columns_that_changed_are_the_reasons(home: Path, tables: Ta
 
 def test_newly_odd_and_no_longer_odd_nodes_are_listed(home: Path, tables: Tables, tmp_path: Path) -> None:
     old = scored(home, tables, tmp_path / "old", top=5)
-    changed = tables
-    for k in range(45, 53):
-        changed = with_edge(changed, "p3", f"p{k}")
+    changed = with_clique(tables, 8)
     found = compare(old, scored(home, changed, tmp_path / "new", top=5))
     then, now = (set(pq.read_table(tmp_path / one / "results.parquet")["id"].to_pylist()[:5]) for one in ("old", "new"))
     listed = {what: {one for one, (is_what, _) in reasons(found).items() if is_what == what} for what in found.counts}
@@ -112,10 +118,7 @@ def test_newly_odd_and_no_longer_odd_nodes_are_listed(home: Path, tables: Tables
 
 
 def test_moved_is_outside_the_old_interval(home: Path, tables: Tables, tmp_path: Path) -> None:
-    changed = tables
-    for k in range(45, 75):
-        changed = with_edge(changed, "p3", f"p{k}")
-    new = scored(home, changed, tmp_path / "new")
+    new = scored(home, with_clique(tables, 12), tmp_path / "new")
     then = {row["id"]: row for row in pq.read_table(home / "old/results.parquet").to_pylist()}
     now = {row["id"]: row for row in pq.read_table(new / "results.parquet").to_pylist()}
     outside = {

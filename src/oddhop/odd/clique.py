@@ -153,12 +153,13 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats
     old = ties.sums[graph.indices[row]]
     sums, theirs = own.sum(axis=1), old + (own - ties.left[row])
     places = _mutual(graph.indptr, graph.indices, ties.left, node)
-    found = own * (sp.csr_array(places, shape=2 * (old.size,)) @ own.T).T
+    mutual = sp.csr_array(places, shape=2 * (old.size,))
+    found, squares = own * (mutual @ own.T).T, own**2 * (mutual.power(2) @ (own**2).T).T
     expected = own * theirs * (sums * ties.chance)[:, None]
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
     knot = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
-    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), (own * found).sum(axis=1))
+    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), squares.sum(axis=1))
 
 
 def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:

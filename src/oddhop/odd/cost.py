@@ -67,8 +67,8 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     coordinates = 8 * nodes * _width(size)
     # A round has vectors of its own beside those that it starts from; the basis is gone by then.
     vectors = 4 * nodes * max((STEPS + 1 + KEPT) * WIDTH, 4 * EIGENVECTORS)
-    # f, what is left of it, residuals and common neighbours of every entry, of the whole and of a round.
-    wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 4 * 4
+    # f, what is left of it, residuals and two sums over common neighbours of every entry, of the whole and of a round.
+    wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 5 * 4
     memory = BASE + size.reading + wiring + 5 * coordinates + vectors + per_edge + 258 * nodes + _event_memory(size)
     seconds = _seconds(size, settings)
     if not simulates(size, settings):

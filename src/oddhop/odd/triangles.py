@@ -1,9 +1,9 @@
 """Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
 
 The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it, C = sum of
-c / 2. The weight of a triangle is taken for w = (sum of r t / sum of t)^3, so that there are T / w triangles and chance
-gives C / w: P(Poisson(C / w) >= T / w). In a sparse network a few nodes have a triangle by chance and all others have
-none, so that the bulk says nothing about them. This does.
+c / 2. A triangle has the weight of its three edges, their product. With w the mean weight of the node's triangles,
+weighted by itself, there are T / w triangles and chance gives C / w: P(Poisson(C / w) >= T / w). In a sparse network a
+few nodes have a triangle by chance and all others have none, so that the bulk says nothing about them. This does.
 
 The owner of the end with more neighbours works out what the ends of an edge have in common: its row is a table, in
 which the row of the other end is looked up. The owner of that end reads it there.
@@ -30,6 +30,7 @@ STAGE = "cliques"
 LARGEST = 12
 SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
 LEFT, TIE_SUMS, LARGEST_TIES, CHANCE_LOG_P = "left", "tie_sums", "largest", "chance_log_p"
+COMMON, SQUARES = "common", "squares"
 
 
 def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -> float:
@@ -62,15 +63,18 @@ def _write_left(store: Store, number: int) -> None:
 
 
 def _write_common(store: Store, number: int) -> None:
-    if store.has("common", number):
+    if store.has(COMMON, number):
         return
     rows, left = store.rows(number), store.read(LEFT, number)
-    common, cursor = store.entry_room("common", number, np.float32), rows.indptr[:-1].copy()
+    common, squares = (store.entry_room(name, number, np.float32) for name in (COMMON, SQUARES))
+    cursor = rows.indptr[:-1].copy()
     for peer in store.peers:
         theirs = store.peer_rows(peer)
         ours = rows.indptr, rows.indices, cursor, left
-        _common(rows.start, *ours, theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer), common)
-    store.write("common", number, common)
+        others = theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer)
+        _common(rows.start, *ours, *others, common, squares)
+    store.write(SQUARES, number, squares)
+    store.write(COMMON, number, common)
 
 
 def _write_largest(store: Store, chance: float, number: int) -> None:
@@ -81,28 +85,30 @@ def _write_largest(store: Store, chance: float, number: int) -> None:
     totals = np.zeros((len(largest), 3))
     for peer in store.peers:
         theirs = store.peer_rows(peer)
-        ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read("common", number), sums
-        others = theirs.start, theirs.indptr, theirs.indices, store.read_peer("common", peer)
+        found = store.read(COMMON, number), store.read(SQUARES, number)
+        their_found = store.read_peer(COMMON, peer), store.read_peer(SQUARES, peer)
+        ours = rows.start, rows.indptr, rows.indices, cursor, left, *found, sums
+        others = theirs.start, theirs.indptr, theirs.indices, *their_found
         _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
     store.write(CHANCE_LOG_P, number, chance_log_p(*totals.T))
     store.write(LARGEST_TIES, number, largest)
 
 
-def chance_log_p(found: Floats, expected: Floats, weighted: Floats) -> Floats:
+def chance_log_p(found: Floats, expected: Floats, squares: Floats) -> Floats:
     """Return the logarithm of the probability of as many triangles by chance, from sums over the edges of a node.
 
-    The sums are those of t, of c and of r t. Every triangle of a node is met from two of its edges.
+    The sums are those of t, of c, and of t with squared weights. Every triangle of a node is met from two of its edges.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop.odd.triangles import chance_log_p
     >>> found, expected = np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2])
-    >>> np.exp(chance_log_p(found, expected, weighted=found)).round(6).tolist()
+    >>> np.exp(chance_log_p(found, expected, squares=found)).round(6).tolist()
     [1.0, 0.095163, 0.0]
     """
-    log_p, some = np.zeros(found.size), (found > 0) & (weighted > 0)
-    twice = 2 * (weighted[some] / found[some]) ** 3
+    log_p, some = np.zeros(found.size), squares > 0
+    twice = 2 * squares[some] / found[some]
     log_p[some] = np.log(np.maximum(gammainc(found[some] / twice, expected[some] / twice), np.exp(FLOOR)))
     return log_p
 
@@ -128,10 +134,12 @@ def _common(
     their_indices: Ints,
     their_left: Floats,
     common: Floats,
+    squares: Floats,
 ) -> None:
     """Write, for entries that are this end's, the sum over common neighbours of the product of the two other weights.
 
-    They are summed along the row of the other end, so in the order of their numbers.
+    ``squares`` has the sum of the squared products. They are summed along the row of the other end, so in the order of
+    their numbers.
     """
     stop, longest = start + their_indptr.size - 1, 0
     for i in range(indptr.size - 1):
@@ -150,12 +158,14 @@ def _common(
             j = indices[entry]
             row = their_indptr[j - start], their_indptr[j - start + 1]
             if is_ours(first + i, degree, j, row[1] - row[0]):
-                total = 0.0
+                total, squared = 0.0, 0.0
                 for e in range(row[0], row[1]):
                     slot = _slot(table, mask, their_indices[e])
                     if table[slot] >= 0:
-                        total += their_left[e] * weights[slot]
-                common[entry] = total
+                        product = their_left[e] * weights[slot]
+                        total += product
+                        squared += np.float64(product) * product
+                common[entry], squares[entry] = total, squared
             entry += 1
         cursor[i] = entry
         table[: mask + 1] = -1
@@ -196,11 +206,13 @@ def _largest(
     cursor: Ints,
     left: Floats,
     common: Floats,
+    squares: Floats,
     sums: Floats,
     start: int,
     their_indptr: Ints,
     their_indices: Ints,
     their_common: Floats,
+    their_squares: Floats,
     their_sums: Floats,
     chance: float,
     largest: Floats,
@@ -211,13 +223,14 @@ def _largest(
     for i in range(indptr.size - 1):
         while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
             e, j = cursor[i], indices[cursor[i]] - start
-            shared = common[e]
+            shared, squared = common[e], squares[e]
             if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
-                shared = their_common[first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)]
+                there = first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)
+                shared, squared = their_common[there], their_squares[there]
             common_here, by_chance = left[e] * shared, left[e] * sums[i] * their_sums[j] * chance
             totals[i, 0] += common_here
             totals[i, 1] += by_chance
-            totals[i, 2] += left[e] * common_here
+            totals[i, 2] += np.float64(left[e]) * left[e] * squared
             surprise = surprise_of(common_here, by_chance)
             place = 0
             while place < LARGEST and surprise > largest[i, place]:
