@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, Self
 
@@ -345,6 +346,7 @@ class InFiles(Task):
     def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InFiles:
         """Return the same nodes with another wiring, and the arrays that are shared."""
         other = self.other(name, shared)
+        other.end_clearing()
         runner.each(REWIRING, partial(_write_wiring, other, self, rows), self.ranges)
         return other
 
@@ -365,6 +367,7 @@ class InFiles(Task):
         """Return nodes that follow each other with their edges to such others, and an array that is shared."""
         known, array = shared
         part = self.of_nodes(name, nodes, {array: known._own(array)})
+        part.end_clearing()
         runner.each(REWIRING, partial(_write_part, part, self, others, entries), part.ranges)
         return part
 
@@ -378,8 +381,21 @@ class InFiles(Task):
 
     def clear(self) -> None:
         """Remove the files of this wiring, and of those that were made of it."""
-        for file in self.folder.glob(f"{self.wiring}*.npy") if self.wiring else ():
-            file.unlink(missing_ok=True)
+        if self.wiring:
+            self._clearing.touch()
+            # Not the array of the same name, whose files have a number there.
+            for file in self.folder.glob(f"{self.wiring}[!0-9]*.npy"):
+                file.unlink(missing_ok=True)
+            self._clearing.unlink(missing_ok=True)
+
+    def end_clearing(self) -> None:
+        """Remove what is left where a killed process had begun to: some files without others mislead."""
+        if self._clearing.exists():
+            self.clear()
+
+    @property
+    def _clearing(self) -> Path:
+        return self.folder / f"{self.wiring}clearing"
 
     def _own(self, name: str) -> str:
         return self.shared.get(name, f"{self.wiring}{name}")
