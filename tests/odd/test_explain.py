@@ -71,7 +71,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
     members = {one.id for one in why.neighbours if one.member}
     assert {one.id for one in why.neighbours[:7]} == others
     assert members == others - {142}  # who looks enough like it for their tie to be half explained
-    assert "all 21 possible edges among it and them exist" in why.sentences[0]
+    assert "All 21 possible edges among it and them exist" in why.sentences[0]
     assert len(why.ties) == 15
     assert {one.kind for one in why.counterfactual.changes} == {"edge"}  # type: ignore[union-attr]
     assert {one.name for one in why.counterfactual.changes} <= others  # type: ignore[union-attr]

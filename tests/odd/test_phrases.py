@@ -26,7 +26,7 @@ def test_where_no_view_speaks_nothing_is_said() -> None:
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
-    assert told[0].endswith("and chance explain: n0 and n1; all 3 possible edges among it and them exist.")
+    assert told[0].endswith("and chance explain: n0 and n1. All 3 possible edges among it and them exist.")
     assert told[1] == "1 in 10,000 typical nodes would be in a group this closely connected."
     assert told[2] == "It is also unlike its neighbours (1 in 100 typical nodes)."
 
@@ -53,7 +53,7 @@ def test_how_different_the_neighbours_are(
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
     told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
-    assert told[0].endswith(": n0, n1, n2 and 27 more; all 6 possible edges among it and 3 of them exist.")
+    assert told[0].endswith(": n0, n1, n2 and 27 more. All 6 possible edges among it and 3 of them exist.")
 
 
 def test_shares_keep_two_digits() -> None:

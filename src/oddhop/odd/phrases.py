@@ -198,8 +198,8 @@ def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
         return _named(listed, members)
     edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
     among = "it and them" if count == members else f"it and {count} of them"
-    found = f"all {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
-    return f"{_named(listed, members)}; {found} possible edges among {among} exist"
+    found = f"All {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
+    return f"{_named(listed, members)}. {found} possible edges among {among} exist"
 
 
 def _named(listed: Sequence[Neighbour], count: int) -> str:
@@ -274,9 +274,8 @@ NO_CYCLES = Finding(
 
 
 COMPARISONS = (
-    "These are two comparisons: “1 in 500 typical nodes” is an extrapolated p-value that compares one node with the "
-    "bulk of this network, and “stands out” compares the number of high scores with networks in which nothing "
-    "is planted."
+    "“1 in 500 typical nodes” is another comparison: an extrapolated p-value that compares one node with the other "
+    "nodes of this network."
 )
 
 
