@@ -88,8 +88,8 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag as many of the first nodes as possible, with at most this share of them expected by chance, for "
-        "example 0.1. Only for the detector odd.",
+        help="Flag the top of the ranking. At most this share of the flagged nodes is expected by chance, for example "
+        "0.1. Only for the detector odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
