@@ -18,16 +18,18 @@ def learn(
     run: o.RunFolderPath,
     answers: o.Answers = ...,  # type: ignore[assignment]
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
-    questions: Annotated[int, typer.Option("--questions", min=1, help="Suggest this many nodes to answer next.")] = 20,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Suggest this many nodes for your next answers.")
+    ] = 20,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
     database: o.Database = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Re-rank the nodes of a run by your answers, and suggest the nodes to answer next.
+    """Re-rank the nodes of a run by your answers, and suggest nodes for your next answers.
 
-    The first ten nodes of the new ranking are printed, then the nodes to answer.
+    Print the first ten nodes of the new ranking, and then the nodes that you should review next.
 
     Example:
 

@@ -149,7 +149,8 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         min=0,
-        help="Explain this many nodes and group them into cases. With 0, no report is written and --top counts nodes.",
+        help="Explain this many nodes and group them into cases. With 0, oddhop writes no report, and --top counts "
+        "single nodes instead of cases.",
         rich_help_panel=TELLING,
     ),
 ]
