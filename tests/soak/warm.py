@@ -79,8 +79,9 @@ def warm_up(home: Path) -> None:
     for command in COMMANDS.values():
         code = ended(begun(command, home / "warm"), 300)
         assert code == 0, (command, code, (home / OUTPUT).read_text())
+    import pyarrow.acero
     import scipy.cluster.vq
-    import scipy.linalg  # noqa: F401 - these two are looked up in a fit: no file of ours to fail on
+    import scipy.linalg  # noqa: F401 - these three are looked up in a fit: no file of ours to fail on
 
     import oddhop.cli.settings
     import oddhop.cli.summary

@@ -19,6 +19,7 @@ as many neighbours. And no p-value is smaller than the probability that chance g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +37,7 @@ from oddhop.odd.triangles import (
     chance_log_p,
     in_rows,
     surprise_of,
+    triangle_rate,
     unexplained,
     write_largest,
 )
@@ -61,6 +63,11 @@ class Ties:
     left: Floats
     sums: Floats
     chance: float
+
+    @cached_property
+    def rate(self) -> float:
+        """How many triangles chance gives a node on average."""
+        return triangle_rate(self.sums, self.chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +166,7 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
     knot = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
-    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), squares.sum(axis=1))
+    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), squares.sum(axis=1), ties.rate)
 
 
 def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:

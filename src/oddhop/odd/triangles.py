@@ -3,7 +3,8 @@
 The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it, C = sum of
 c / 2. A triangle has the weight of its three edges, their product. With w the mean weight of the node's triangles,
 weighted by itself, there are T / w triangles and chance gives C / w: P(Poisson(C / w) >= T / w). In a sparse network a
-few nodes have a triangle by chance and all others have none, so that the bulk says nothing about them. This does.
+few nodes have a triangle by chance and all others have none, so that the bulk says nothing about them. This does. C is
+at most its mean over the nodes: where hubs have many triangles by chance, the bulk knows about them.
 
 The owner of the end with more neighbours works out what the ends of an edge have in common: its row is a table, in
 which the row of the other end is looked up. The owner of that end reads it there.
@@ -31,6 +32,7 @@ LARGEST = 12
 SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
 LEFT, TIE_SUMS, LARGEST_TIES, CHANCE_LOG_P = "left", "tie_sums", "largest", "chance_log_p"
 COMMON, SQUARES = "common", "squares"
+LIGHTEST = 1e-6  # a triangle; squares of lighter ones are lost in single precision
 
 
 def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -> float:
@@ -49,7 +51,8 @@ def write_largest(store: Store, runner: TaskRunner, chance: float) -> None:
     Beside them it writes the logarithm of the probability that chance gives a node as many triangles.
     """
     runner.each(STAGE, partial(_write_common, store), store.ranges, 0, 2)
-    runner.each(STAGE, partial(_write_largest, store, chance), store.ranges, 1, 2)
+    rate = triangle_rate(gathered(store, TIE_SUMS), chance)
+    runner.each(STAGE, partial(_write_largest, store, chance, rate), store.ranges, 1, 2)
 
 
 def _write_left(store: Store, number: int) -> None:
@@ -77,7 +80,7 @@ def _write_common(store: Store, number: int) -> None:
     store.write(COMMON, number, common)
 
 
-def _write_largest(store: Store, chance: float, number: int) -> None:
+def _write_largest(store: Store, chance: float, rate: float, number: int) -> None:
     if store.has(LARGEST_TIES, number):
         return
     rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
@@ -90,11 +93,16 @@ def _write_largest(store: Store, chance: float, number: int) -> None:
         ours = rows.start, rows.indptr, rows.indices, cursor, left, *found, sums
         others = theirs.start, theirs.indptr, theirs.indices, *their_found
         _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
-    store.write(CHANCE_LOG_P, number, chance_log_p(*totals.T))
+    store.write(CHANCE_LOG_P, number, chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate))
     store.write(LARGEST_TIES, number, largest)
 
 
-def chance_log_p(found: Floats, expected: Floats, squares: Floats) -> Floats:
+def triangle_rate(sums: Floats, chance: float) -> float:
+    """Return how many triangles chance gives a node on average, by the configuration model."""
+    return float((chance * sums.sum()) ** 3) / (2 * max(sums.size, 1))
+
+
+def chance_log_p(found: Floats, expected: Floats, squares: Floats, rate: float) -> Floats:
     """Return the logarithm of the probability of as many triangles by chance, from sums over the edges of a node.
 
     The sums are those of t, of c, and of t with squared weights. Every triangle of a node is met from two of its edges.
@@ -104,12 +112,13 @@ def chance_log_p(found: Floats, expected: Floats, squares: Floats) -> Floats:
     >>> import numpy as np
     >>> from oddhop.odd.triangles import chance_log_p
     >>> found, expected = np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2])
-    >>> np.exp(chance_log_p(found, expected, squares=found)).round(6).tolist()
+    >>> np.exp(chance_log_p(found, expected, squares=found, rate=1.0)).round(6).tolist()
     [1.0, 0.095163, 0.0]
     """
     log_p, some = np.zeros(found.size), squares > 0
-    twice = 2 * squares[some] / found[some]
-    log_p[some] = np.log(np.maximum(gammainc(found[some] / twice, expected[some] / twice), np.exp(FLOOR)))
+    twice = 2 * np.maximum(squares[some] / found[some], LIGHTEST)
+    by_chance = np.minimum(expected[some], 2 * rate) / twice
+    log_p[some] = np.log(np.maximum(gammainc(found[some] / twice, by_chance), np.exp(FLOOR)))
     return log_p
 
 
