@@ -79,7 +79,7 @@ def warm_up(home: Path) -> None:
     for command in COMMANDS.values():
         code = ended(begun(command, home / "warm"), 300)
         assert code == 0, (command, code, (home / OUTPUT).read_text())
-    import pyarrow.acero
+    import pyarrow.acero  # noqa: F401
     import scipy.cluster.vq
     import scipy.linalg  # noqa: F401 - these three are looked up in a fit: no file of ours to fail on
 
