@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from oddhop import Graph
-from oddhop.odd import clique
+from oddhop.odd import clique, triangles
 from oddhop.odd import communities as odd_communities
 from oddhop.odd.clique import beyond_degree
 from oddhop.odd.communities import RESIDUALS, leading
@@ -112,3 +112,8 @@ def test_where_all_degrees_are_the_same_the_median_is_taken_off() -> None:
     tied = np.array([3.0, 1.0, 2.0])
     np.testing.assert_array_equal(beyond_degree(tied, np.array([5, 5, 5])), tied - 2.0)
     np.testing.assert_array_equal(beyond_degree(tied, np.zeros(3, dtype=np.int64)), 0.0)
+
+
+def test_products_that_are_lost_in_single_precision_are_no_triangles() -> None:
+    lost = triangles.chance_log_p(np.array([0.0, 1e-30]), np.array([0.1, 0.1]), np.array([1e-40, 0.0]), 1.0)
+    np.testing.assert_array_equal(lost, 0.0)

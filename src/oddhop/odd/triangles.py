@@ -115,7 +115,7 @@ def chance_log_p(found: Floats, expected: Floats, squares: Floats, rate: float) 
     >>> np.exp(chance_log_p(found, expected, squares=found, rate=1.0)).round(6).tolist()
     [1.0, 0.095163, 0.0]
     """
-    log_p, some = np.zeros(found.size), squares > 0
+    log_p, some = np.zeros(found.size), (found > 0) & (squares > 0)  # either may be lost in single precision
     twice = 2 * np.maximum(squares[some] / found[some], LIGHTEST)
     by_chance = np.minimum(expected[some], 2 * rate) / twice
     log_p[some] = np.log(np.maximum(gammainc(found[some] / twice, by_chance), np.exp(FLOOR)))
