@@ -178,9 +178,7 @@ class _Greedy:
 
 def _at_floor(node: Node, again: Rescored, place: int) -> bool:
     """Return whether a p-value is at its floor, of a view or of the knot."""
-    stranger, outlier, clique, flow, knot, by_chance = again.figures[:, [place]]
-    figures = stranger, outlier, clique, flow, knot, by_chance
-    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(figures, node.context.held.panel))
+    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(again.figures[:, [place]], node.context.held.panel))
 
 
 def _beyond(node: Node, again: Rescored) -> Floats:

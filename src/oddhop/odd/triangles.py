@@ -86,13 +86,12 @@ def _write_largest(store: Store, chance: float, rate: float, number: int) -> Non
     rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
     cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
     totals = np.zeros((len(largest), 3))
+    ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read(COMMON, number), store.read(SQUARES, number)
     for peer in store.peers:
         theirs = store.peer_rows(peer)
-        found = store.read(COMMON, number), store.read(SQUARES, number)
         their_found = store.read_peer(COMMON, peer), store.read_peer(SQUARES, peer)
-        ours = rows.start, rows.indptr, rows.indices, cursor, left, *found, sums
         others = theirs.start, theirs.indptr, theirs.indices, *their_found
-        _largest(*ours, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
+        _largest(*ours, sums, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
     store.write(CHANCE_LOG_P, number, chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate))
     store.write(LARGEST_TIES, number, largest)
 

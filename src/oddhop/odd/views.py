@@ -350,7 +350,7 @@ def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence
     return join(np.stack([*views, cycle_log_p]), panel.knot.log_q(knot), panel.information)
 
 
-def log_p_of(figures: Figures, panel: Panel) -> list[Floats]:
+def log_p_of(figures: Figures | Floats, panel: Panel) -> list[Floats]:
     """Return the logarithms of the p-values of the views and of the knots as they are."""
     stranger, outlier, clique, flow, knot = (b.log_p(view) for b, view in zip(panel.bulks, figures[:-1], strict=True))
     by_chance = figures[-1]
