@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.kernels import compiled
+from oddhop.base.kernels import compiled, sort_ascending
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
     one_way = 0
     for i in range(nodes):
         row = entries[starts[i] : starts[i + 1]]
-        row.sort()
+        sort_ascending(row)
         k = 0
         while k < row.size:
             neighbour = row[k] >> 1
@@ -136,8 +136,7 @@ def upper_indptr(indptr: Ints, indices: Ints) -> Ints:
     nodes = indptr.size - 1
     starts = np.zeros(nodes + 1, dtype=np.int64)
     for i in range(nodes):
-        lower = np.searchsorted(indices[indptr[i] : indptr[i + 1]], i)
-        starts[i + 1] = starts[i] + (indptr[i + 1] - indptr[i] - lower)
+        starts[i + 1] = starts[i] + indptr[i + 1] - first_not_below(indices, indptr[i], indptr[i + 1], i)
     return starts
 
 
@@ -146,7 +145,7 @@ def upper_edges(indptr: Ints, indices: Ints, upper: Ints, start: int, stop: int)
     """Return both ends of the undirected edges numbered start to stop."""
     left = np.empty(stop - start, dtype=indices.dtype)
     right = np.empty(stop - start, dtype=indices.dtype)
-    node = np.searchsorted(upper, start, side="right") - 1
+    node = first_not_below(upper, 0, upper.size, start + 1) - 1
     for e in range(start, stop):
         while upper[node + 1] <= e:
             node += 1

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from oddhop.base.arrays import Ints
+from oddhop.base.arrays import Ints, frozen
 from oddhop.base.checkpoints import MANIFEST
 from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes
@@ -152,6 +152,11 @@ class Partition:
     stop: int
     indptr: Ints
     indices: Ints
+
+    def __post_init__(self) -> None:
+        """Make both arrays read-only: numba compiles a kernel again for arrays that may be written."""
+        for name in ("indptr", "indices"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,9 +77,10 @@ def _repair(left: Ints, right: Ints, before: Ints, groups: Ints, bounds: Ints, k
     table, wrong = np.full(size, -1, np.int64), np.empty(left.size, np.bool_)
     for k in range(bounds.size - 1):
         start, stop = bounds[k], bounds[k + 1]
+        found = 0
         for e in range(start, stop):
             wrong[e] = not _put_in(table, left[e], right[e], nodes)
-        found = wrong[start:stop].sum()
+            found += wrong[e]
         if not _exchanged(left, right, wrong, groups, start, stop, mix(key, k), table, nodes):
             for e in range(start, stop):
                 if not wrong[e]:
@@ -87,7 +88,7 @@ def _repair(left: Ints, right: Ints, before: Ints, groups: Ints, bounds: Ints, k
             for e in range(start, stop):
                 left[e], right[e] = before[0, e], before[1, e]
                 _put_in(table, left[e], right[e], nodes)
-            wrong[start:stop] = False
+                wrong[e] = False
             found = stop - start
         for turn in range(min(TRIES_PER_WRONG * found, TRIES * (stop - start))):
             bits = mix(mix(mix(key, k), turn), 0)
@@ -108,16 +109,24 @@ def _exchanged(
     nodes: int,
 ) -> bool:
     """Let the wrong edges of a deck exchange ends, one after the other; return whether none is left."""
-    todo = start + np.flatnonzero(wrong[start:stop])
+    todo, count = np.empty(stop - start, np.int64), 0
+    for e in range(start, stop):
+        if wrong[e]:
+            todo[count] = e
+            count += 1
     tries, most = 0, TRIES * (stop - start)
-    while todo.size:
-        for e in todo:
-            if wrong[e]:
-                _exchange(left, right, wrong, groups, e, start, stop, mix(key, tries), table, nodes)  # type: ignore[arg-type]
+    while count:
+        looked_at, count = count, 0
+        for k in range(looked_at):
+            if wrong[todo[k]]:
+                _exchange(left, right, wrong, groups, todo[k], start, stop, mix(key, tries), table, nodes)
                 tries += 1
         if tries > most:
             return False
-        todo = todo[wrong[todo]]
+        for k in range(looked_at):
+            if wrong[todo[k]]:
+                todo[count] = todo[k]
+                count += 1
     return True
 
 

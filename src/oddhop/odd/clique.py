@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
+from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.graph import Graph
 from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.row_blocks import gathered
@@ -216,25 +217,24 @@ def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: 
 @compiled
 def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, Ints, Ints]:
     """Return what is left of the edges among the neighbours of a node, as the parts of a sparse square."""
-    row = indices[indptr[u] : indptr[u + 1]]
-    most = 0
-    for v in row:
-        most += min(row.size, indptr[v + 1] - indptr[v])
-    starts, places, values = np.zeros(row.size + 1, np.int64), np.empty(most, np.int64), np.empty(most)
+    own, end = indptr[u], indptr[u + 1]
+    degree, most = end - own, 0
+    for v in indices[own:end]:
+        most += min(degree, indptr[v + 1] - indptr[v])
+    starts, places, values = np.zeros(degree + 1, np.int64), np.empty(most, np.int64), np.empty(most)
     count = 0
-    for a in range(row.size):
-        first, theirs = indptr[row[a]], indices[indptr[row[a]] : indptr[row[a] + 1]]
-        if theirs.size < row.size:  # the shorter row is looked up in the longer one
-            found = np.searchsorted(row, theirs)
-            for k in range(theirs.size):
-                if found[k] < row.size and row[found[k]] == theirs[k]:
-                    places[count], values[count] = found[k], left[first + k]
-                    count += 1
-        else:
-            found = np.searchsorted(theirs, row)
-            for b in range(row.size):
-                if found[b] < theirs.size and theirs[found[b]] == row[b]:
-                    places[count], values[count] = b, left[first + found[b]]
-                    count += 1
+    for a in range(degree):
+        first, last = indptr[indices[own + a]], indptr[indices[own + a] + 1]
+        mine, theirs, shorter = own, first, last - first < degree
+        for k in range(min(last - first, degree)):  # the shorter row is looked up in the longer one
+            if shorter:
+                theirs = first + k
+                mine = first_not_below(indices, mine, end, indices[theirs])
+            else:
+                mine = own + k
+                theirs = first_not_below(indices, theirs, last, indices[mine])
+            if mine < end and theirs < last and indices[mine] == indices[theirs]:
+                places[count], values[count] = mine - own, left[theirs]
+                count += 1
         starts[a + 1] = count
     return values[:count], places[:count], starts

@@ -118,8 +118,9 @@ def add_rows(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, t
                     group[k] += theirs[j, k]
                 following = indices[entry + 1] if entry + 1 < end else stop
                 if following >= stop or following // LONG_ROW != indices[entry] // LONG_ROW:
-                    out[i] += group
-                    group[:] = 0
+                    for k in range(width):
+                        out[i, k] += group[k]
+                        group[k] = 0
             entry += 1
         cursor[i] = entry
 

@@ -33,7 +33,7 @@ def telling_columns(pairs: Pairs, runner: TaskRunner) -> tuple[Ints, Ints]:
         found = together.reshape(own, around), squares, spread, side.nodes
         tells.append(np.flatnonzero(sums_beyond_chance(*found, itself=theirs.size, pairs=float(shared[0]))))
     for side in sides:
-        side.forget("around", "lending", "lent")
+        side.forget("lending", "around", "lent")  # first what stands for both: a kill in between leaves neither trusted
     return tells[0], tells[1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.kernels import compiled
+from oddhop.base.kernels import compiled, sort_ascending
 from oddhop.graph.events import DAY, HOUR, NO_TIME
 
 
@@ -13,7 +13,8 @@ from oddhop.graph.events import DAY, HOUR, NO_TIME
 def count_partners(indptr: Ints, partners: Ints, out: Floats) -> None:
     """Count, for every row: events, different partners, and the largest share of the events with one partner."""
     for row in range(indptr.size - 1):
-        own = np.sort(partners[indptr[row] : indptr[row + 1]].astype(np.int64))
+        own = partners[indptr[row] : indptr[row + 1]].astype(np.int64)
+        sort_ascending(own)
         different, run, longest = 0, 0, 0
         for e in range(own.size):
             if e == 0 or own[e] != own[e - 1]:
@@ -30,8 +31,10 @@ def count_partners(indptr: Ints, partners: Ints, out: Floats) -> None:
 def count_mutual(indptr: Ints, partners: Ints, out: Floats) -> None:
     """Count, for every node, the partners that it both sent to and received from."""
     for node in range(out.size):
-        sent = np.sort(partners[indptr[2 * node] : indptr[2 * node + 1]].astype(np.int64))
-        got = np.sort(partners[indptr[2 * node + 1] : indptr[2 * node + 2]].astype(np.int64))
+        sent = partners[indptr[2 * node] : indptr[2 * node + 1]].astype(np.int64)
+        got = partners[indptr[2 * node + 1] : indptr[2 * node + 2]].astype(np.int64)
+        sort_ascending(sent)
+        sort_ascending(got)
         i, j, both = 0, 0, 0
         while i < sent.size and j < got.size:
             if sent[i] < got[j]:
@@ -58,13 +61,15 @@ def sum_amounts(indptr: Ints, amounts: Floats, out: Floats) -> None:
                 plain += is_round(own[known - 1])
         out[row, 0] = total
         if known:
-            ordered = np.sort(own[:known])
+            ordered = own[:known]
+            sort_ascending(ordered)
             out[row, 1] = total / known
             out[row, 2] = ordered[(known - 1) // 2]
             out[row, 3] = ordered[-1]
             out[row, 4] = plain / known
         else:
-            out[row, 1:] = np.nan
+            for k in range(1, 5):
+                out[row, k] = np.nan
 
 
 @compiled
@@ -74,7 +79,7 @@ def is_round(amount: float) -> bool:
     if size < 1e-300:  # below, a power of ten is 0
         return size == 0.0
     leading = size / 10.0 ** (np.floor(np.log10(size)) - 1)
-    return bool(abs(leading - np.round(leading)) < 1e-6)
+    return bool(abs(leading - np.floor(leading + 0.5)) < 1e-6)
 
 
 @compiled
@@ -86,15 +91,20 @@ def spread_in_time(indptr: Ints, times: Ints, out: Floats) -> None:
     """
     for node in range(out.shape[0]):
         known = 0
-        own = np.sort(times[indptr[2 * node] : indptr[2 * node + 2]])
+        own = times[indptr[2 * node] : indptr[2 * node + 2]].copy()
+        sort_ascending(own)
         while known < own.size and own[known] == NO_TIME:
             known += 1
         own = own[known:]
         if not own.size:
-            out[node] = np.nan
+            for k in range(6):
+                out[node, k] = np.nan
             continue
         out[node, 0] = (own[-1] - own[0]) / DAY
-        gaps = np.sort(own[1:] - own[:-1])
+        gaps = own[1:].copy()
+        for e in range(gaps.size):
+            gaps[e] -= own[e]
+        sort_ascending(gaps)
         out[node, 1] = gaps[(gaps.size - 1) // 2] / HOUR if gaps.size else np.nan
         hour, day, night, weekend, first_h, first_d = 0, 0, 0, 0, 0, 0
         for e in range(own.size):
@@ -142,7 +152,8 @@ def pass_through(indptr: Ints, times: Ints, amounts: Floats, out: Floats) -> Non
                     oldest += 1
                     if oldest < end_i:
                         left = 0.0 if np.isnan(amounts[oldest]) else abs(amounts[oldest])
-        out[node, 0] = np.sort(waits[:waiting])[(waiting - 1) // 2] / HOUR if waiting else np.nan
+        sort_ascending(waits[:waiting])
+        out[node, 0] = waits[(waiting - 1) // 2] / HOUR if waiting else np.nan
         out[node, 1] = passed / total if total > 0.0 else np.nan
 
 
