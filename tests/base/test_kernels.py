@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from oddhop.base.kernels import sort_ascending
 
 pytestmark = pytest.mark.kernels
 
@@ -73,3 +80,30 @@ def test_a_folder_that_cannot_be_written_is_read_without_a_lock(monkeypatch: pyt
     monkeypatch.setattr(oddhop.base.kernels.os, "open", refuse)
     with cache._alone(1):
         pass
+
+
+@settings(deadline=None)
+@given(arrays(st.sampled_from(["int64", "int32", "float64"]), st.integers(0, 300), elements=st.integers(-50, 50)))
+def test_an_array_is_sorted_in_place(values: np.ndarray) -> None:
+    expected = np.sort(values)
+    sort_ascending(values)
+    assert np.array_equal(values, expected)
+
+
+@pytest.mark.parametrize("arranged", ["ascending", "descending", "saw", "organ pipe", "random"])
+def test_no_arrangement_makes_the_sort_quadratic(arranged: str) -> None:
+    count = 300_000
+    up = np.arange(count)
+    values = {
+        "ascending": up,
+        "descending": up[::-1],
+        "saw": up % 1_000,
+        "organ pipe": np.minimum(up, count - up),
+        "random": np.random.default_rng(0).permutation(count),
+    }[arranged].copy()
+    expected = np.sort(values)
+    sort_ascending(values[:2])  # compiled
+    started = time.process_time()
+    sort_ascending(values)
+    assert np.array_equal(values, expected)
+    assert time.process_time() - started < 5  # a quadratic sort takes minutes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,17 @@ def test_score_kind_and_p_values_are_those_of_the_detector(network: Graph, fitte
         assert why.kind == row["kind"]
         assert [one.p for one in why.views] == pytest.approx([row[f"p_{one.name}"] for one in why.views], rel=1e-4)
         assert sum(one.part for one in why.views) == pytest.approx(why.score)
+
+
+def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(fitted: Odd) -> None:
+    detector = copy.deepcopy(fitted)
+    nodes = detector.network_.numbers(detector.result_["id"].slice(0, 40))
+    before = list(detector.explain_nodes(detector.network_, detector.result_, nodes))
+    for place in (2, 25):  # a higher threshold, and a lower one
+        detector.flag_above(detector.result_["score"][place].as_py())
+        everything = list(detector.explain_nodes(detector.network_, detector.result_, nodes))
+        before = detector.explain_again(detector.network_, detector.result_, nodes, before)
+        assert before == everything
 
 
 def test_the_stranger_is_told_by_its_columns(network: Graph, fitted: Odd) -> None:

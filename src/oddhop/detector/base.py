@@ -242,6 +242,18 @@ class GraphDetector(Estimator, DetectorParts):
         workers = self.get_params().get("workers") or self.model_.settings.workers or available_workers()
         return self._explain(network, nodes, self.baseline(result), workers, progress)
 
+    def explain_again(
+        self,
+        network: Network,
+        result: pa.Table,
+        nodes: Ints,
+        before: Sequence[Explanation],  # noqa: ARG002 - of detectors whose explanations all depend on the threshold
+        *,
+        progress: Progress = silent,
+    ) -> list[Explanation]:
+        """Explain nodes that were explained with another threshold."""
+        return list(self.explain_nodes(network, result, nodes, progress=progress))
+
     def baseline(self, result: pa.Table) -> Baseline:
         """Return what is typical in a result of this detector, and the alert threshold."""
         judged = result.filter(result["judged"])

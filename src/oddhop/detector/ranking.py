@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
+from oddhop.base.roots import sign_change
 from oddhop.errors import GraphError
 
 LEVEL = 0.90
@@ -304,7 +305,7 @@ def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, t
     def surplus(bar: float) -> float:
         return sum(float(_student(ahead(span, bar), freedom).sum()) for span in spans(centre.size)) - top
 
-    bar = optimize.brentq(surplus, least - reach, most + reach, xtol=1e-9 * reach, rtol=1e-12)
+    bar = sign_change(surplus, least - reach, most + reach, 1e-9 * reach)
     for span in spans(centre.size):
         chance[span][judged[span]] = special.stdtr(freedom, ahead(span, bar))
     return chance

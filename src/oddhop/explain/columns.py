@@ -157,7 +157,8 @@ class Columns:
         unknown = len(rows) - len(known)
         if not len(known):
             return f"{unknown:,} unknown"
-        low, middle, high = (self.say(span, np.quantile(known, q, axis=0, method="nearest")) for q in (0, 0.5, 1))
+        three = np.quantile(known, (0, 0.5, 1), axis=0, method="nearest")
+        low, middle, high = (self.say(span, values) for values in three)
         more = [f"{low} to {high}"] * (low != high) + [f"{unknown:,} unknown"] * (unknown > 0)
         beside = f" ({', '.join(more)})" if more else ""
         return f"{'median ' * (low != high)}{middle}{beside}"

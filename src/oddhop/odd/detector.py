@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -226,6 +226,22 @@ class Odd(GraphDetector):
             self._check_memory(graph, self.model_.settings, in_folder=False)
         explain = explain_nodes if graph.kinds is None else explain_kinds
         return explain(learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
+
+    def explain_again(
+        self,
+        network: Network,
+        result: pa.Table,
+        nodes: Ints,
+        before: Sequence[Explanation],
+        *,
+        progress: Progress = silent,
+    ) -> list[Explanation]:
+        """Explain nodes that were explained with another threshold: again if it makes them alerts, or did."""
+        line = self.baseline(result)
+        changed = [k for k, why in enumerate(before) if line.alerts(why.score) or why.baseline.alerts(why.score)]
+        again = super().explain_again(network, result, nodes[changed], before, progress=progress)
+        fresh = dict(zip(changed, again, strict=True))
+        return [fresh.get(k, replace(why, baseline=line)) for k, why in enumerate(before)]
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "The ranking depends on few edges: read the rank intervals before you act."

@@ -15,6 +15,7 @@ Hochberg: the p-value over the share of nodes with as small a one) is 1 for all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,12 +56,17 @@ class Bulk:
         """Return the logarithm of the p-value of each figure, large figures being odd."""
         if self.silent:
             return np.zeros(figures.size)
-        places, first = np.unique(self.below, return_index=True)
-        under = np.interp(figures, places, first / (2 * STEPS_BELOW))
+        under = np.interp(figures, *self._steps)
         far = np.maximum(figures - self.below[-1], 0.0) / self.scale
         with np.errstate(over="ignore"):  # infinitely rare is at the floor
             above = np.log(self.share) - far**self.shape
         return np.maximum(np.where(figures > self.below[-1], above, np.log1p(-under)), FLOOR)
+
+    @cached_property
+    def _steps(self) -> tuple[Floats, Floats]:
+        """The different figures of the lower half, and the share of the nodes below each."""
+        places, first = np.unique(self.below, return_index=True)
+        return places, first / (2 * STEPS_BELOW)
 
     def log_q(self, log_p: Floats) -> Floats:
         """Return the logarithm of the q-value that belongs to a p-value."""

@@ -24,11 +24,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize
 from scipy.special import expit, ndtri
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import single_threaded
+from oddhop.base.roots import sign_change
 
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
@@ -210,7 +210,8 @@ def variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, floa
 
     between = floor
     if surplus(floor) > 0:
-        between = float(optimize.brentq(surplus, floor, floor + 4 * float(off.max()) ** 2))
+        most = floor + 4 * float(off.max()) ** 2
+        between = sign_change(surplus, floor, most, 1e-12 * most)
     if not spare:  # every node has one edge: nothing tells the two apart, and z is the same
         return middle, floor, between
     return middle, between, within or floor
