@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import local
 from typing import Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+HOLDING = local()  # whether this thread holds the libraries; libraries count their threads for each thread alone
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -100,11 +103,16 @@ def threads(workers: int) -> Mapper:
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Hold torch and the linear algebra libraries to one thread each, and put them back after."""
+    if getattr(HOLDING, "already", False):
+        yield
+        return
     before = _hold_torch(1)
+    HOLDING.already = True
     try:
         with _libraries("torch" in sys.modules).limit(limits=1):
             yield
     finally:
+        HOLDING.already = False
         _hold_torch(before)
 
 

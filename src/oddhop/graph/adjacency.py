@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.base.kernels import compiled, sort_ascending
 
 
@@ -44,6 +44,7 @@ def index_dtype(nodes: int) -> type[np.signedinteger]:
 
 def symmetric_csr(sources: Ints, targets: Ints, nodes: int) -> tuple[Ints, Ints, Repairs]:
     """Build ``(indptr, indices)`` of the simple undirected network, and say what was repaired."""
+    sources, targets = frozen(sources), frozen(targets)  # numba compiles once more for arrays that may be written
     starts = _row_starts(sources, targets, nodes)
     entries = _fill_rows(sources, targets, starts)
     kept, duplicates, one_way = _sort_rows(starts, entries)

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.parallel import Progress, map_blocks, silent, single_threaded
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
 from oddhop.explain.flows import NodeFlows, dates_of, node_flows, with_neighbour
@@ -84,6 +84,7 @@ class _Surroundings:
     order: Ints
 
 
+@single_threaded()
 def _explain(context: Context, number: int) -> Explanation:
     held, graph = context.held, context.held.graph
     degree = int(graph.degrees[number])
