@@ -1,3 +1,4 @@
+import threading
 import time
 from itertools import count
 
@@ -35,6 +36,14 @@ def test_results_come_in_the_order_of_the_blocks(workers):
         return block * block
 
     assert list(map_blocks(slow_at_first, range(20), workers=workers)) == [block * block for block in range(20)]
+
+
+@every_pool
+def test_one_block_runs_where_it_was_asked_for(workers):
+    def here(_):
+        return threading.get_ident()
+
+    assert list(map_blocks(here, range(1), workers=workers)) == [threading.get_ident()]
 
 
 @every_pool

@@ -59,7 +59,7 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
     [0, 1, 4, 9]
     """
     with single_threaded():
-        if workers == 1:
+        if workers == 1 or (isinstance(blocks, Sequence) and len(blocks) < 2):  # to start threads takes milliseconds
             yield from map(function, blocks)
             return
         waiting: deque[Future[Result]] = deque()

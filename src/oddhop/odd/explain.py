@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.parallel import Progress, map_blocks, silent, single_threaded
+from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
 from oddhop.explain.flows import NodeFlows, dates_of, node_flows, with_neighbour
@@ -58,7 +57,8 @@ def explain_nodes(
     """
     held = fix_network(panel, network.graph, residuals, workers=workers)
     context = Context(held, network, Columns(network), baseline)
-    for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
+    for done, number in enumerate(nodes.tolist(), 1):  # not on threads: most of it is Python, and they would wait
+        why = _explain(context, number)
         progress("explain", done, nodes.size)
         yield why
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.parallel import Progress, silent
 from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
 from oddhop.explain.flows import node_flows, with_neighbour
@@ -116,7 +115,8 @@ def explain_kinds(
         Columns(network.of_judged()),
         baseline,
     )
-    for done, why in enumerate(map_blocks(partial(_explain, context), nodes.tolist(), workers=workers), 1):
+    for done, number in enumerate(nodes.tolist(), 1):  # not on threads: most of it is Python, and they would wait
+        why = _explain(context, number)
         progress("explain", done, nodes.size)
         yield why
 
