@@ -56,7 +56,7 @@ def test_odd_leaves_reasons_too(folder: Path) -> None:
     run(*ODD, "--out", "run", "--top", "5", "--explain", "7")
     page = (folder / "run/report.html").read_text()
     assert page.count('class="case"') == 7
-    assert "What each view says" in page
+    assert "Contribution of each view" in page
     first = pq.read_table(folder / "run/results.parquet").slice(0, 1).to_pylist()[0]
     assert f"{first['id']}: {first['kind']}, score {first['score']:.3f}" in run("explain", "run", first["id"])
     told = run("explain", "run", first["id"], "--json")

@@ -15,8 +15,8 @@ EDGES = pa.table({"source": ["a"] * 5, "target": ["b", "c", "d", "e", "f"]})
 @pytest.mark.parametrize(
     ("neighbours", "said"),
     [
-        ([18.0, 54.0, 81.0, None, None], "median 54 (18 to 81, 2 unknown)"),
-        ([18.0, 54.0, 81.0, 54.0, 20.0], "median 54 (18 to 81)"),
+        ([18.0, 54.0, 81.0, None, None], "median 54 (range 18 to 81, 2 unknown)"),
+        ([18.0, 54.0, 81.0, 54.0, 20.0], "median 54 (range 18 to 81)"),
         ([54.0, 54.0, 54.0, 54.0, None], "54 (1 unknown)"),
         ([None, None, None, None, None], "5 unknown"),
     ],

@@ -58,7 +58,7 @@ def test_the_replaced_columns_are_named(planted: Graph, fitted: HCM) -> None:
     [why] = explained(fitted, planted, [DISGUISED])
     assert {one.column for one in why.columns[:2]} == {"b", "d"}
     assert why.telling
-    assert "has the largest effect. Its value is" in " ".join(why.sentences)
+    assert "has the largest effect on the score. Value of this node: " in " ".join(why.sentences)
 
 
 def test_the_score_is_the_one_of_the_detector(planted: Graph, fitted: HCM) -> None:
@@ -113,13 +113,13 @@ def test_a_node_with_very_many_neighbours_is_explained_by_a_draw() -> None:
     assert why.not_shown == many - SHOWN
     assert why.counterfactual is None
     assert why.score == pytest.approx(fitted.anomaly_scores_[0], rel=0.1)
-    assert "512 of its " in why.sentences[-1]
+    assert "uses 512 of the " in why.sentences[-1]
 
 
 def test_a_node_without_neighbours_says_so(small: Graph) -> None:
     fitted = HCM(**QUICK).fit(small)
     [why] = explained(fitted, small, [60])
-    assert why.sentences == ("It has no neighbours, so it cannot be scored.",)
+    assert why.sentences == ("This node has no neighbours, so it cannot be scored.",)
 
 
 def test_an_id_that_no_node_has_is_refused(small: Graph) -> None:

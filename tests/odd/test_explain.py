@@ -62,7 +62,7 @@ def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(fit
 
 def test_the_stranger_is_told_by_its_columns(network: Graph, fitted: Odd) -> None:
     [why] = explained(fitted, network, [STRANGER])
-    assert why.sentences[0].startswith("It is unlike its neighbours: ")
+    assert why.sentences[0].startswith("This node is unlike ")
     assert why.telling
     assert why.counterfactual is not None
     assert why.counterfactual.enough
@@ -72,7 +72,7 @@ def test_the_stranger_is_told_by_its_columns(network: Graph, fitted: Odd) -> Non
 
 def test_the_outlier_is_told_by_the_column_it_has_too_much_of(network: Graph, fitted: Odd) -> None:
     [why] = explained(fitted, network, [OUTLIER])
-    assert why.sentences[0] == "Its attributes are unusual in this network."
+    assert why.sentences[0] == "The attributes of this node are unusual in this network."
     assert why.columns[0].column == "attribute 6"
     assert [one.name for one in why.counterfactual.changes] == ["attribute 6"]  # type: ignore[union-attr]
 
@@ -83,7 +83,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
     members = {one.id for one in why.neighbours if one.member}
     assert {one.id for one in why.neighbours[:7]} == others
     assert members == others - {142}  # who looks enough like it for their tie to be half explained
-    assert "All 21 possible edges among it and them exist" in why.sentences[0]
+    assert "Between the members of the group, all 21 possible edges exist" in why.sentences[0]
     assert len(why.ties) == 15
     assert {one.kind for one in why.counterfactual.changes} == {"edge"}  # type: ignore[union-attr]
     assert {one.name for one in why.counterfactual.changes} <= others  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
 def test_an_ordinary_node_is_said_to_be_one(network: Graph, fitted: Odd) -> None:
     last = fitted.result_["id"].to_pylist()[-1]
     [why] = explained(fitted, network, [last])
-    assert why.sentences[0] == "No view finds it unusual."
+    assert why.sentences[0] == "No view finds this node unusual."
     assert why.counterfactual is None
     assert not why.ties
 
@@ -168,14 +168,14 @@ def test_of_a_hub_no_edge_is_taken_away() -> None:
     [why] = explained(found, graph, [0])
     assert why.score == pytest.approx(found.anomaly_scores_[0])
     assert {one.effect for one in why.neighbours} == {None}
-    assert any(one.startswith("Typical values are those of 512 of its 612 neighbours") for one in why.sentences)
+    assert any(one.startswith("Typical values are those of 512 of the 612 neighbours") for one in why.sentences)
 
 
 def test_one_edge_is_never_taken_away_and_no_edge_is_said(small: Graph) -> None:
     found = Odd(random_state=0, contamination=0.5, workers=1).fit(small)
     for why in explained(found, small, list(range(61))):
         if why.degree == 0:
-            assert why.sentences == ("It has no neighbours, so it cannot be scored.",)
+            assert why.sentences == ("This node has no neighbours, so it cannot be scored.",)
         removed = [one for one in why.counterfactual.changes if one.kind == "edge"] if why.counterfactual else []
         assert len(removed) < max(why.degree, 1)
 

@@ -243,7 +243,7 @@ def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
     assert members <= set(RING)
     assert len(members) >= 5
     assert all(one.rarity is not None for one in why.neighbours if one.node_kind == "account")
-    assert "it is connected to" in why.sentences[0]
+    assert "This node is connected to" in why.sentences[0]
     assert set(first["kind"].to_pylist()) == {"clique"}
     np.testing.assert_array_equal(_odd(workers=3).fit(network).anomaly_scores_, detector.anomaly_scores_)
     detector.save(tmp_path / "odd")

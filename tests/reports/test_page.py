@@ -109,11 +109,18 @@ def explanation(hops: list[float], degree: int = 30) -> Explanation:
 def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: CaseReport) -> None:
     hops, odd = render(report), render(odd_report)
     assert "a predicted distance of" in hops
-    assert "Each ring is one hop" in hops
-    assert "What each view says" not in hops
-    for word in ("Each ring is one hop", "predicted distance", "±", "fresh run", "<strong>Predicted hops"):
+    assert "Each ring is one predicted hop" in hops
+    assert "Contribution of each view" not in hops
+    for word in (
+        "Each ring is one predicted hop",
+        "predicted distance",
+        "±",
+        "another run with a new seed",
+        "<strong>Predicted hops",
+    ):
         assert word not in odd
-    assert odd.count("What each view says") == len({case.case for case in odd_report.cases})  # a group has one card
+    # A group has one card.
+    assert odd.count("Contribution of each view") == len({case.case for case in odd_report.cases})
     kinds = {case.why.kind for case in odd_report.cases}
     assert all(f"<option>{kind}</option>" in odd for kind in kinds)
     assert {one.check for one in odd_report.findings} >= {"strangers", "top", "judged", "degree"}

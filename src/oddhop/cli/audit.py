@@ -23,12 +23,13 @@ def audit(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
     first: Annotated[
-        int, typer.Option("--first", min=1, help="Audit this many cases from the start of the list.")
+        int, typer.Option("--first", min=1, help="Number of cases to audit, from the top of the list.")
     ] = 100,
     ranking: Annotated[
-        Ranking, typer.Option("--list", help="Audit the list of the detector or the list learned from answers.")
+        Ranking,
+        typer.Option("--list", help="List to audit: the ranking of the detector, or the ranking learned from answers."),
     ] = Ranking.original,
-    size: Annotated[int, typer.Option("--size", min=1, help="Plan to answer this many cases.")] = 30,
+    size: Annotated[int, typer.Option("--size", min=1, help="Number of cases that you plan to answer.")] = 30,
     end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
     who: Annotated[
         str | None,
@@ -40,12 +41,11 @@ def audit(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Start or continue an audit, which estimates how many cases of a list are worth your time.
+    """Estimate from a random sample how many cases are worth your time.
 
-    The command prints the cases to answer and the result so far.
-
-    The list does not change after the start. The cases are drawn at random and opened in the book of cases. Answer
-    them with `oddhop cases set` or `oddhop review`, then run the same command again.
+    The first call starts an audit. The command prints the ids of randomly drawn cases, opens these cases in the book
+    of cases, and prints the estimate so far. Answer the cases with `oddhop cases set` or `oddhop review`, then run the
+    same command again to continue the audit. The audited list does not change after the start.
 
     Example:
 

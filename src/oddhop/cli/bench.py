@@ -10,20 +10,19 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
-app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write the page of its results.")
+app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write a page with the results.")
 
 LINES = Path("benchmarks/cells.jsonl")
 Lines = Annotated[
     Path,
     typer.Option(
-        "--lines", help="File with the results, one JSON line per cell. A cell is one detector on one network."
+        "--lines",
+        help="File with the results, one line of JSON per cell. A cell is one run of one detector on one network.",
     ),
 ]
 Data = Annotated[
     str | None,
-    typer.Option(
-        "--data", envvar="ODDHOP_DATA", help="Read the benchmark networks from this folder.", show_default=False
-    ),
+    typer.Option("--data", envvar="ODDHOP_DATA", help="Folder with the benchmark networks.", show_default=False),
 ]
 
 
@@ -35,22 +34,22 @@ def run(
     ],
     lines: Lines = LINES,
     jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Run this many cells at the same time, each on one core.")
+        int, typer.Option("--jobs", min=1, help="Number of cells to run at the same time, each on one core.")
     ] = 1,
     match: Annotated[
         list[str] | None,
-        typer.Option("--match", help="Run only cells whose line contains this text. Repeatable.", show_default=False),
+        typer.Option("--match", help="Run only cells whose key contains this text. Repeatable.", show_default=False),
     ] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Run cells again that failed or exceeded their budget.")
+        bool, typer.Option("--retry", help="Run again the cells that failed or exceeded their budget.")
     ] = False,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Run the cells of a suite that are not in the file yet. An interrupted run continues when called again.
+    """Run the cells of a benchmark suite that have no result yet. To continue after an interruption, call it again.
 
-    The exit code is 1 if a cell failed. A cell that exceeds its budget of time or memory does not count as failed.
+    The exit code is 1 if a cell failed. A cell that exceeds its time or memory budget does not count as failed.
 
     Example:
 
@@ -84,7 +83,7 @@ def report(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write the page of results and its pictures from the file of results.
+    """Write the results page and its pictures from the file with the results.
 
     Example:
 

@@ -11,7 +11,7 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import LogFormat, echo
 
-app = typer.Typer(no_args_is_help=True, help="List, judge, export and erase the entries of a book of cases.")
+app = typer.Typer(no_args_is_help=True, help="Manage a book of cases, the database of cases and verdicts.")
 
 BookName = Annotated[
     str, typer.Argument(metavar="BOOK", help="Book of cases: an SQLite file or postgresql://...", show_default=False)
@@ -33,11 +33,11 @@ def list_cases(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with all fields.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per case, with all fields.")] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """List the cases of a book with their last verdict.
+    """List the cases in a book of cases, with the latest verdict of each case.
 
     Example:
 
@@ -70,7 +70,8 @@ def set_verdict(
         str | None,
         typer.Option(
             "--from",
-            help="Read verdicts from a table with the columns case and verdict, and optionally reason, note and who.",
+            help="Read verdicts from this table. The columns are case and verdict, and optionally reason, note and "
+            "who.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +83,7 @@ def set_verdict(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write a verdict on a case, or all verdicts of a table. Repeating a verdict adds no entry.
+    """Set the verdict of one case, or of all cases in a table. Setting the same verdict again adds no entry.
 
     Example:
 
@@ -118,7 +119,7 @@ def export(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write all entries of a book to a table.
+    """Write all entries of a book of cases to a table.
 
     Example:
 
@@ -146,7 +147,7 @@ def erase(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Remove everything about a node from a book. An entry records the time, your name and the reason.
+    """Erase all data about a node from a book of cases. A new entry records the time, your name and the reason.
 
     Example:
 
@@ -168,7 +169,7 @@ def erase(
 def _agreed() -> bool:
     try:
         return typer.confirm(
-            "This cannot be undone. It also removes the notes on the cases of this node. Erase it?", err=True
+            "Erasing cannot be undone. It also removes the notes on the cases of this node. Erase the node?", err=True
         )
     except typer.Abort:
         return False

@@ -19,7 +19,7 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Also write the nodes that changed to this .parquet or .csv file.", show_default=False
+            "--out", help="Also write the table of changed nodes to this .parquet or .csv file.", show_default=False
         ),
     ] = None,
     as_json: Annotated[
@@ -28,7 +28,10 @@ def compare(
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Compare two runs: list nodes that are newly anomalous, no longer anomalous or changed in rank, and why.
+    """List the nodes that changed between two runs, and the reasons.
+
+    The command lists nodes that are newly anomalous, no longer anomalous, new, gone, or outside their earlier rank
+    interval.
 
     Example:
 

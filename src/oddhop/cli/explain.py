@@ -16,7 +16,7 @@ def explain(
     run: o.RunFolderPath,
     node: Annotated[str, typer.Argument(help="Id of the node to explain.", show_default=False)],
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print all figures of the explanation as JSON.", rich_help_panel=o.TELLING)
+        bool, typer.Option("--json", help="Print the full explanation as JSON.", rich_help_panel=o.TELLING)
     ] = False,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
@@ -24,7 +24,9 @@ def explain(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Explain the score of one node: its unusual neighbours and columns, and changes that would lower the score.
+    """Explain why a node has a high or a low score.
+
+    The command prints the neighbours and columns that make the node unusual, and changes that would lower its score.
 
     Example:
 

@@ -32,7 +32,10 @@ def fit(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Fit a detector and write a model file. Checkpoints are kept next to the model file until the fit ends.
+    """Fit a detector and write a model file.
+
+    During the fit, oddhop stores checkpoints next to the model file. With --resume, an interrupted fit continues from
+    its last checkpoint.
 
     Example:
 
@@ -62,7 +65,9 @@ def fit(
 @o.guarded
 @o.reads_tables
 def score(
-    model: Annotated[Path, typer.Argument(help="Model file to score with.", show_default=False)],
+    model: Annotated[
+        Path, typer.Argument(help="Model file written by oddhop fit or oddhop detect.", show_default=False)
+    ],
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]

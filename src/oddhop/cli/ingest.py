@@ -20,7 +20,8 @@ def ingest(
     edges: Annotated[
         str,
         typer.Argument(
-            help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON files.", show_default=False
+            help="Edge table: a file, a glob pattern or a folder. The files are CSV, TSV, Parquet or NDJSON.",
+            show_default=False,
         ),
     ],
     nodes: o.Nodes = None,
@@ -31,7 +32,7 @@ def ingest(
         Path | None,
         typer.Option(
             "--like",
-            help="Encode the columns as in this model file or this network on disk.",
+            help="Use the column encoding of this model file, or of this folder made by oddhop ingest.",
             show_default="learn the encoding",
             rich_help_panel=o.INPUT,
         ),
@@ -39,15 +40,16 @@ def ingest(
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     max_memory: Annotated[
-        str, typer.Option("--max-memory", help="Use at most about this much memory.", rich_help_panel=o.INPUT)
+        str, typer.Option("--max-memory", help="Approximate upper limit of memory use.", rich_help_panel=o.INPUT)
     ] = "4GiB",
     resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Convert two tables to a network on disk. The commands detect, fit and score read it in place of tables.
+    """Convert an edge table and a node table to a network on disk.
 
-    If the command is interrupted, run it again. It continues where it stopped.
+    The commands detect, fit and score can read the network on disk instead of the tables. To continue after an
+    interruption, run the same command again.
 
     Example:
 

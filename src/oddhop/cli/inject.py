@@ -30,13 +30,13 @@ def inject(
     network: Annotated[
         str,
         typer.Argument(
-            help="Name of a benchmark network, a .mat file, or an edge table with --nodes.", show_default=False
+            help="Name of a benchmark network, a .mat file, or an edge table (with --nodes).", show_default=False
         ),
     ],
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="Write to this .mat file, or with --nodes to this folder of tables.", show_default=False
+            "--out", help="Output: a .mat file, or a folder of tables if --nodes is given.", show_default=False
         ),
     ],
     nodes: Annotated[
@@ -44,23 +44,27 @@ def inject(
         typer.Option("--nodes", help="Node table of the network.", show_default=False, rich_help_panel=o.INPUT),
     ] = None,
     scheme: Annotated[
-        Scheme, typer.Option("--scheme", help="Make the anomalies by this injection scheme.")
+        Scheme, typer.Option("--scheme", help="Injection scheme that makes the anomalies.")
     ] = Scheme.dominant,
-    cliques: Annotated[int, typer.Option("--cliques", help="Inject this many cliques.")] = 10,
-    clique_size: Annotated[int, typer.Option("--clique-size", help="Give each clique this many nodes.")] = 15,
+    cliques: Annotated[int, typer.Option("--cliques", help="Number of cliques to inject.")] = 10,
+    clique_size: Annotated[int, typer.Option("--clique-size", help="Number of nodes in each clique.")] = 15,
     candidates: Annotated[
         int,
         typer.Option(
             "--candidates",
-            help="Draw this many nodes for each anomaly, and copy the attributes of the most distant one.",
+            help="Number of random nodes to draw for each attribute anomaly. The anomaly gets the attributes of the "
+            "most distant of the drawn nodes.",
         ),
     ] = 50,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Use this seed for random numbers.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random number generator.")] = 0,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Inject anomalies into a network: cliques, and nodes with copied attributes. The labels are written too.
+    """Inject known anomalies into a network, to test detectors.
+
+    The anomalies are cliques, and nodes that get the attributes of another node. The command also writes the labels of
+    the injected anomalies.
 
     Example:
 

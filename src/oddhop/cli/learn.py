@@ -19,7 +19,7 @@ def learn(
     answers: o.Answers = ...,  # type: ignore[assignment]
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     questions: Annotated[
-        int, typer.Option("--questions", min=1, help="Suggest this many nodes for your next answers.")
+        int, typer.Option("--questions", min=1, help="Number of nodes to suggest for review next.")
     ] = 20,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,
@@ -27,9 +27,9 @@ def learn(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Re-rank the nodes of a run by your answers, and suggest nodes for your next answers.
+    """Re-rank the nodes of a run by your answers, and suggest nodes to review.
 
-    Print the first ten nodes of the new ranking, and then the nodes that you should review next.
+    The command prints the first ten nodes of the new ranking and the nodes that you should review next.
 
     Example:
 

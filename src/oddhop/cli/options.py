@@ -35,8 +35,9 @@ class WriteMode(Enum):
 Edges = Annotated[
     str,
     typer.Argument(
-        help="Edge table: a file, a pattern or a folder of CSV, TSV, Parquet or NDJSON files, local or s3://... Use - "
-        "for standard input. A query (with --database) or a folder made by oddhop ingest is also possible.",
+        help="Edge table: a file, a glob pattern or a folder, local or on S3 (s3://...). The files are CSV, TSV, "
+        "Parquet or NDJSON. Use - for standard input. Instead of a table, you can give a query (with --database) or a "
+        "folder made by oddhop ingest.",
         show_default=False,
     ),
 ]
@@ -44,8 +45,8 @@ Nodes = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="Node table: a file, a pattern, a folder, - or a query, like the edge table. For several kinds of nodes, "
-        "give KIND=TABLE once for each kind.",
+        help="Node table: a file, a glob pattern or a folder, - for standard input, or a query (with --database). If "
+        "the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
         show_default=False,
         rich_help_panel=INPUT,
     ),
@@ -55,8 +56,8 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="ODDHOP_DATABASE",
-        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. Prefer the environment "
-        "variable to this option, because other users can see the command line.",
+        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address contains a "
+        "password, use the environment variable ODDHOP_DATABASE, because other users can see the command line.",
         show_default=False,
         show_envvar=True,
         rich_help_panel=INPUT,
@@ -66,7 +67,7 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"Use this detector: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        help=f"Detector to use: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
         rich_help_panel=LEARNING,
@@ -77,7 +78,7 @@ Top = Annotated[
     typer.Option(
         "--top",
         min=1,
-        help="Flag at most this many cases. All nodes of one clique or cycle count as one case.",
+        help="Maximum number of cases to flag. The nodes of a clique or cycle count as one case.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -88,8 +89,9 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag the top of the ranking. At most this share of the flagged nodes is expected by chance, for example "
-        "0.1. Only for the detector odd.",
+        help="Flag the nodes that stand out from simulated networks without anomalies. The value, for example 0.1, "
+        "limits the share of the flagged nodes that is expected by chance. The option --max-chance needs the "
+        "detector odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -99,20 +101,22 @@ Seed = Annotated[
     typer.Option(
         "--seed",
         min=0,
-        help="Use this seed for random numbers.",
-        show_default="drawn and recorded",
+        help="Seed of the random number generator.",
+        show_default="drawn at random and recorded",
         rich_help_panel=LEARNING,
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Use this many threads.", show_default="all cores", rich_help_panel=LEARNING),
+    typer.Option(
+        "--workers", min=1, help="Number of threads to use.", show_default="all cores", rich_help_panel=LEARNING
+    ),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
         "--max-memory",
-        help="Stop with an error if the run would need more memory than this, for example 4GiB.",
+        help="Stop with an error if the run would need more memory than this limit, for example 4GiB.",
         show_default="available memory",
         rich_help_panel=LEARNING,
     ),
@@ -121,7 +125,7 @@ SettingsFile = Annotated[
     Path | None,
     typer.Option(
         "--settings",
-        help="Read settings from this TOML file. Its sections are [read], [encode], [odd] and [hcm].",
+        help="TOML file with settings, in the sections [read], [encode], [odd] and [hcm].",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -130,7 +134,7 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Change one setting, for example hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
+        help="Set the value of one setting, for example hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -140,7 +144,8 @@ WithReport = Annotated[
     bool,
     typer.Option(
         "--report/--no-report",
-        help="Write the case report to report.html. The same nodes are flagged without it.",
+        help="Write the case report to report.html (--report), or write no report (--no-report). The report does not "
+        "affect which nodes are flagged.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -149,20 +154,24 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         min=0,
-        help="Explain this many nodes and group them into cases. With 0, oddhop writes no report, and --top counts "
-        "single nodes instead of cases.",
+        help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop writes no "
+        "report, and --top counts nodes instead of cases.",
         rich_help_panel=TELLING,
     ),
 ]
 InReport = Annotated[
-    int, typer.Option("--explain", min=1, help="Explain this many nodes in the report.", rich_help_panel=TELLING)
+    int,
+    typer.Option(
+        "--explain", min=1, help="Number of top-ranked nodes to explain in the report.", rich_help_panel=TELLING
+    ),
 ]
 AnswerBook = Annotated[
     str,
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="Store the answers in this book of cases: an SQLite file or postgresql://... A missing book is created.",
+        help="SQLite file or PostgreSQL database (postgresql://...) that stores the answers, called the book of cases. "
+        "If the book does not exist, oddhop creates it.",
         show_default=False,
     ),
 ]
@@ -171,8 +180,9 @@ Book = Annotated[
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="Add the flagged cases to this book of cases, and hide cleared cases that have not changed. The book is "
-        "an SQLite file or postgresql://...",
+        help="SQLite file or PostgreSQL database (postgresql://...) that stores cases and verdicts, called the book of "
+        "cases. The command adds the flagged cases to the book of cases. Cases that a reviewer has cleared are hidden "
+        "until they change.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -181,25 +191,29 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="Learn from these answers and write a learned ranking. Answers are a table with the columns id and answer "
-        "(1, 0 or empty), a query, or a book of cases.",
+        help="Learn a ranking from the answers of reviewers in this table, query or book of cases. A table needs the "
+        "columns id and answer. An answer is 1 (worth your time), 0 (harmless) or empty (unsure).",
         show_default=False,
         rich_help_panel=TELLING,
     ),
 ]
-RunFolderPath = Annotated[Path, typer.Argument(help="Output folder of an oddhop detect run.", show_default=False)]
+RunFolderPath = Annotated[
+    Path, typer.Argument(help="Output folder of oddhop detect or oddhop score.", show_default=False)
+]
 EdgesNow = Annotated[
     str | None,
     typer.Option(
-        "--edges", help="New place of the edge table, if it was moved after the run.", show_default="as in the run"
+        "--edges",
+        help="New location of the edge table, if the table was moved after the run.",
+        show_default="as in the run",
     ),
 ]
 NodesNow = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="New place of the node table, if it was moved after the run. For several kinds of nodes, give KIND=TABLE "
-        "once for each kind.",
+        help="New location of the node table, if the table was moved after the run. If the network has several kinds "
+        "of nodes, give --nodes KIND=TABLE once for each kind.",
         show_default="as in the run",
     ),
 ]
@@ -207,7 +221,8 @@ EngineName = Annotated[
     Engine,
     typer.Option(
         "--engine",
-        help="Run on this machine (local) or on a Ray cluster (ray). A cluster needs a folder made by oddhop ingest.",
+        help="Run on this machine (local) or on a Ray cluster (ray). A Ray cluster can only read a folder made by "
+        "oddhop ingest.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -215,7 +230,7 @@ Address = Annotated[
     str | None,
     typer.Option(
         "--address",
-        help="Connect to the Ray cluster with its head node at this address, HOST:PORT.",
+        help="Address of the head node of the Ray cluster, as HOST:PORT.",
         envvar="RAY_ADDRESS",
         show_default=False,
         rich_help_panel=LEARNING,
@@ -226,8 +241,8 @@ WriteTo = Annotated[
     str | None,
     typer.Option(
         "--write-to",
-        help="Also write the results to this database table, to s3://bucket/key.parquet or .csv, or with - to standard "
-        "output as CSV.",
+        help="Also write the results to this database table, to an S3 object (s3://bucket/key.parquet or .csv), or to "
+        "standard output as CSV (-).",
         show_default=False,
     ),
 ]
@@ -235,15 +250,16 @@ Mode = Annotated[
     WriteMode,
     typer.Option(
         "--write-mode",
-        help="If the table or object of --write-to exists: stop with an error (create), replace it (replace), or "
-        "append to it (append, only tables).",
+        help="If the target of --write-to already exists: stop with an error (create), overwrite the target (replace), "
+        "or add rows to the target (append). Only database tables support append.",
     ),
 ]
 Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="Compare with the earlier run in this folder: print the changes and write changes.parquet.",
+        help="Compare the results with the earlier run in this folder. The command prints the changes and writes them "
+        "to changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -252,11 +268,14 @@ Log = Annotated[
     LogFormat,
     typer.Option(
         "--log-format",
-        help="Show progress as bars in a terminal and as lines elsewhere (auto), as lines (plain) or as JSON (json).",
+        help="Format of progress messages: auto (bars in a terminal, otherwise lines of text), plain (lines of text) "
+        "or json (lines of JSON).",
         rich_help_panel=TELLING,
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the Python traceback of an error.", rich_help_panel=TELLING)]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
+]
 
 Reading = dict[str, Any]
 """The settings of the section read, from the options that :func:`reads_tables` adds."""
@@ -272,26 +291,31 @@ def _reading(
     target: Annotated[str | None, _option("--target", "Read target nodes from this column of the edge table.")] = None,
     id: Annotated[str | None, _option("--id", "Read node ids from this column of the node table.")] = None,  # noqa: A002 - the option's name
     judge: Annotated[
-        str | None, _option("--judge", "Rank the nodes of this kind, if there are several kinds.", False)
+        str | None,
+        _option("--judge", "Rank only the nodes of this kind, if the network has several kinds of nodes.", False),
     ] = None,
     node_kind: Annotated[
         str | None,
         _option(
-            "--node-kind", "Read the kind of each node from this column, if one node table has several kinds.", False
+            "--node-kind",
+            "Read the kind of each node from this column of the node table, if one table has several kinds of nodes.",
+            False,
         ),
     ] = None,
     source_kind: Annotated[
         str | None,
         _option(
             "--source-kind",
-            "Read the kind of the source from this column of the edge table, or give one kind for all sources.",
+            "Read the kind of each source node from this column of the edge table, or give one kind for all source "
+            "nodes.",
         ),
     ] = None,
     target_kind: Annotated[
         str | None,
         _option(
             "--target-kind",
-            "Read the kind of the target from this column of the edge table, or give one kind for all targets.",
+            "Read the kind of each target node from this column of the edge table, or give one kind for all target "
+            "nodes.",
         ),
     ] = None,
     amount: Annotated[
@@ -300,26 +324,44 @@ def _reading(
     time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
     edge_kind: Annotated[
         list[str] | None,
-        _option("--edge-kind", "Read categories of events from this column of the edge table. Repeatable."),
+        _option("--edge-kind", "Read the category of each event from this column of the edge table. Repeatable."),
     ] = None,
     directed: Annotated[
         bool | None,
-        _option("--directed/--undirected", "Treat edges as directed from source to target, or as undirected."),
+        _option(
+            "--directed/--undirected",
+            "Treat edges as directed from source to target (--directed), or ignore their direction (--undirected).",
+        ),
     ] = None,
-    since: Annotated[str | None, _option("--from", "Read only events at or after this date or time.", False)] = None,
-    until: Annotated[str | None, _option("--until", "Read only events before this date or time.", False)] = None,
+    since: Annotated[
+        str | None, _option("--from", "Read only rows of the edge table at or after this date or time.", False)
+    ] = None,
+    until: Annotated[
+        str | None, _option("--until", "Read only rows of the edge table before this date or time.", False)
+    ] = None,
     keep_unknown: Annotated[
-        bool, _option("--keep-unknown", "Keep nodes that are not in the node table, with missing values.", False)
+        bool,
+        _option(
+            "--keep-unknown",
+            "Keep nodes that are only in the edge table, and treat all their columns as missing.",
+            False,
+        ),
     ] = False,
     no_flows: Annotated[
         bool,
-        _option("--no-flows", "Make no columns from the direction, amounts, times and categories of events.", False),
+        _option(
+            "--no-flows",
+            "Do not compute node columns from the direction, amounts, times and categories of events.",
+            False,
+        ),
     ] = False,
     keep_columns: Annotated[
         list[str] | None,
         _option("--keep-columns", "Copy this column of the node table to the results. Repeatable.", False),
     ] = None,
-    strict: Annotated[bool, _option("--strict", "Stop with an error if any row would be skipped.", False)] = False,
+    strict: Annotated[
+        bool, _option("--strict", "Stop with an error if any row of the tables would be skipped.", False)
+    ] = False,
 ) -> dict[str, Any]:
     """Return the settings of the section read, None for what was not given."""
     return {

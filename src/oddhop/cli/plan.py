@@ -25,7 +25,9 @@ def plan(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Read the tables and estimate the memory and time of a run, without fitting a detector.
+    """Estimate the memory and time that a run needs.
+
+    The command reads the tables but does not fit a detector.
 
     Example:
 

@@ -16,7 +16,7 @@ def report(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Write the case report of a run: one HTML file that explains the nodes with the highest scores.
+    """Write an HTML report that explains the top-ranked nodes of a run.
 
     Example:
 

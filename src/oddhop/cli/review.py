@@ -18,22 +18,26 @@ def review(
     cases: o.AnswerBook,
     who: Annotated[
         str | None,
-        typer.Option(
-            "--who", help="Name of the reviewer, which is stored with the answers.", show_default="the user's name"
-        ),
+        typer.Option("--who", help="Name of the reviewer, stored with the answers.", show_default="the user's name"),
     ] = None,
     port: Annotated[
         int,
         typer.Option(
-            "--port", min=0, max=65535, help="Port to listen on. 0 chooses a free port.", rich_help_panel=SERVING
+            "--port",
+            min=0,
+            max=65535,
+            help="Port of the web server. With port 0, oddhop chooses a free port.",
+            rich_help_panel=SERVING,
         ),
     ] = 0,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.", rich_help_panel=SERVING)] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", help="Address of the web server.", rich_help_panel=SERVING)
+    ] = "127.0.0.1",
     allow_remote: Annotated[
         bool,
         typer.Option(
             "--allow-remote",
-            help="Allow a --host that other machines can reach. The connection is not encrypted.",
+            help="Allow --host to be an address that other machines can reach. The connection is not encrypted.",
             rich_help_panel=SERVING,
         ),
     ] = False,
@@ -43,7 +47,9 @@ def review(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Review the cases of a run in the browser and save the answers in a book of cases. Ctrl-C stops the server.
+    """Review the cases of a run in the browser and save the answers.
+
+    The command starts a web server and saves the answers in a book of cases. Press Ctrl-C to stop the server.
 
     Example:
 

@@ -15,12 +15,15 @@ from oddhop.cli.console import LogFormat, echo, sized
 def verify(
     path: Annotated[
         Path,
-        typer.Argument(help="Model file, folder of a run, or folder made by oddhop ingest.", show_default=False),
+        typer.Argument(help="Model file, output folder of a run, or folder made by oddhop ingest.", show_default=False),
     ],
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Check a model file, a run or a network on disk against the sha256 of every part, and describe its contents.
+    """Verify the checksums of a model file, a run or an ingested network.
+
+    The command compares every part of the file or folder with its SHA-256 checksum, and prints a summary of the
+    contents.
 
     Example:
 

@@ -97,7 +97,7 @@ class DetectorParts(ABC):
         """Return the findings about a ranking beyond the comparison with trivial ones."""
         return (
             agreement(
-                result, top, self.guide.repeated, "The ranking is uncertain: read the rank intervals before you act."
+                result, top, self.guide.repeated, "The ranking is uncertain: check the rank intervals before you act."
             ),
         )
 

@@ -31,13 +31,13 @@ DETECTORS: dict[str, Entry] = {
     "odd": Entry(
         "oddhop.odd.detector:Odd",
         "oddhop.odd.settings:OddSettings",
-        summary="tests every node in closed form, without training",
+        summary="statistical tests of every node, without training",
     ),
     "hcm": Entry(
         "oddhop.hcm.detector:HCM",
         "oddhop.hcm.settings:HCMSettings",
         "hcm",
-        "trains the model of the HCM paper, needs torch",
+        "the neural network of the HCM paper, needs torch",
     ),
 }
 

@@ -20,8 +20,8 @@ KEPT = 0.5
 HALF = 0.5
 TRIVIAL = {
     "degree": "the number of neighbours",
-    "attribute norm": "the size of the attributes",
-    "distance to neighbours": "the distance to the attributes of the neighbours",
+    "attribute norm": "the length of the attribute vector",
+    "distance to neighbours": "the mean attribute distance to the neighbours",
 }
 
 
@@ -122,7 +122,7 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     way = "" if rho > 0 else ", reversed"
     sentence = (
         f"The ranking is almost the same as a sort by {told}{way} (rank correlation {rho:+.2f}). "
-        "Such a sort needs no model. Check whether the ranking shows what you look for."
+        f"A sort by {told} needs no model. Check whether the ranking shows the anomalies that you look for."
     )
     return Finding(name, "warning", rho, sentence)
 
@@ -132,9 +132,7 @@ def agreement(result: pa.Table, top: int, who: str, otherwise: str) -> Finding:
     first = result.slice(0, top)
     kept = float(first["top_probability"].to_numpy().mean())
     count = first.num_rows
-    expected = (
-        f"In {who}, about {round(kept * count):,} of the first {count:,} nodes would be among the first {count:,} again"
-    )
+    expected = f"In {who}, about {round(kept * count):,} of the top {count:,} nodes would be in the top {count:,} again"
     if kept >= KEPT:
         return Finding("top", "fine", kept, f"{expected}.")
     return Finding("top", "warning", kept, f"{expected}. {otherwise}")
@@ -172,8 +170,8 @@ def follow_time_or_id(graph: Graph) -> tuple[Finding, ...]:
             if abs(rho) > ALIKE:
                 name = graph.attribute_names[k]
                 sentence = (
-                    f"The column {name!r} almost follows {what} (rank correlation {rho:+.2f}). In sampled data such "
-                    "a column can reveal the labels. Consider ignoring it."
+                    f"The column {name!r} almost follows {what} (rank correlation {rho:+.2f}). In sampled data, a "
+                    f"column that follows {what} can reveal the labels. Consider ignoring the column {name!r}."
                 )
                 found.append(Finding("time and id", "warning", rho, sentence))
     return tuple(found)
@@ -185,7 +183,7 @@ def _not_judged(judged: Bools) -> Finding:
     told = f"{without:,} of {judged.size:,} nodes have no neighbours and were not scored"
     if part <= HALF:
         return Finding("judged", "fine", part, f"{told}." if without else "All nodes were scored.")
-    return Finding("judged", "warning", part, f"{told}. These are most of the nodes: check whether edges are missing.")
+    return Finding("judged", "warning", part, f"{told}. Check whether edges are missing.")
 
 
 @compiled

@@ -159,7 +159,7 @@ class Columns:
             return f"{unknown:,} unknown"
         three = np.quantile(known, (0, 0.5, 1), axis=0, method="nearest")
         low, middle, high = (self.say(span, values) for values in three)
-        more = [f"{low} to {high}"] * (low != high) + [f"{unknown:,} unknown"] * (unknown > 0)
+        more = [f"range {low} to {high}"] * (low != high) + [f"{unknown:,} unknown"] * (unknown > 0)
         beside = f" ({', '.join(more)})" if more else ""
         return f"{'median ' * (low != high)}{middle}{beside}"
 
@@ -197,7 +197,7 @@ class Columns:
             place = int(np.argmax(values))
             return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare value"
         if isinstance(encoder, TextColumn):
-            return "like those of its neighbours"
+            return "typical of the neighbours"
         if isinstance(encoder, FlowNumber):
             return said_number(encoder.decode(float(values[0])))
         if not encoder.values:

@@ -135,8 +135,8 @@ class Change:
     def condition(self) -> str:
         """The change as an if-clause."""
         if self.kind == "edge":
-            return f"it were not connected to {self.name}"
-        return f"its {self.name} were {self.to}"
+            return f"the edge to {self.name} did not exist"
+        return f"the value of '{self.name}' were {self.to}"
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,12 @@ class Counterfactual:
     def sentence(self) -> str:
         """The changes and their effect, in words."""
         edges = [str(one.name) for one in self.changes if one.kind == "edge"]
-        clauses = [f"it were not connected to {spoken(edges)}"] if edges else []
+        clauses = [f"the edge{'s' if len(edges) > 1 else ''} to {spoken(edges)} did not exist"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
         line = f"below the alert threshold of {self.baseline.threshold:.2f}"
         verdict = line if self.enough else f"still not {line}"
-        return f"If {spoken(clauses)}, its score would fall from {self.before:.2f} to {self.after:.2f}, {verdict}."
+        score = f"the score of this node would fall from {self.before:.2f} to {self.after:.2f}"
+        return f"If {spoken(clauses)}, {score}, {verdict}."
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class Explanation:
     def own_sentences(self) -> tuple[str, ...]:
         """The same without the caveats, which a page shows once for all nodes."""
         if not self.degree:
-            return ("It has no neighbours, so it cannot be scored.",)
+            return ("This node has no neighbours, so it cannot be scored.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
         told += self.flows.sentences if self.flows else ()
         if self.telling or (self.columns and self.kind != "clique"):
@@ -259,7 +260,7 @@ class Explanation:
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
         elif self.baseline.alerts(self.score) and self.looked_at == self.degree:
-            told.append("None of the tried changes, of up to five edges or values, lowers its score.")
+            told.append("No tested change of up to five edges or values lowers the score of this node.")
         return (*told, *self.notes)
 
     def plot(self) -> Picture:
@@ -285,7 +286,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         kind = f"{self.kind}, " if self.kind else ""
         who = f"{self.id} ({self.profile})" if self.profile else str(self.id)
-        title = f"{who}: {kind}score {self.score:.3f}, alert line {self.baseline.threshold:.3f}"
+        title = f"{who}: {kind}score {self.score:.3f}, alert threshold {self.baseline.threshold:.3f}"
         apart = [(one.column, one.own, one.usual, one.elsewhere, f"{one.effect:+.2f}") for one in self.columns]
         others = self.columns[0].others if self.columns else ""
         return panel(
@@ -295,28 +296,30 @@ class Explanation:
         )
 
     def _distance(self) -> str:
-        whose = "Its only neighbour has" if self.degree == 1 else f"Its {self.degree:,} neighbours have"
+        whose = "The only neighbour of this node has"
+        if self.degree > 1:
+            whose = f"The {self.degree:,} neighbours of this node have"
         mean = "" if self.degree == 1 else " on average"
-        usual = f"{self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} is typical"
+        usual = f"{self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} hops is typical"
         return f"{whose} a predicted distance of {self.hops:.1f} ± {self.spread:.1f} hops{mean}; {usual}."
 
     def _apart(self) -> str:
         one = self.columns[0]
-        values = f"{one.column} has the largest effect. Its value is {one.own}; {one.others}: {one.usual}."
+        largest = f"The column '{one.column}' has the largest effect on the score."
+        values = f"Value of this node: {one.own}; {one.others}: {one.usual}."
         if self.telling:
-            return f"Of all columns, {values}"
-        return f"No single column explains much of the score. Of all columns, {values}"
+            return f"{largest} {values}"
+        return f"No single column explains much of the score. {largest} {values}"
 
     def _far_ones(self) -> str:
         if self.degree == 1:
-            return f"{self.neighbours[0].id} does not look like a neighbour."
+            return f"The predicted distance of {self.neighbours[0].id} is large or uncertain."
         far = [str(one.id) for one in self.neighbours if self.baseline.alerts(one.score)]
         names = far[:NAMED_AT_MOST]
         others = self.far - len(names)
         named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
-        drawn = f"the {self.looked_at:,} neighbours drawn" if self.looked_at < self.degree else "them"
-        looks = "does not look like a neighbour" if self.far == 1 else "do not look like neighbours"
-        return f"{self.far:,} of {drawn} {looks}: {named}."
+        drawn = f"{self.looked_at:,} sampled" if self.looked_at < self.degree else f"{self.degree:,}"
+        return f"For {self.far:,} of the {drawn} neighbours, the predicted distance is large or uncertain: {named}."
 
 
 def plain_explanation(network: Network, node: int, score: float, baseline: Baseline) -> Explanation:
@@ -338,5 +341,5 @@ def plain_explanation(network: Network, node: int, score: float, baseline: Basel
         looked_at=degree,
         columns=(),
         counterfactual=None,
-        reasons=(f"Its score of {score:.2f} is {line} the alert threshold of {baseline.threshold:.2f}.",),
+        reasons=(f"The score of this node, {score:.2f}, is {line} the alert threshold of {baseline.threshold:.2f}.",),
     )

@@ -56,7 +56,7 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
     >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "c", "a"], "euros": [100.0, 50.0, 10.0]})
     >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 40, 50]})
     >>> node_flows(read_network(paid, people).graph.events, 0).sentences
-    ('It sent 2 events to 2 nodes (total euros: 150) and received 1 event from 1 node (total euros: 10).',)
+    ('This node sent 2 events to 2 nodes (total euros: 150) and received 1 event from 1 node (total euros: 10).',)
     """
     own = events.of_nodes(node, node + 1)
     values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
@@ -66,7 +66,9 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
     passed = values.get("passed on in a day", np.nan)
     if passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED:
         hours = said_number(float(f"{values['hours from in to out']:.2g}"))
-        told.append(f"It sent on {passed:.0%} of what it received within a day, after a median of {hours} hours.")
+        told.append(
+            f"This node passed on {passed:.0%} of what it received within 24 hours, after a median of {hours} hours."
+        )
     drawn, left = _drawn(own, odd)
     amount = own.columns.amounts[0] if own.columns.amounts else ""
     return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed)
@@ -120,7 +122,7 @@ def _how_many(own: Events, values: dict[str, float]) -> str:
         amount = own.columns.amounts[0] if own.columns.amounts else ""
         total = f" (total {amount}: {said_number(values[f'{amount} {side}'.strip() + ' sum'])})" if amount else ""
         told.append(f"{verb} {_counted(count, 'event')} {whom} {_counted(partners, 'node')}{total}")
-    return f"It {' and '.join(told)}."
+    return f"This node {' and '.join(told)}."
 
 
 def _counted(count: int, what: str) -> str:
@@ -130,10 +132,11 @@ def _counted(count: int, what: str) -> str:
 def _when(times: Ints, values: dict[str, float]) -> str:
     first, last = day_of(int(times.min())), day_of(int(times.max()))
     if times.size == 1:
-        return f"Its only event with a time is on {first}."
+        return f"The only event of this node with a time is on {first}."
     share = values["largest share in a day"]
     days = said_number(float(f"{values['days active']:.2g}"))
-    return f"Its events span {days} days, from {first} to {last}; {share:.0%} of them are within one day."
+    whole = f"The events of this node span {days} days, from {first} to {last}"
+    return f"{whole}; at most {share:.0%} of the events are within 24 hours."
 
 
 def _drawn(own: Events, odd: Sequence[tuple[bool, int, int]]) -> tuple[tuple[FlowEvent, ...], int]:

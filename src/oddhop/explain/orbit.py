@@ -100,7 +100,7 @@ def orbit(why: Explanation) -> Orbit:
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
         dark = shade_of(one, why.baseline.threshold)
         partner = number >= len(why.neighbours)
-        label = f"{one.id}, shares neighbours with it" if partner else _label(one, why)
+        label = f"{one.id}, shares neighbours with this node" if partner else _label(one, why)
         shape = shapes.get(one.node_kind, "circle")
         satellites.append(Satellite(label, *here, inner, outer, dark, one.member, shape, partner))
     rings = tuple(STEP * k for k in range(1, farthest + 1))

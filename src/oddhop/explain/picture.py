@@ -146,12 +146,12 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
         if not one.partner:
             said = Markup('<text x="20">{}</text>').format(shown(one.label, LETTERS))
             lines.append(entry.format(one.shade, number) + said)
-    rings = "rings: share of the edges that look as far" if why.views else "rings: steps away"
-    told = [f"{rings}; dashed: usual"]
+    rings = "rings: share of edges at least as different" if why.views else "rings: predicted hops"
+    told = [f"{rings}; dashed: typical"]
     if drawn.not_shown:
         told.append(f"{drawn.not_shown:,} more neighbours are not drawn")
     if drawn.ties:
-        told.append("outlined: the group, with the ties among it")
+        told.append("outlined: the group and the edges among its members")
     if drawn.shapes:
         told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
     return [*lines, *(Markup('<text class="faint">{}</text>').format(shown(one, LETTERS + 10)) for one in told)]

@@ -278,7 +278,7 @@ class HCM(GraphDetector):
         return Baseline(line, hops, variance**0.5)
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        disagree = "The chains disagree: train longer or run more chains."
+        disagree = "The chains disagree about the ranking: train longer or run more chains."
         settings, learned = self.model_.settings, self.model_.learned
         mixed = convergence(learned.r_hat, chains=settings.chains, samples=settings.samples, thin=settings.thin)
         left_out = learned.left_out

@@ -41,8 +41,11 @@ COLUMNS_TRIED = 12
 CHANGES_TRIED = 10
 SAMPLES_A_CHAIN = 2
 FROZEN_BYTES = 2**26
-DRAWN = "{looked_at:,} of its {degree:,} neighbours were drawn at random. Changes of its score were not searched."
-DEEP = "With more than two layers, the effect of a change is computed up to the neighbours of a node only."
+DRAWN = (
+    "The explanation uses {looked_at:,} of the {degree:,} neighbours of this node, drawn at random. Changes that would "
+    "lower the score were not searched for."
+)
+DEEP = "In a model with more than two layers, the effect of a change is computed only up to the neighbours of the node."
 
 
 def explain_nodes(

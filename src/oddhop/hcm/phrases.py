@@ -9,22 +9,23 @@ from oddhop.explain.phrases import share
 HALF = 0.5
 CONVERGED = 1.1  # R-hat up to which chains are taken to agree
 GUIDE = Guide(
-    repeated="a fresh run",
-    picture="Each ring is one hop. The dashed ring marks the typical distance of a neighbour.",
+    repeated="another run with a new seed",
+    picture="Each ring is one predicted hop. The dashed ring marks the typical predicted distance of a neighbour.",
     entries=(
         (
-            "A high score is not proof.",
-            "The score says that a node does not fit its neighbours. A person must decide whether the node matters.",
+            "A high score is not proof of a problem.",
+            "A high score means that a node does not fit its neighbours. A person must decide whether the node needs "
+            "attention.",
         ),
         (
             "Predicted hops.",
-            "HCM learns from this network how many hops two nodes are apart, by their attributes. A neighbour is one "
-            "hop away. A neighbour with a predicted distance of three hops does not look like a neighbour.",
+            "From the attributes of two nodes, HCM predicts how many hops the nodes are apart. The real distance of a "
+            "neighbour is one hop. A neighbour with a predicted distance of three hops does not fit the node.",
         ),
         (
             "Score.",
             "The score of a node is high if the predicted distances of its neighbours are large or uncertain. A score "
-            "is not a probability. Use scores to order nodes and to compare them with the alert threshold.",
+            "is not a probability. Use scores to rank nodes and to compare nodes with the alert threshold.",
         ),
     ),
 )
@@ -42,11 +43,15 @@ def convergence(r_hat: float | None, *, chains: int, samples: int, thin: int) ->
     if r_hat is None or chains < 2 or samples < 2:
         return ()
     if r_hat <= CONVERGED:
-        return (Finding("chains", "fine", r_hat, f"The chains agree: the median R-hat of the nodes is {r_hat:.2f}."),)
+        return (
+            Finding(
+                "chains", "fine", r_hat, f"The chains have converged: the median R-hat of the nodes is {r_hat:.2f}."
+            ),
+        )
     sentence = (
         f"The chains have not converged: the median R-hat of the nodes is {r_hat:.2f}, and it should be at most "
-        f"{CONVERGED}. Read the rank intervals before you act, or fit again with more samples, farther apart, for "
-        f"example samples={2 * samples} and thin={2 * thin} (command line: --set hcm.samples={2 * samples} "
+        f"{CONVERGED}. Check the rank intervals before you act, or fit again with more samples that are farther apart. "
+        f"For example, set samples={2 * samples} and thin={2 * thin} (command line: --set hcm.samples={2 * samples} "
         f"--set hcm.thin={2 * thin})."
     )
     return (Finding("chains", "warning", r_hat, sentence),)
@@ -63,8 +68,9 @@ def ties(dropped: int, tied: int) -> Finding:
     """
     part = tied / dropped
     told = (
-        f"{share(part)} of the {dropped:,} least similar edges, which are left out of training, were chosen among ties"
+        f"HCM leaves {dropped:,} edges between dissimilar nodes out of training, and chose {share(part)} of them at "
+        "random among equally similar edges"
     )
     if part <= HALF:
         return Finding("ties", "fine", part, f"{told}.")
-    return Finding("ties", "warning", part, f"{told}. The attributes hardly distinguish edges.")
+    return Finding("ties", "warning", part, f"{told}. The attributes distinguish edges poorly.")

@@ -244,7 +244,7 @@ class Odd(GraphDetector):
         return [fresh.get(k, replace(why, baseline=line)) for k, why in enumerate(before)]
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        few = "The ranking depends on few edges: read the rank intervals before you act."
+        few = "The ranking depends on few edges: check the rank intervals before you act."
         found = (agreement(result, top, self.guide.repeated, few), related(self.information_), controls(result, top))
         learned = self.model_.learned
         searched = () if learned.cycles else (NO_CYCLES,)

@@ -32,11 +32,10 @@ COLUMNS_CHANGED = 12
 RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
 RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
-HELD = (
-    "For each change, the node is scored again with the communities and the typical values of the network kept fixed."
-)
+HELD = "To compute the effect of a change, oddhop keeps the communities and the typical values of the network fixed."
 MANY_EDGES = (
-    "Typical values are those of {many:,} of its {degree:,} neighbours. The score without an edge was not computed."
+    "Typical values are those of {many:,} of the {degree:,} neighbours of this node. The effect of removing an edge "
+    "was not computed."
 )
 SILENT = "Edges and columns are not related in this network, so no neighbour counts as similar or different."
 
@@ -156,8 +155,8 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int |
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
     first = f"{names}{of}{dates_of(sent.times[steps])}"
     start = "event starts" if count == 1 else "events start"
-    many = f"{count:,} {start} a cycle through it; {usual} expected with permuted times"
-    return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle: {first}.")), on_it
+    many = f"{count:,} {start} a cycle through this node; with permuted times of events, {usual} would be expected"
+    return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle is {first}.")), on_it
 
 
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:

@@ -39,8 +39,8 @@ from oddhop.tables.network import Network
 
 PARTNERS = 12
 COMPANY = 1_000
-OTHERS = "nodes that share a neighbour with it"
-HELD = "With several kinds of nodes, the score without an edge is not computed."
+OTHERS = "nodes with a common neighbour"
+HELD = "In a network with several kinds of nodes, the effect of removing an edge is not computed."
 
 
 @dataclass(frozen=True, eq=False)

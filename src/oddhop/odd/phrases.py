@@ -17,38 +17,43 @@ from oddhop.odd.null import Chance
 
 FEW_ADDED = 0.1
 GUIDE = Guide(
-    repeated="a new sample with the same number of edges",
-    picture="Neighbours that are drawn farther out differ more from the node. The dashed ring marks the typical "
-    "difference between connected nodes.",
+    repeated="a new sample of the network",
+    picture="Neighbours that differ more from the node are drawn farther from the centre. The dashed ring marks the "
+    "typical difference between connected nodes.",
     entries=(
         (
-            "A high score is not proof.",
-            "The score says that a node is unusual in this network. A person must decide whether the node matters.",
+            "A high score is not proof of a problem.",
+            "A high score means that a node is unusual in this network. A person must decide whether the node needs "
+            "attention.",
         ),
         (
             "Stranger, outlier, clique, flow, cycle.",
             "The detector Odd checks every node in up to five ways, called views. Stranger: is the node unlike its "
             "neighbours? Outlier: are the attributes of the node unusual in this network? Clique: does the node belong "
-            "to a group with more mutual edges than communities and chance explain? Flow: do the events of the node "
-            "differ from those of nodes with similar attributes? Cycle: does money or whatever the node sends return "
-            "to it? The views flow and cycle need amounts or times in the edge table. The kind of a node is the view "
-            "that adds most to its score.",
+            "to a group that is more closely connected than expected from communities and chance? Flow: do the events "
+            "of the node differ from the events of nodes with similar attributes? Cycle: does what the node sends, for "
+            "example money, return to the node? The views flow and cycle need amounts or times in the edge table. The "
+            "kind of a node is the view that contributes most to its score.",
         ),
         (
-            "Edges this different.",
-            "The detector learns from this network how similar two connected nodes usually are. “1 in 100” means that "
-            "1 in 100 edges of this network joins two nodes that differ at least as much.",
+            "Edges at least as different.",
+            "The detector learns from this network how similar two connected nodes usually are. The entry “1 in 100” "
+            "for a neighbour means that only 1 in 100 edges joins two nodes that are at least as different.",
         ),
         (
-            "“1 in 500 typical nodes.”",
-            "About 1 in 500 typical nodes of this network would be at least this unusual. The figure is a p-value. "
-            "Very small p-values are extrapolated from the distribution of the other nodes. A p-value is not the "
-            "probability that the node is harmless.",
+            "P-values.",
+            "The p-value “1 in 500 typical nodes” means that about 1 in 500 typical nodes would be at least as unusual "
+            "as the node. Very small p-values are extrapolated from the distribution of the other nodes. A p-value is "
+            "not the probability that the node is harmless.",
+        ),
+        (
+            "New sample of the network.",
+            "Rank intervals and top probabilities refer to a new sample of the network with the same number of edges.",
         ),
         (
             "Score.",
-            "The score of a node is the sum of what the views add. A score is not a probability. Use scores to order "
-            "nodes and to compare them with the alert threshold.",
+            "The score of a node is the sum of the contributions of the views. A score is not a probability. Use "
+            "scores to rank nodes and to compare nodes with the alert threshold.",
         ),
     ),
 )
@@ -56,25 +61,25 @@ NOTABLE = (
     0.05  # larger p-values are not reported, and neighbours with a larger share of edges do not count as different
 )
 WHAT = {
-    "stranger": "It is unlike its neighbours",
-    "outlier": "Its attributes are unusual in this network",
-    "clique": "It belongs to a group that is more closely connected than communities and chance explain",
-    "flow": "Its events differ from those of nodes with similar attributes",
-    "cycle": "What it sends returns to it in cycles of events",
+    "stranger": "This node is unlike its neighbours",
+    "outlier": "The attributes of this node are unusual in this network",
+    "clique": "This node belongs to a group that is more closely connected than expected from communities and chance",
+    "flow": "The events of this node differ from the events of nodes with similar attributes",
+    "cycle": "What this node sends returns to it in cycles of events",
 }
 SO = {
-    "stranger": "be this different from their neighbours",
-    "outlier": "have attributes this unusual",
-    "clique": "be in a group this closely connected",
-    "flow": "have events this different",
-    "cycle": "be on as many cycles if the times of all events were permuted",
+    "stranger": "differ at least as much from their neighbours as this node",
+    "outlier": "have attributes that are at least as unusual as those of this node",
+    "clique": "be in a group that is at least as closely connected as the group of this node",
+    "flow": "have events that differ at least as much from the events of similar nodes",
+    "cycle": "be on as many cycles as this node if the times of all events were permuted",
 }
 ALSO = {
-    "stranger": "It is also unlike its neighbours ({} typical nodes).",
-    "outlier": "Its attributes are also unusual ({} typical nodes).",
-    "clique": "It also belongs to a closely connected group ({} typical nodes).",
-    "flow": "Its events also differ from those of nodes with similar attributes ({} typical nodes).",
-    "cycle": "It is also on cycles of events ({} typical nodes).",
+    "stranger": "This node is also unlike its neighbours (p-value: {} typical nodes).",
+    "outlier": "The attributes of this node are also unusual (p-value: {} typical nodes).",
+    "clique": "This node also belongs to an unusually closely connected group (p-value: {} typical nodes).",
+    "flow": "The events of this node also differ from the events of similar nodes (p-value: {} typical nodes).",
+    "cycle": "This node is also on cycles of events (p-value: {} typical nodes).",
 }
 
 
@@ -91,19 +96,19 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    It is unlike its neighbours: 1 of its 2 neighbours (ann) differs from it mor
-    1 in 500 typical nodes would be this different from their neighbours.
+    This node is unlike 1 of its 2 neighbours (ann): the difference is larger th
+    1 in 500 typical nodes would differ at least as much from their neighbours a
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("No view finds it unusual.",)
+        return ("No view finds this node unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
-    who = ""
+    what = WHAT[loudest]
     if loudest == "stranger":
-        who = f": {_far_ones(listed, far, degree)}"
+        what = _far_ones(listed, far, degree)
     elif loudest == "clique" and members:
-        who = f": {_group([one for one in listed if one.member], members, ties)}"
-    told = [f"{WHAT[loudest]}{who}.", _how_rare(loudest, heard[loudest])]
+        what = f"{what}. {_group([one for one in listed if one.member], members, ties)}"
+    told = [f"{what}.", _how_rare(loudest, heard[loudest])]
     return (*told, *(ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest))
 
 
@@ -120,7 +125,7 @@ class Shared:
         """The group in words."""
         shares = [f"shares {_some(self.nodes)} with {_some(self.members)}"] if self.nodes and self.members else []
         parts = [*shares, *([f"is connected to {_some(self.tied)}"] if self.tied else [])]
-        return f"it {spoken(parts)}" if parts else ""
+        return f"This node {spoken(parts)}" if parts else ""
 
 
 def reasons_between_kinds(
@@ -140,22 +145,23 @@ def reasons_between_kinds(
     >>> from oddhop.odd.phrases import Shared, reasons_between_kinds
     >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
     >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
-    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-60:]
-    'explain: it shares device d7 and device d8 with ann and bob.'
+    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-66:]
+    'chance. This node shares device d7 and device d8 with ann and bob.'
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("No view finds it unusual.",)
+        return ("No view finds this node unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     sharing = "" if shared is None else shared.told
-    who = {"stranger": _far_edges(listed, counts), "clique": sharing}.get(loudest, "")
-    told = [
-        f"{WHAT[loudest]}{f': {who}' if who else ''}.",
-        _how_rare(loudest, heard[loudest]),
-    ]
+    what = WHAT[loudest]
+    if loudest == "stranger" and (which := _far_edges(listed, counts)):
+        what = f"{what}: {which}"
+    elif loudest == "clique" and sharing:
+        what = f"{what}. {sharing}"
+    told = [f"{what}.", _how_rare(loudest, heard[loudest])]
     told += [ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest]
     if sharing and loudest != "clique":
-        told.append(f"{sharing[0].upper()}{sharing[1:]}.")
+        told.append(f"{sharing}.")
     return tuple(told)
 
 
@@ -170,8 +176,7 @@ def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int
         return ""
     far = sum(count for _, count, _ in counts)
     names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    join = "joins" if far == 1 else "join"
-    return f"{spoken(parts)} ({names}) {join} more different nodes than 95 % of such edges do"
+    return f"for {spoken(parts)} ({names}), the difference is larger than for 95 % of all edges between the same kinds"
 
 
 def _some(names: Sequence[str], count: int | None = None) -> str:
@@ -183,23 +188,26 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"from it more than {part} of connected pairs differ from each other"
+    more = f"the difference is larger than for {part} of all connected pairs of nodes"
     if degree == 1:
-        return f"its only neighbour, {listed[0].id}, differs {more}"
+        return f"This node is unlike its only neighbour, {listed[0].id}: {more}"
     if not far:
-        return f"{half:,} of its {degree:,} neighbours differ {more}"
+        return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"{count} neighbours ({names}) {'differs' if far == 1 else 'differ'} {more}"
+    return f"This node is unlike {count} neighbours ({names}): {more}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
     count = len(listed)
+    others = f"The other member{' is' if members == 1 else 's are'} {_named(listed, members)}"
     if count < 2:
-        return _named(listed, members)
+        return others
     edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
-    among = "it and them" if count == members else f"it and {count} of them"
-    found = f"All {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
-    return f"{_named(listed, members)}. {found} possible edges among {among} exist"
+    among = "Between the members of the group"
+    if count < members:
+        among = f"Between this node and {count} other members of the group"
+    found = f"all {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
+    return f"{others}. {among}, {found} possible edges exist"
 
 
 def _named(listed: Sequence[Neighbour], count: int) -> str:
@@ -214,16 +222,16 @@ def related(information: float) -> Finding:
     Examples
     --------
     >>> from oddhop.odd.phrases import related
-    >>> related(0.5).sentence
-    'Connected nodes have related columns (mutual information 0.5 per edge), so strangers can be detected.'
+    >>> related(0.5).sentence[:71]
+    'Connected nodes have related columns (mutual information 0.5 per edge),'
     """
     if information > 0:
         told = f"mutual information {information:.2g} per edge"
-        sentence = f"Connected nodes have related columns ({told}), so strangers can be detected."
+        sentence = f"Connected nodes have related columns ({told}), so Odd can find nodes unlike their neighbours."
         return Finding("strangers", "fine", information, sentence)
     sentence = (
-        "Connected nodes do not have related columns, so strangers cannot be detected. Nodes are scored by their "
-        "columns alone and by their edges alone. Check that the columns are the right ones."
+        "Connected nodes do not have related columns, so Odd cannot find nodes unlike their neighbours. Nodes are "
+        "scored by their columns alone and by their edges alone. Check that you have chosen the right columns."
     )
     return Finding("strangers", "warning", information, sentence)
 
@@ -239,7 +247,10 @@ def cut_short(truncated: int) -> tuple[Finding, ...]:
     """
     if not truncated:
         return ()
-    sentence = f"The search for cycles ended early for {truncated:,} events. Cycles that start there may be missed."
+    sentence = (
+        f"The search for cycles ended early for {truncated:,} events. Cycles that start with one of the {truncated:,} "
+        "events may be missing."
+    )
     return (Finding("cycles", "warning", float(truncated), sentence),)
 
 
@@ -249,8 +260,8 @@ def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
     Examples
     --------
     >>> from oddhop.odd.phrases import left_out_hubs
-    >>> left_out_hubs({"merchant": 2})[0].sentence[:75]
-    '2 nodes of kind merchant have too many neighbours to count who shares them.'
+    >>> left_out_hubs({"merchant": 2})[0].sentence[:91]
+    '2 nodes of kind merchant have too many neighbours and are not counted as common neighbours.'
     """
     return tuple(
         Finding(
@@ -258,8 +269,8 @@ def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
             "warning",
             float(count),
             f"{count:,} node{'s' if count > 1 else ''} of kind {kind} {'have' if count > 1 else 'has'} too many "
-            f"neighbours to count who shares {'them' if count > 1 else 'it'}. "
-            "Groups that share nothing else are missed.",
+            f"neighbours and {'are' if count > 1 else 'is'} not counted as {'' if count > 1 else 'a '}common "
+            f"neighbour{'s' if count > 1 else ''}. Groups that share no other node are missed.",
         )
         for kind, count in hubs.items()
     )
@@ -269,13 +280,14 @@ NO_CYCLES = Finding(
     "cycles",
     "warning",
     None,
-    "Cycles were not searched because the events do not fit in memory. Nodes that only a cycle reveals are missed.",
+    "Odd did not search for cycles because the events do not fit in memory. Nodes whose only anomaly is a cycle are "
+    "missed.",
 )
 
 
 COMPARISONS = (
-    "“1 in 500 typical nodes” is another comparison: an extrapolated p-value that compares one node with the other "
-    "nodes of this network."
+    "An extrapolated p-value such as “1 in 500 typical nodes” compares one node with the other nodes of this network, "
+    "not with simulated networks."
 )
 
 
@@ -287,30 +299,32 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     >>> import numpy as np
     >>> from oddhop.odd.null import Chance
     >>> from oddhop.odd.phrases import standing_out
-    >>> standing_out(Chance(np.arange(5.0), 20), np.array([9.0, 8.0, 3.5]), 0.1).sentence[:80]
-    '3 nodes stand out. In 20 simulated networks with your degrees, communities and a'
+    >>> standing_out(Chance(np.arange(5.0), 20), np.array([9.0, 8.0, 3.5]), 0.1).sentence[:81]
+    '3 nodes stand out: in 20 simulated networks without anomalies, fewer than 1 node '
     """
     if chance is None:
         sentence = (
-            "The number of nodes that stand out is unknown, because no networks without anomalies were simulated. By "
-            "default they are simulated if there are at least 300 nodes and it takes less than a minute. To simulate "
-            "them in any case, set simulate=True (command line: --set odd.simulate=true)."
+            "The number of nodes that stand out is unknown because Odd did not simulate networks without anomalies. By "
+            "default, Odd simulates them if there are at least 300 nodes and the simulation takes less than a minute. "
+            "To simulate networks in any case, set simulate=True (command line: --set odd.simulate=true)."
         )
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
-    simulated = f"{chance.simulations} simulated networks with your degrees, communities and attribute distributions"
+    simulated = f"{chance.simulations} simulated networks without anomalies"
+    alike = "The simulated networks have the degrees, communities and attribute distributions of your network."
     limits = (
-        "A node whose only anomaly is a rare value is never counted. If no node stands out, the network can still "
-        f"contain anomalies. {COMPARISONS}"
+        "A node whose only anomaly is a rare attribute value never stands out. If no node stands out, the network can "
+        f"still contain anomalies. {COMPARISONS}"
     )
     if not count:
-        sentence = f"No node stands out: as many nodes score as high in {simulated}. This is no proof. {limits}"
+        sentence = f"No node stands out: nodes score equally high in {simulated}. {alike} {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
-    often = f"about {expected:.0f}" if expected >= 1 else "fewer than 1"
+    one = "fewer than 1 node" if expected < 1 else "about 1 node"
+    often = f"about {expected:.0f} nodes per network score" if expected >= 1.5 else f"{one} per network scores"
     sentence = (
-        f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated}, {often} per network score as "
-        f"high. This is no proof: harmless triangles or unusual noise can make a node stand out. {limits}"
+        f"{count:,} node{' stands' if count == 1 else 's stand'} out: in {simulated}, {often} as high. {alike} "
+        f"Harmless triangles or unusual noise can also make a node stand out. {limits}"
     )
     return Finding("stand out", "fine", float(count), sentence)
 
@@ -324,8 +338,8 @@ def controls(result: pa.Table, top: int) -> Finding:
     >>> from oddhop.odd.phrases import controls
     >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
     >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:68]
-    'Of the first 2 nodes, 1 are also among the first 2 by columns alone,'
+    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:59]
+    'Of the top 2 nodes, a ranking by columns alone would find 1'
     """
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
@@ -338,10 +352,11 @@ def controls(result: pa.Table, top: int) -> Finding:
     columns, edges = (int(found.sum()) for found in anyway)
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
-        f"Of the first {top:,} nodes, {columns:,} are also among the first {top:,} by columns alone, and {edges:,} by "
-        f"edges alone. {neither:,} of them are among the first only by columns and edges together."
+        f"Of the top {top:,} nodes, a ranking by columns alone would find {columns:,}, and a ranking by edges alone "
+        f"would find {edges:,}. Of the top {top:,} nodes, {neither:,} {'is' if neither == 1 else 'are'} "
+        "found only if columns and edges are used together."
     )
     if top and top - columns < FEW_ADDED * top:
-        sentence += " The network adds little: most of these nodes would be found by their columns alone."
+        sentence += f" The edges add little: columns alone would find most of the top {top:,} nodes."
         return Finding("controls", "warning", neither / top, sentence)
     return Finding("controls", "fine", neither / top if top else 0.0, sentence)
