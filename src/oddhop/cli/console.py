@@ -98,7 +98,7 @@ class Console:
             self._write(text)
 
     def _compiling(self) -> None:
-        self.say("compiling", "compiling kernels: only the first run on a machine takes these 10 to 30 s")
+        self.say("compiling", "compiling kernels: the first run on a machine takes 10 to 30 s longer")
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()

@@ -324,7 +324,7 @@ def _reading(
     time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
     edge_kind: Annotated[
         list[str] | None,
-        _option("--edge-kind", "Read the category of each event from this column of the edge table. Repeatable."),
+        _option("--edge-kind", "Read the category of each row (event) from this column of the edge table. Repeatable."),
     ] = None,
     directed: Annotated[
         bool | None,
@@ -351,7 +351,7 @@ def _reading(
         bool,
         _option(
             "--no-flows",
-            "Do not compute node columns from the direction, amounts, times and categories of events.",
+            "Do not compute node columns from the directions, amounts, times and categories in the edge table.",
             False,
         ),
     ] = False,

@@ -167,7 +167,7 @@ class Counterfactual:
         clauses = [f"the edge{'s' if len(edges) > 1 else ''} to {spoken(edges)} did not exist"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
         line = f"below the alert threshold of {self.baseline.threshold:.2f}"
-        verdict = line if self.enough else f"still not {line}"
+        verdict = line if self.enough else f"but not {line}"
         score = f"the score of this node would fall from {self.before:.2f} to {self.after:.2f}"
         return f"If {spoken(clauses)}, {score}, {verdict}."
 

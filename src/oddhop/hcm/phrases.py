@@ -68,8 +68,8 @@ def ties(dropped: int, tied: int) -> Finding:
     """
     part = tied / dropped
     told = (
-        f"HCM leaves {dropped:,} edges between dissimilar nodes out of training, and chose {share(part)} of them at "
-        "random among equally similar edges"
+        f"HCM left the {dropped:,} least similar edges out of training. Because of ties in similarity, {share(part)} "
+        f"of the {dropped:,} edges were chosen at random"
     )
     if part <= HALF:
         return Finding("ties", "fine", part, f"{told}.")

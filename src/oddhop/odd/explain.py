@@ -155,7 +155,9 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int |
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
     first = f"{names}{of}{dates_of(sent.times[steps])}"
     start = "event starts" if count == 1 else "events start"
-    many = f"{count:,} {start} a cycle through this node; with permuted times of events, {usual} would be expected"
+    many = (
+        f"{count:,} {start} a cycle through this node, compared with {usual} if the times of all events were permuted"
+    )
     return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle is {first}.")), on_it
 
 
