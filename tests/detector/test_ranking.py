@@ -73,7 +73,7 @@ def _over_the_bar(centre: np.ndarray, std: np.ndarray, freedom: int, judged: np.
         return special.stdtr(freedom, (middle - bar) / unsure).sum() - top
 
     reach = 1e3 * unsure.max()
-    bar = optimize.brentq(surplus, middle.min() - reach, middle.max() + reach, xtol=1e-9 * reach, rtol=1e-12)
+    bar = optimize.brentq(surplus, middle.min() - reach, middle.max() + reach, xtol=1e-16 * reach, rtol=1e-15)
     chance[judged] = special.stdtr(freedom, (middle - bar) / unsure)
     return chance
 

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, copysign, log2
+from math import ceil, copysign, log2, ulp
 
 
 def sign_change(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """Return a number within ``tolerance`` of one where a decreasing function changes its sign.
+    """Return a number within ``tolerance``, or rounding, of one where a decreasing function changes its sign.
 
     The method is ITP (Oliveira and Takahashi 2020): false position, held so near to the middle of the interval that
     there is at most one call more than bisection makes.
@@ -24,6 +24,7 @@ def sign_change(function: Callable[[float], float], low: float, high: float, tol
     at_low, at_high = function(low), function(high)
     if not at_low >= 0 >= at_high:
         raise ValueError(f"the function must fall from above 0 to below: got {at_low} at {low} and {at_high} at {high}")
+    tolerance = max(tolerance, 2 * ulp(max(abs(low), abs(high))))
     calls = ceil(log2(max((high - low) / tolerance, 2.0)))
     steepness = 0.2 / max(high - low, tolerance)
     while high - low > 2 * tolerance:

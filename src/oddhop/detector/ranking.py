@@ -305,7 +305,7 @@ def _top_probability(centre: Floats, std: Floats, freedom: int, judged: Bools, t
     def surplus(bar: float) -> float:
         return sum(float(_student(ahead(span, bar), freedom).sum()) for span in spans(centre.size)) - top
 
-    bar = sign_change(surplus, least - reach, most + reach, 1e-9 * reach)
+    bar = sign_change(surplus, least - reach, most + reach, 1e-15 * reach)
     for span in spans(centre.size):
         chance[span][judged[span]] = special.stdtr(freedom, ahead(span, bar))
     return chance
