@@ -266,9 +266,9 @@ def _differences(lines: Lines) -> dict[str, str]:
         scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
     for setting in suites.TRIED:
         name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared setting"
-        figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.SCRIPTED]
+        figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.TRIED_ON]
         tried.append([name, *(summary for pair in figures for summary in pair)])
-    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.SCRIPTED for score in BOTH]
+    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.TRIED_ON for score in BOTH]
     return {
         "directions": claims.directions(lines),
         "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
