@@ -51,7 +51,7 @@ def test_a_ranking_that_is_a_trivial_one_is_said_to_be(network: Graph, name: str
 
 def test_a_ranking_of_its_own_is_fine(network: Graph) -> None:
     noise = np.random.default_rng(1).uniform(size=200)
-    own = agreement(ranked(network, noise), 10, "a fresh run", "unsure"), ties(100, 50)
+    own = agreement(ranked(network, noise), 10, "in a fresh run", "unsure"), ties(100, 50)
     findings = audit(network, noise, own)
     assert {one.level for one in findings} == {"fine"}
     assert len(findings) == 6
@@ -59,7 +59,7 @@ def test_a_ranking_of_its_own_is_fine(network: Graph) -> None:
 
 def test_chains_that_disagree_ties_and_lone_nodes_are_told(network: Graph) -> None:
     noise = np.random.default_rng(1).uniform(size=200)
-    own = agreement(ranked(network, noise, sure=0.3), 10, "a fresh run", "unsure"), ties(100, 51)
+    own = agreement(ranked(network, noise, sure=0.3), 10, "in a fresh run", "unsure"), ties(100, 51)
     found = by_name(audit(network, noise, own))
     assert found["top"].level == "warning"
     assert "In a fresh run, about 3 of the top" in found["top"].sentence

@@ -92,7 +92,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
 def test_an_ordinary_node_is_said_to_be_one(network: Graph, fitted: Odd) -> None:
     last = fitted.result_["id"].to_pylist()[-1]
     [why] = explained(fitted, network, [last])
-    assert why.sentences[0] == "No view finds this node unusual."
+    assert why.sentences[0] == "None of the views of Odd finds this node unusual."
     assert why.counterfactual is None
     assert not why.ties
 
@@ -168,7 +168,7 @@ def test_of_a_hub_no_edge_is_taken_away() -> None:
     [why] = explained(found, graph, [0])
     assert why.score == pytest.approx(found.anomaly_scores_[0])
     assert {one.effect for one in why.neighbours} == {None}
-    assert any(one.startswith("Typical values are those of 512 of the 612 neighbours") for one in why.sentences)
+    assert any(one.startswith("The typical values come from 512 of the 612 neighbours") for one in why.sentences)
 
 
 def test_one_edge_is_never_taken_away_and_no_edge_is_said(small: Graph) -> None:

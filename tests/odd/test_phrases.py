@@ -21,27 +21,31 @@ def listed(*rarities: float, members: int = 0) -> tuple[Neighbour, ...]:
 
 
 def test_where_no_view_speaks_nothing_is_said() -> None:
-    assert reasons("outlier", views(), listed(0.5), 1, 0, 0, 0) == ("No view finds this node unusual.",)
+    told = reasons("outlier", views(), listed(0.5), 1, 0, 0, 0)
+    assert told == ("None of the views of Odd finds this node unusual.",)
 
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
-    assert "and chance. The other members are n0 and n1. " in told[0]
+    assert "would explain. The other members of the group are nodes n0 and n1. " in told[0]
     assert told[0].endswith("Between the members of the group, all 3 possible edges exist.")
     assert told[1].startswith("1 in 10,000 typical nodes would be in a group that is at least as closely connected as ")
-    assert told[2] == "This node is also unlike its neighbours (p-value: 1 in 100 typical nodes)."
+    assert told[2] == (
+        "This node is also unlike its neighbours: 1 in 100 typical nodes would differ from their neighbours at least "
+        "as much."
+    )
 
 
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, n0:", 95),
-        ((0.2,), 1, 0, "its only neighbour, n0:", 80),
-        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (n0 and n1):", 95),
-        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (n0):", 95),
+        ((0.01,), 1, 1, "its only neighbour, node n0:", 95),
+        ((0.2,), 1, 0, "its only neighbour, node n0:", 80),
+        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (nodes n0 and n1):", 95),
+        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (node n0):", 95),
         ((0.1, 0.2, 0.9), 3, 0, "its neighbours: for 2 of its 3 neighbours,", 80),
         ((0.1, 0.2), 90, 0, "its neighbours: for 2 of its 90 neighbours,", 80),
-        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (n0, n1, n2 and 2 more):", 95),
+        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (nodes n0, n1, n2 and 2 more):", 95),
     ],
 )
 def test_how_different_the_neighbours_are(
@@ -54,7 +58,7 @@ def test_how_different_the_neighbours_are(
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
     told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
-    assert "The other members are n0, n1, n2 and 27 more. " in told[0]
+    assert "The other members of the group are nodes n0, n1, n2 and 27 more. " in told[0]
     assert told[0].endswith("Between this node and 3 other members of the group, all 6 possible edges exist.")
 
 

@@ -109,10 +109,10 @@ def explanation(hops: list[float], degree: int = 30) -> Explanation:
 def test_each_detector_is_told_in_its_own_words(report: CaseReport, odd_report: CaseReport) -> None:
     hops, odd = render(report), render(odd_report)
     assert "a predicted distance of" in hops
-    assert "Each ring is one predicted hop" in hops
+    assert "Each ring in the picture is one predicted hop" in hops
     assert "Contribution of each view" not in hops
     for word in (
-        "Each ring is one predicted hop",
+        "Each ring in the picture is one predicted hop",
         "predicted distance",
         "±",
         "another run with a new seed",

@@ -41,11 +41,11 @@ def audit(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Estimate from a random sample how many cases are worth your time.
+    """Estimate from a random sample of cases how many cases of a run are worth your time.
 
-    The first call starts an audit. The command prints the ids of randomly drawn cases, opens these cases in the book
-    of cases, and prints the estimate so far. Answer the cases with `oddhop cases set` or `oddhop review`, then run the
-    same command again to continue the audit. The audited list does not change after the start.
+    The first call starts an audit. The command prints the ids of randomly drawn cases, opens the drawn cases in the
+    book of cases, and prints the estimate so far. Answer the cases with `oddhop cases set` or `oddhop review`, then run
+    the same command again to continue the audit. The audited list does not change after the start.
 
     Example:
 

@@ -10,7 +10,7 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
-app = typer.Typer(no_args_is_help=True, help="Run the benchmark and write a page with the results.")
+app = typer.Typer(no_args_is_help=True, help="Run the benchmark of detectors and write a page with the results.")
 
 LINES = Path("benchmarks/cells.jsonl")
 Lines = Annotated[
@@ -47,7 +47,7 @@ def run(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Run the cells of a benchmark suite that have no result yet. To continue after an interruption, call it again.
+    """Run the cells of a benchmark suite that have no result yet. After an interruption, run the same command again.
 
     The exit code is 1 if a cell failed. A cell that exceeds its time or memory budget does not count as failed.
 

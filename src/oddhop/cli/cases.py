@@ -11,7 +11,7 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import LogFormat, echo
 
-app = typer.Typer(no_args_is_help=True, help="Manage a book of cases, the database of cases and verdicts.")
+app = typer.Typer(no_args_is_help=True, help="Manage a book of cases, which is a database of cases and verdicts.")
 
 BookName = Annotated[
     str, typer.Argument(metavar="BOOK", help="Book of cases: an SQLite file or postgresql://...", show_default=False)

@@ -23,15 +23,16 @@ def compare(
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole comparison as JSON.", rich_help_panel=o.TELLING)
+        bool,
+        typer.Option("--json", help="Print the whole comparison of the two runs as JSON.", rich_help_panel=o.TELLING),
     ] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """List the nodes that changed between two runs, and the reasons.
+    """List the nodes that changed between two runs, and the reasons for the changes.
 
-    The command lists nodes that are newly anomalous, no longer anomalous, new, gone, or outside their earlier rank
-    interval.
+    The command lists nodes that are new, missing, newly anomalous or no longer anomalous, and nodes whose new rank is
+    outside their earlier rank interval.
 
     Example:
 

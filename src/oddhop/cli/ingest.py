@@ -20,7 +20,7 @@ def ingest(
     edges: Annotated[
         str,
         typer.Argument(
-            help="Edge table: a file, a glob pattern or a folder. The files are CSV, TSV, Parquet or NDJSON.",
+            help="Edge table: a file, a glob pattern or a folder. The format is CSV, TSV, Parquet or NDJSON.",
             show_default=False,
         ),
     ],
@@ -32,7 +32,7 @@ def ingest(
         Path | None,
         typer.Option(
             "--like",
-            help="Use the column encoding of this model file, or of this folder made by oddhop ingest.",
+            help="Encode the columns in the same way as in this model file, or in this folder made by oddhop ingest.",
             show_default="learn the encoding",
             rich_help_panel=o.INPUT,
         ),
@@ -40,7 +40,10 @@ def ingest(
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     max_memory: Annotated[
-        str, typer.Option("--max-memory", help="Approximate upper limit of memory use.", rich_help_panel=o.INPUT)
+        str,
+        typer.Option(
+            "--max-memory", help="Approximate limit of the memory that the command uses.", rich_help_panel=o.INPUT
+        ),
     ] = "4GiB",
     resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     log_format: o.Log = LogFormat.auto,

@@ -27,7 +27,7 @@ def learn(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Re-rank the nodes of a run by your answers, and suggest nodes to review.
+    """Re-rank the nodes of a run according to your answers, and suggest nodes to review.
 
     The command prints the first ten nodes of the new ranking and the nodes that you should review next.
 

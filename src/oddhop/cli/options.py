@@ -35,9 +35,9 @@ class WriteMode(Enum):
 Edges = Annotated[
     str,
     typer.Argument(
-        help="Edge table: a file, a glob pattern or a folder, local or on S3 (s3://...). The files are CSV, TSV, "
-        "Parquet or NDJSON. Use - for standard input. Instead of a table, you can give a query (with --database) or a "
-        "folder made by oddhop ingest.",
+        help="Edge table: a file, a glob pattern or a folder, local or on S3 (s3://...). The table has the "
+        "format CSV, TSV, Parquet or NDJSON. Use - for standard input. Instead of a table, you can give a query (with "
+        "--database) or a folder made by oddhop ingest.",
         show_default=False,
     ),
 ]
@@ -45,7 +45,7 @@ Nodes = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="Node table: a file, a glob pattern or a folder, - for standard input, or a query (with --database). If "
+        help="Node table: a file, a glob pattern, a folder, a query (with --database), or - for standard input. If "
         "the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
         show_default=False,
         rich_help_panel=INPUT,
@@ -56,8 +56,9 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="ODDHOP_DATABASE",
-        help="Database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address contains a "
-        "password, use the environment variable ODDHOP_DATABASE, because other users can see the command line.",
+        help="Address of the database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address "
+        "contains a password, set the environment variable ODDHOP_DATABASE instead of this option, because other users "
+        "can see the command line.",
         show_default=False,
         show_envvar=True,
         rich_help_panel=INPUT,
@@ -89,9 +90,9 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag the nodes that stand out from simulated networks without anomalies. The value, for example 0.1, "
-        "limits the share of the flagged nodes that is expected by chance. The option --max-chance needs the "
-        "detector odd.",
+        help="Flag nodes whose scores are rarely reached in simulated networks without anomalies. With "
+        "--max-chance 0.1, at most 10 % of the flagged nodes are expected to be flagged by chance. The option "
+        "--max-chance needs the detector odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -144,8 +145,8 @@ WithReport = Annotated[
     bool,
     typer.Option(
         "--report/--no-report",
-        help="Write the case report to report.html (--report), or write no report (--no-report). The report does not "
-        "affect which nodes are flagged.",
+        help="Write the case report to report.html (--report), or write no report (--no-report). The option "
+        "--no-report does not change which nodes are flagged.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -170,8 +171,8 @@ AnswerBook = Annotated[
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="SQLite file or PostgreSQL database (postgresql://...) that stores the answers, called the book of cases. "
-        "If the book does not exist, oddhop creates it.",
+        help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores your answers. If the "
+        "book of cases does not exist, oddhop creates it.",
         show_default=False,
     ),
 ]
@@ -180,9 +181,9 @@ Book = Annotated[
     typer.Option(
         "--cases",
         metavar="BOOK",
-        help="SQLite file or PostgreSQL database (postgresql://...) that stores cases and verdicts, called the book of "
-        "cases. The command adds the flagged cases to the book of cases. Cases that a reviewer has cleared are hidden "
-        "until they change.",
+        help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and verdicts. "
+        "The command adds the flagged cases to the book of cases. A case that a reviewer has cleared stays hidden "
+        "until the case changes.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -191,8 +192,8 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="Learn a ranking from the answers of reviewers in this table, query or book of cases. A table needs the "
-        "columns id and answer. An answer is 1 (worth your time), 0 (harmless) or empty (unsure).",
+        help="Learn a second ranking from the answers of reviewers in this table, query or book of cases. A table of "
+        "answers needs the columns id and answer. An answer is 1 (worth your time), 0 (harmless) or empty (unsure).",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -258,8 +259,8 @@ Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="Compare the results with the earlier run in this folder. The command prints the changes and writes them "
-        "to changes.parquet.",
+        help="Compare the results with those of the earlier run in this folder. The command prints the changes and "
+        "writes them to changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -268,8 +269,8 @@ Log = Annotated[
     LogFormat,
     typer.Option(
         "--log-format",
-        help="Format of progress messages: auto (bars in a terminal, otherwise lines of text), plain (lines of text) "
-        "or json (lines of JSON).",
+        help="Format of progress messages: auto (progress bars in a terminal, otherwise lines of text), plain (lines "
+        "of text) or json (lines of JSON).",
         rich_help_panel=TELLING,
     ),
 ]
@@ -306,20 +307,19 @@ def _reading(
         str | None,
         _option(
             "--source-kind",
-            "Read the kind of each source node from this column of the edge table, or give one kind for all source "
-            "nodes.",
+            "Column of the edge table with the kind of each source node, or a kind that all source nodes have.",
         ),
     ] = None,
     target_kind: Annotated[
         str | None,
         _option(
             "--target-kind",
-            "Read the kind of each target node from this column of the edge table, or give one kind for all target "
-            "nodes.",
+            "Column of the edge table with the kind of each target node, or a kind that all target nodes have.",
         ),
     ] = None,
     amount: Annotated[
-        list[str] | None, _option("--amount", "Read amounts from this column of the edge table. Repeatable.")
+        list[str] | None,
+        _option("--amount", "Read amounts, for example of payments, from this column of the edge table. Repeatable."),
     ] = None,
     time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
     edge_kind: Annotated[
@@ -334,16 +334,18 @@ def _reading(
         ),
     ] = None,
     since: Annotated[
-        str | None, _option("--from", "Read only rows of the edge table at or after this date or time.", False)
+        str | None,
+        _option("--from", "Read only rows of the edge table whose time is at or after this date or time.", False),
     ] = None,
     until: Annotated[
-        str | None, _option("--until", "Read only rows of the edge table before this date or time.", False)
+        str | None,
+        _option("--until", "Read only rows of the edge table whose time is before this date or time.", False),
     ] = None,
     keep_unknown: Annotated[
         bool,
         _option(
             "--keep-unknown",
-            "Keep nodes that are only in the edge table, and treat all their columns as missing.",
+            "Keep nodes that are only in the edge table, and treat all their column values as missing.",
             False,
         ),
     ] = False,
@@ -351,7 +353,7 @@ def _reading(
         bool,
         _option(
             "--no-flows",
-            "Do not compute node columns from the directions, amounts, times and categories in the edge table.",
+            "Do not add node columns computed from the directions, amounts, times and categories in the edge table.",
             False,
         ),
     ] = False,
@@ -360,7 +362,7 @@ def _reading(
         _option("--keep-columns", "Copy this column of the node table to the results. Repeatable.", False),
     ] = None,
     strict: Annotated[
-        bool, _option("--strict", "Stop with an error if any row of the tables would be skipped.", False)
+        bool, _option("--strict", "Stop with an error if oddhop would have to skip a row of the tables.", False)
     ] = False,
 ) -> dict[str, Any]:
     """Return the settings of the section read, None for what was not given."""

@@ -18,7 +18,9 @@ def review(
     cases: o.AnswerBook,
     who: Annotated[
         str | None,
-        typer.Option("--who", help="Name of the reviewer, stored with the answers.", show_default="the user's name"),
+        typer.Option(
+            "--who", help="Name of the reviewer, which is stored with the answers.", show_default="the user's name"
+        ),
     ] = None,
     port: Annotated[
         int,
@@ -31,7 +33,7 @@ def review(
         ),
     ] = 0,
     host: Annotated[
-        str, typer.Option("--host", help="Address of the web server.", rich_help_panel=SERVING)
+        str, typer.Option("--host", help="Host name or IP address of the web server.", rich_help_panel=SERVING)
     ] = "127.0.0.1",
     allow_remote: Annotated[
         bool,
@@ -49,7 +51,8 @@ def review(
 ) -> None:
     """Review the cases of a run in the browser and save the answers.
 
-    The command starts a web server and saves the answers in a book of cases. Press Ctrl-C to stop the server.
+    The command starts a web server and saves your answers in a book of cases (a database). Press Ctrl-C to stop the
+    server.
 
     Example:
 

@@ -20,7 +20,7 @@ KEPT = 0.5
 HALF = 0.5
 TRIVIAL = {
     "degree": "the number of neighbours",
-    "attribute norm": "the length of the attribute vector",
+    "attribute norm": "the norm of the attribute vector",
     "distance to neighbours": "the mean attribute distance to the neighbours",
 }
 
@@ -127,12 +127,13 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     return Finding(name, "warning", rho, sentence)
 
 
-def agreement(result: pa.Table, top: int, who: str, otherwise: str) -> Finding:
-    """Say how many of the first ``top`` nodes would be first again in ``who``; add ``otherwise`` where they are few."""
+def agreement(result: pa.Table, top: int, when: str, otherwise: str) -> Finding:
+    """Say how many of the first ``top`` nodes would be first again ``when``; add ``otherwise`` where they are few."""
     first = result.slice(0, top)
     kept = float(first["top_probability"].to_numpy().mean())
     count = first.num_rows
-    expected = f"In {who}, about {round(kept * count):,} of the top {count:,} nodes would be in the top {count:,} again"
+    again = f"{when[0].upper()}{when[1:]}"
+    expected = f"{again}, about {round(kept * count):,} of the top {count:,} nodes would remain in the top {count:,}"
     if kept >= KEPT:
         return Finding("top", "fine", kept, f"{expected}.")
     return Finding("top", "warning", kept, f"{expected}. {otherwise}")

@@ -305,11 +305,11 @@ class Explanation:
 
     def _apart(self) -> str:
         one = self.columns[0]
-        largest = f"The column '{one.column}' has the largest effect on the score."
-        values = f"Value of this node: {one.own}; {one.others}: {one.usual}."
+        largest = f"The column '{one.column}' has the largest effect on the score of this node."
+        values = f"The value of this node in '{one.column}' is {one.own}; values of the {one.others}: {one.usual}."
         if self.telling:
             return f"{largest} {values}"
-        return f"No single column explains much of the score. {largest} {values}"
+        return f"No single column explains much of the score of this node. {largest} {values}"
 
     def _far_ones(self) -> str:
         if self.degree == 1:
@@ -319,7 +319,8 @@ class Explanation:
         others = self.far - len(names)
         named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
         drawn = f"{self.looked_at:,} sampled" if self.looked_at < self.degree else f"{self.degree:,}"
-        return f"For {self.far:,} of the {drawn} neighbours, the predicted distance is large or uncertain: {named}."
+        some = f"{self.far:,} of the {drawn} neighbours of this node"
+        return f"For {some}, the predicted distance is large or uncertain: {named}."
 
 
 def plain_explanation(network: Network, node: int, score: float, baseline: Baseline) -> Explanation:

@@ -136,7 +136,7 @@ def _when(times: Ints, values: dict[str, float]) -> str:
     share = values["largest share in a day"]
     days = said_number(float(f"{values['days active']:.2g}"))
     whole = f"The events of this node span {days} days, from {first} to {last}"
-    return f"{whole}; at most {share:.0%} of the events are within 24 hours."
+    return f"{whole}; the busiest 24 hours have {share:.0%} of the events."
 
 
 def _drawn(own: Events, odd: Sequence[tuple[bool, int, int]]) -> tuple[tuple[FlowEvent, ...], int]:

@@ -11,7 +11,7 @@ class Guide:
 
     Attributes
     ----------
-    repeated : what rank intervals refer to, such as "another run".
+    repeated : what rank intervals refer to, such as "in another run".
     picture : what distance from the centre means in the picture of a node and its neighbours.
     entries : (term, meaning), in the order in which they are read.
     """
@@ -22,17 +22,17 @@ class Guide:
 
 
 PLAIN = Guide(
-    repeated="another run",
-    picture="The dashed ring marks the typical distance of a neighbour.",
+    repeated="in another run",
+    picture="The dashed ring in the picture marks the typical distance of a neighbour.",
     entries=(
         (
             "A high score is not proof of a problem.",
-            "A high score means that a node is unusual in this network. A person must decide whether the node needs "
-            "attention.",
+            "A high score means that a node is unusual in this network. A person must decide whether an unusual node "
+            "needs attention.",
         ),
         (
             "Score.",
-            "A score is not a probability. Use scores to rank nodes and to compare nodes with the alert threshold.",
+            "A score is not a probability. Use scores to rank nodes and to see which nodes reach the alert threshold.",
         ),
     ),
 )

@@ -9,13 +9,14 @@ from oddhop.explain.phrases import share
 HALF = 0.5
 CONVERGED = 1.1  # R-hat up to which chains are taken to agree
 GUIDE = Guide(
-    repeated="another run with a new seed",
-    picture="Each ring is one predicted hop. The dashed ring marks the typical predicted distance of a neighbour.",
+    repeated="in another run with a new seed",
+    picture="Each ring in the picture is one predicted hop. The dashed ring marks the typical predicted distance of a "
+    "neighbour.",
     entries=(
         (
             "A high score is not proof of a problem.",
-            "A high score means that a node does not fit its neighbours. A person must decide whether the node needs "
-            "attention.",
+            "A high score means that a node does not fit its neighbours. A person must decide whether a node with a "
+            "high score needs attention.",
         ),
         (
             "Predicted hops.",
@@ -25,7 +26,7 @@ GUIDE = Guide(
         (
             "Score.",
             "The score of a node is high if the predicted distances of its neighbours are large or uncertain. A score "
-            "is not a probability. Use scores to rank nodes and to compare nodes with the alert threshold.",
+            "is not a probability. Use scores to rank nodes and to see which nodes reach the alert threshold.",
         ),
     ),
 )
@@ -73,4 +74,5 @@ def ties(dropped: int, tied: int) -> Finding:
     )
     if part <= HALF:
         return Finding("ties", "fine", part, f"{told}.")
-    return Finding("ties", "warning", part, f"{told}. The attributes distinguish edges poorly.")
+    poor = "Many edges are equally similar, so the attributes distinguish edges poorly."
+    return Finding("ties", "warning", part, f"{told}. {poor}")

@@ -17,43 +17,46 @@ from oddhop.odd.null import Chance
 
 FEW_ADDED = 0.1
 GUIDE = Guide(
-    repeated="a new sample of the network",
-    picture="Neighbours that differ more from the node are drawn farther from the centre. The dashed ring marks the "
-    "typical difference between connected nodes.",
+    repeated="if the edges were sampled again",
+    picture="Neighbours that differ more from the node are drawn farther from the centre of the picture. The dashed "
+    "ring in the picture marks the typical difference between two connected nodes.",
     entries=(
         (
             "A high score is not proof of a problem.",
-            "A high score means that a node is unusual in this network. A person must decide whether the node needs "
-            "attention.",
+            "A high score means that a node is unusual in this network. A person must decide whether an unusual node "
+            "needs attention.",
         ),
         (
             "Stranger, outlier, clique, flow, cycle.",
-            "The detector Odd checks every node in up to five ways, called views. Stranger: is the node unlike its "
-            "neighbours? Outlier: are the attributes of the node unusual in this network? Clique: does the node belong "
-            "to a group that is more closely connected than expected from communities and chance? Flow: do the events "
-            "of the node differ from the events of nodes with similar attributes? Cycle: does what the node sends, for "
-            "example money, return to the node? The views flow and cycle need amounts or times in the edge table. The "
-            "kind of a node is the view that contributes most to its score.",
+            "The detector Odd checks every node in up to five ways, called views. The view stranger checks whether a "
+            "node is unlike its neighbours. The view outlier checks whether the attributes of a node are unusual in "
+            "this network. The view clique checks whether a node belongs to a group that is more closely connected "
+            "than communities and chance would explain. The view flow checks whether the events of a node, for "
+            "example payments, differ from those of nodes with similar attributes. The view cycle checks whether what "
+            "a node sends, for example money, returns to the node. The views flow and cycle need amounts or times in "
+            "the edge table. The kind of a node is the view that contributes most to its score.",
         ),
         (
             "Edges at least as different.",
             "The detector learns from this network how similar two connected nodes usually are. The entry “1 in 100” "
-            "for a neighbour means that only 1 in 100 edges joins two nodes that are at least as different.",
+            "means that only 1 in 100 edges joins two nodes that differ at least as much as the node and its "
+            "neighbour.",
         ),
         (
             "P-values.",
             "The p-value “1 in 500 typical nodes” means that about 1 in 500 typical nodes would be at least as unusual "
-            "as the node. Very small p-values are extrapolated from the distribution of the other nodes. A p-value is "
-            "not the probability that the node is harmless.",
+            "as the explained node. Very small p-values are extrapolated from the scores of the other nodes. A p-value "
+            "is not the probability that a node is harmless.",
         ),
         (
-            "New sample of the network.",
-            "Rank intervals and top probabilities refer to a new sample of the network with the same number of edges.",
+            "Sampled edges.",
+            "The detector Odd treats the edges of your network as a random sample. Rank intervals and top "
+            "probabilities show how the ranks could change if the same number of edges were sampled again.",
         ),
         (
             "Score.",
             "The score of a node is the sum of the contributions of the views. A score is not a probability. Use "
-            "scores to rank nodes and to compare nodes with the alert threshold.",
+            "scores to rank nodes and to see which nodes reach the alert threshold.",
         ),
     ),
 )
@@ -63,23 +66,28 @@ NOTABLE = (
 WHAT = {
     "stranger": "This node is unlike its neighbours",
     "outlier": "The attributes of this node are unusual in this network",
-    "clique": "This node belongs to a group that is more closely connected than expected from communities and chance",
-    "flow": "The events of this node differ from the events of nodes with similar attributes",
-    "cycle": "What this node sends returns to it in cycles of events",
+    "clique": "This node belongs to a group that is more closely connected than communities and chance would explain",
+    "flow": "The events of this node differ from those of nodes with similar attributes",
+    "cycle": "What this node sends returns to this node through cycles of events",
 }
 SO = {
-    "stranger": "differ at least as much from their neighbours as this node",
+    "stranger": "differ from their neighbours at least as much as this node does",
     "outlier": "have attributes that are at least as unusual as those of this node",
     "clique": "be in a group that is at least as closely connected as the group of this node",
-    "flow": "have events that differ at least as much from the events of similar nodes",
-    "cycle": "be on as many cycles as this node if the times of all events were permuted",
+    "flow": "have events that are at least as unusual for their attributes as the events of this node",
+    "cycle": "be on at least as many cycles as this node if the times of all events were shuffled",
 }
 ALSO = {
-    "stranger": "This node is also unlike its neighbours (p-value: {} typical nodes).",
-    "outlier": "The attributes of this node are also unusual (p-value: {} typical nodes).",
-    "clique": "This node also belongs to an unusually closely connected group (p-value: {} typical nodes).",
-    "flow": "The events of this node also differ from the events of similar nodes (p-value: {} typical nodes).",
-    "cycle": "This node is also on cycles of events (p-value: {} typical nodes).",
+    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ from their neighbours at least "
+    "as much.",
+    "outlier": "The attributes of this node are also unusual: {} typical nodes would have attributes that are at least "
+    "as unusual.",
+    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in a group that is at "
+    "least as closely connected.",
+    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have events that are "
+    "at least as unusual.",
+    "cycle": "This node is also on cycles of events: {} typical nodes would be on at least as many cycles if the times "
+    "of all events were shuffled.",
 }
 
 
@@ -96,12 +104,12 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours (ann): the difference is larger th
-    1 in 500 typical nodes would differ at least as much from their neighbours a
+    This node is unlike 1 of its 2 neighbours (node ann): the difference is larg
+    1 in 500 typical nodes would differ from their neighbours at least as much a
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("No view finds this node unusual.",)
+        return ("None of the views of Odd finds this node unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     what = WHAT[loudest]
     if loudest == "stranger":
@@ -146,11 +154,11 @@ def reasons_between_kinds(
     >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
     >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
     >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-66:]
-    'chance. This node shares device d7 and device d8 with ann and bob.'
+    'xplain. This node shares device d7 and device d8 with ann and bob.'
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("No view finds this node unusual.",)
+        return ("None of the views of Odd finds this node unusual.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     sharing = "" if shared is None else shared.told
     what = WHAT[loudest]
@@ -185,12 +193,12 @@ def _some(names: Sequence[str], count: int | None = None) -> str:
 
 
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
-    names = _named([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
+    names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
     more = f"the difference is larger than for {part} of all connected pairs of nodes"
     if degree == 1:
-        return f"This node is unlike its only neighbour, {listed[0].id}: {more}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}: {more}"
     if not far:
         return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
@@ -199,7 +207,8 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
     count = len(listed)
-    others = f"The other member{' is' if members == 1 else 's are'} {_named(listed, members)}"
+    some = "member of the group is" if members == 1 else "members of the group are"
+    others = f"The other {some} {_nodes(listed, members)}" if listed else f"The {members:,} other {some} not listed"
     if count < 2:
         return others
     edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
@@ -210,10 +219,12 @@ def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
     return f"{others}. {among}, {found} possible edges exist"
 
 
-def _named(listed: Sequence[Neighbour], count: int) -> str:
+def _nodes(listed: Sequence[Neighbour], count: int) -> str:
     names = [str(one.id) for one in listed[:NAMED_AT_MOST]]
     others = count - len(names)
-    return spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
+    if not names:
+        return "not listed"
+    return f"node{'s' if count > 1 else ''} {spoken([*names, f'{others:,} more'] if others else names)}"
 
 
 def related(information: float) -> Finding:
@@ -223,15 +234,18 @@ def related(information: float) -> Finding:
     --------
     >>> from oddhop.odd.phrases import related
     >>> related(0.5).sentence[:71]
-    'Connected nodes have related columns (mutual information 0.5 per edge),'
+    'The column values of connected nodes are related (mutual information 0.'
     """
     if information > 0:
-        told = f"mutual information {information:.2g} per edge"
-        sentence = f"Connected nodes have related columns ({told}), so Odd can find nodes unlike their neighbours."
+        sentence = (
+            f"The column values of connected nodes are related (mutual information {information:.2g} nats per edge), "
+            "so Odd can find nodes that are unlike their neighbours."
+        )
         return Finding("strangers", "fine", information, sentence)
     sentence = (
-        "Connected nodes do not have related columns, so Odd cannot find nodes unlike their neighbours. Nodes are "
-        "scored by their columns alone and by their edges alone. Check that you have chosen the right columns."
+        "The column values of connected nodes are not related, so Odd cannot find nodes that are unlike their "
+        "neighbours. Odd scores the columns and the edges of each node separately. Check that you have chosen the "
+        "right columns."
     )
     return Finding("strangers", "warning", information, sentence)
 
@@ -270,7 +284,7 @@ def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
             float(count),
             f"{count:,} node{'s' if count > 1 else ''} of kind {kind} {'have' if count > 1 else 'has'} too many "
             f"neighbours and {'are' if count > 1 else 'is'} not counted as {'' if count > 1 else 'a '}common "
-            f"neighbour{'s' if count > 1 else ''}. Groups that share no other node are missed.",
+            f"neighbour{'s' if count > 1 else ''}. Odd misses groups that have no other common neighbour.",
         )
         for kind, count in hubs.items()
     )
@@ -280,14 +294,14 @@ NO_CYCLES = Finding(
     "cycles",
     "warning",
     None,
-    "Odd did not search for cycles because the events do not fit in memory. Nodes whose only anomaly is a cycle are "
-    "missed.",
+    "Odd did not search for cycles because the events do not fit in memory. Odd misses nodes whose only "
+    "anomaly is a cycle.",
 )
 
 
 COMPARISONS = (
-    "An extrapolated p-value such as “1 in 500 typical nodes” compares one node with the other nodes of this network, "
-    "not with simulated networks."
+    "A p-value such as “1 in 500 typical nodes” compares a node with the other nodes of your network, not with "
+    "simulated networks."
 )
 
 
@@ -305,25 +319,27 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     if chance is None:
         sentence = (
             "The number of nodes that stand out is unknown because Odd did not simulate networks without anomalies. By "
-            "default, Odd simulates them if there are at least 300 nodes and the simulation takes less than a minute. "
-            "To simulate networks in any case, set simulate=True (command line: --set odd.simulate=true)."
+            "default, Odd simulates networks if your network has at least 300 nodes and the simulation takes less than "
+            "a minute. To simulate networks in any case, set simulate=True (command line: --set odd.simulate=true)."
         )
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks without anomalies"
-    alike = "The simulated networks have the degrees, communities and attribute distributions of your network."
+    alike = "The simulated networks have the same degrees, communities and attribute distributions as your network."
     limits = (
-        "A node whose only anomaly is a rare attribute value never stands out. If no node stands out, the network can "
-        f"still contain anomalies. {COMPARISONS}"
+        "A node whose only anomaly is a rare attribute value never stands out, because rare values also occur in the "
+        f"simulated networks. If no node stands out, your network can still contain anomalies. {COMPARISONS}"
     )
     if not count:
-        sentence = f"No node stands out: nodes score equally high in {simulated}. {alike} {limits}"
+        sentence = f"No node stands out: in {simulated}, some nodes score as high as the top nodes of your network."
+        sentence += f" {alike} {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
     often = f"about {expected:.0f} nodes per network score" if expected >= 1.5 else f"{one} per network scores"
     sentence = (
-        f"{count:,} node{' stands' if count == 1 else 's stand'} out: in {simulated}, {often} as high. {alike} "
+        f"{count:,} node{' stands' if count == 1 else 's stand'} out: in {simulated}, {often} as high as "
+        f"{'this node' if count == 1 else f'these {count:,} nodes'}. {alike} "
         f"Harmless triangles or unusual noise can also make a node stand out. {limits}"
     )
     return Finding("stand out", "fine", float(count), sentence)
@@ -352,9 +368,8 @@ def controls(result: pa.Table, top: int) -> Finding:
     columns, edges = (int(found.sum()) for found in anyway)
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
-        f"Of the top {top:,} nodes, a ranking by columns alone would find {columns:,}, and a ranking by edges alone "
-        f"would find {edges:,}. Of the top {top:,} nodes, {neither:,} {'is' if neither == 1 else 'are'} "
-        "found only if columns and edges are used together."
+        f"Of the top {top:,} nodes, a ranking by columns alone would find {columns:,}, a ranking by edges alone would "
+        f"find {edges:,}, and both rankings would miss {neither:,}."
     )
     if top and top - columns < FEW_ADDED * top:
         sentence += f" The edges add little: columns alone would find most of the top {top:,} nodes."
