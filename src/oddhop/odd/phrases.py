@@ -39,8 +39,7 @@ GUIDE = Guide(
         (
             "Edges at least as different.",
             "The detector learns from this network how similar two connected nodes usually are. The entry “1 in 100” "
-            "means that only 1 in 100 edges joins two nodes that differ at least as much as the node and its "
-            "neighbour.",
+            "means that 1 in 100 edges joins nodes that differ at least as much as the node and its neighbour.",
         ),
         (
             "P-values.",
