@@ -28,13 +28,13 @@ GUIDE = Guide(
         ),
         (
             "Stranger, outlier, clique, flow, cycle.",
-            "The detector Odd checks every node in up to five ways, called views. The view stranger checks whether a "
-            "node is unlike its neighbours. The view outlier checks whether the attributes of a node are unusual in "
-            "this network. The view clique checks whether a node belongs to a group that is more closely connected "
-            "than communities and chance would explain. The view flow checks whether the events of a node, for "
-            "example payments, differ from those of nodes with similar attributes. The view cycle checks whether what "
-            "a node sends, for example money, returns to the node. The views flow and cycle need amounts or times in "
-            "the edge table. The kind of a node is the view that contributes most to its score.",
+            "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
+            "node is unlike its neighbours. The outlier view checks whether the attributes of a node are unusual in "
+            "this network. The clique view checks whether a node belongs to a group that is more closely connected "
+            "than communities and chance would explain. The flow view checks whether the events of a node, for "
+            "example payments, differ from those of nodes with similar attributes. The cycle view checks whether what "
+            "a node sends, for example money, returns to the node. The flow view and the cycle view need amounts or "
+            "times in the edge table. The kind of a node is the view that contributes most to its score.",
         ),
         (
             "Edges at least as different.",
