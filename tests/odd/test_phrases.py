@@ -27,12 +27,14 @@ def test_where_no_view_speaks_nothing_is_said() -> None:
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
-    assert "would explain. The other members of the group are nodes n0 and n1. " in told[0]
+    assert "chance explain. The other members of the group are nodes n0 and n1. " in told[0]
     assert told[0].endswith("Between the members of the group, all 3 possible edges exist.")
-    assert told[1].startswith("1 in 10,000 typical nodes would be in a group that is at least as closely connected as ")
+    assert told[1].startswith(
+        "Only 1 in 10,000 typical nodes would be in a group that is at least as closely connected as "
+    )
     assert told[2] == (
-        "This node is also unlike its neighbours: 1 in 100 typical nodes would differ from their neighbours at least "
-        "as much."
+        "This node is also unlike its neighbours: only 1 in 100 typical nodes would differ from their neighbours at "
+        "least as much."
     )
 
 
@@ -52,7 +54,8 @@ def test_how_different_the_neighbours_are(
     rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
 ) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    more = f"the difference is larger than for {part} % of all connected pairs of nodes."
+    each = "each" if said.endswith("):") else "the"
+    more = f"{each} difference is larger than between {part} % of all connected nodes."
     assert told[0] == f"This node is unlike {said} {more}"
 
 

@@ -38,7 +38,7 @@ def run(
     ] = 1,
     match: Annotated[
         list[str] | None,
-        typer.Option("--match", help="Run only cells whose key contains this text. Repeatable.", show_default=False),
+        typer.Option("--match", help="Run only cells whose key contains this text (repeatable).", show_default=False),
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Run again the cells that failed or exceeded their budget.")

@@ -135,7 +135,7 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Set the value of one setting, for example hcm.burn_in=200 or encode.kinds.zip=category. Repeatable.",
+        help="Set the value of one setting, for example hcm.burn_in=200 or encode.kinds.zip=category (repeatable).",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -319,12 +319,12 @@ def _reading(
     ] = None,
     amount: Annotated[
         list[str] | None,
-        _option("--amount", "Read amounts, for example of payments, from this column of the edge table. Repeatable."),
+        _option("--amount", "Read amounts, for example of payments, from this column of the edge table (repeatable)."),
     ] = None,
     time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
     edge_kind: Annotated[
         list[str] | None,
-        _option("--edge-kind", "Read the category of each row (event) from this column of the edge table. Repeatable."),
+        _option("--edge-kind", "Read the category of each event from this column of the edge table (repeatable)."),
     ] = None,
     directed: Annotated[
         bool | None,
@@ -359,7 +359,7 @@ def _reading(
     ] = False,
     keep_columns: Annotated[
         list[str] | None,
-        _option("--keep-columns", "Copy this column of the node table to the results. Repeatable.", False),
+        _option("--keep-columns", "Copy this column of the node table to the results (repeatable).", False),
     ] = None,
     strict: Annotated[
         bool, _option("--strict", "Stop with an error if oddhop would have to skip a row of the tables.", False)

@@ -30,11 +30,11 @@ GUIDE = Guide(
             "Stranger, outlier, clique, flow, cycle.",
             "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
             "node is unlike its neighbours. The outlier view checks whether the attributes of a node are unusual in "
-            "this network. The clique view checks whether a node belongs to a group that is more closely connected "
-            "than communities and chance would explain. The flow view checks whether the events of a node, for "
-            "example payments, differ from those of nodes with similar attributes. The cycle view checks whether what "
-            "a node sends, for example money, returns to the node. The flow view and the cycle view need amounts or "
-            "times in the edge table. The kind of a node is the view that contributes most to its score.",
+            "this network. The clique view checks whether a node belongs to a group of nodes with more edges between "
+            "them than the communities of the network and chance explain. The flow view checks whether the events of "
+            "a node, for example payments, differ from those of nodes with similar attributes. The cycle view checks "
+            "whether what a node sends, for example money, returns to the node. The flow view and the cycle view need "
+            "amounts or times in the edge table. The kind of a node is the view that contributes most to its score.",
         ),
         (
             "Edges at least as different.",
@@ -65,7 +65,8 @@ NOTABLE = (
 WHAT = {
     "stranger": "This node is unlike its neighbours",
     "outlier": "The attributes of this node are unusual in this network",
-    "clique": "This node belongs to a group that is more closely connected than communities and chance would explain",
+    "clique": "This node belongs to a group of nodes with more edges between them than the communities of the network "
+    "and chance explain",
     "flow": "The events of this node differ from those of nodes with similar attributes",
     "cycle": "What this node sends returns to this node through cycles of events",
 }
@@ -103,8 +104,8 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours (node ann): the difference is larg
-    1 in 500 typical nodes would differ from their neighbours at least as much a
+    This node is unlike 1 of its 2 neighbours (node ann): each difference is lar
+    Only 1 in 500 typical nodes would differ from their neighbours at least as m
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
@@ -116,7 +117,7 @@ def reasons(
     elif loudest == "clique" and members:
         what = f"{what}. {_group([one for one in listed if one.member], members, ties)}"
     told = [f"{what}.", _how_rare(loudest, heard[loudest])]
-    return (*told, *(ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest))
+    return (*told, *(ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest))
 
 
 @dataclass(frozen=True)
@@ -166,15 +167,20 @@ def reasons_between_kinds(
     elif loudest == "clique" and sharing:
         what = f"{what}. {sharing}"
     told = [f"{what}.", _how_rare(loudest, heard[loudest])]
-    told += [ALSO[name].format(one_in(p)) for name, p in heard.items() if name != loudest]
+    told += [ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest]
     if sharing and loudest != "clique":
         told.append(f"{sharing}.")
     return tuple(told)
 
 
 def _how_rare(view: str, p: float) -> str:
-    rare = one_in(p)
+    rare = _only(p)
     return f"{rare[0].upper()}{rare[1:]} typical nodes would {SO[view]}."
+
+
+def _only(p: float) -> str:
+    rare = one_in(p)
+    return rare if rare.startswith("fewer") else f"only {rare}"
 
 
 def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int]]) -> str:
@@ -183,7 +189,7 @@ def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int
         return ""
     far = sum(count for _, count, _ in counts)
     names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    return f"for {spoken(parts)} ({names}), the difference is larger than for 95 % of all edges between the same kinds"
+    return f"for {spoken(parts)} ({names}), each difference is larger than for 95 % of all edges between the same kinds"
 
 
 def _some(names: Sequence[str], count: int | None = None) -> str:
@@ -195,13 +201,13 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"the difference is larger than for {part} of all connected pairs of nodes"
+    more = f"the difference is larger than between {part} of all connected nodes"
     if degree == 1:
         return f"This node is unlike its only neighbour, node {listed[0].id}: {more}"
     if not far:
         return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours ({names}): {more}"
+    return f"This node is unlike {count} neighbours ({names}): each {more.removeprefix('the ')}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
@@ -368,7 +374,7 @@ def controls(result: pa.Table, top: int) -> Finding:
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
         f"Of the top {top:,} nodes, a ranking by columns alone would find {columns:,}, a ranking by edges alone would "
-        f"find {edges:,}, and both rankings would miss {neither:,}."
+        f"find {edges:,}, and both rankings together would miss {neither:,}."
     )
     if top and top - columns < FEW_ADDED * top:
         sentence += f" The edges add little: columns alone would find most of the top {top:,} nodes."
