@@ -65,6 +65,11 @@ def open_store(where: str | Path, *, create: bool) -> Store:
     return _SQLite(Path(where), create=create)
 
 
+def _by_number(values: Sequence[Any]) -> dict[str, Any]:
+    """Return values by the numbers of their places: $1 is a named parameter of SQLite."""
+    return {str(number): value for number, value in enumerate(values, 1)}
+
+
 class _SQLite:
     """A book in an SQLite file."""
 
@@ -87,11 +92,11 @@ class _SQLite:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._ours():
-            return self._connection.execute(sql.replace("$", "?"), values).fetchall()
+            return self._connection.execute(sql, _by_number(values)).fetchall()
 
     def run(self, sql: str, rows: Sequence[Row]) -> None:
         with self._ours():
-            self._connection.executemany(sql.replace("$", "?"), rows)
+            self._connection.executemany(sql, map(_by_number, rows))
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -185,7 +185,7 @@ class Explanation:
     neighbours : the ones that look farthest away, the farthest first.
     far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
     looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
-    columns : the columns that raise its score, the largest effect first.
+    columns : the columns that raise its score, the one that matters most for the main reason first.
     counterfactual : what would lower its score, or None where nothing was found or needed.
     notes : limits of this explanation.
     caveats : limits of all explanations of the run, in the same words for every node.
@@ -305,7 +305,7 @@ class Explanation:
 
     def _apart(self) -> str:
         one = self.columns[0]
-        largest = f"The column '{one.column}' has the largest effect on the score of this node."
+        largest = f"The column '{one.column}' matters most for the main reason."
         values = f"The value of this node in '{one.column}' is {one.own}; values of the {one.others}: {one.usual}."
         if self.telling:
             return f"{largest} {values}"
