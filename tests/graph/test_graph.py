@@ -298,6 +298,12 @@ def test_from_networkx_keeps_nodes_edges_and_data(kind):
     assert graph.attributes.tolist() == [[1, 0.1, 0.2], [2, 0.3, 0.4], [3, 0.5, 0.6]]
 
 
+def test_from_networkx_counts_the_data_of_edges_that_is_not_used():
+    network = nx.MultiDiGraph([("a", "b", {"amount": 3.0}), ("a", "b", {"amount": 1.0, "when": "May"}), ("b", "c")])
+    nx.set_node_attributes(network, 1.0, "age")
+    assert Graph.from_networkx(network, directed=True).repairs.edge_columns == 2
+
+
 def test_from_networkx_takes_the_named_data_in_order():
     network = nx.path_graph(3)
     for name, value in {"x": 1.0, "y": 2.0, "note": "text"}.items():

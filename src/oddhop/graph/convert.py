@@ -35,8 +35,8 @@ def edges_of_scipy(adjacency: Any, attributes: Any) -> tuple[npt.NDArray[Any], i
 
 def parts_of_networkx(
     graph: Any, attributes: Sequence[str] | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], list[Any], list[str]]:
-    """Return edges, attributes, nodes and attribute names of a NetworkX graph."""
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], list[Any], list[str], int]:
+    """Return edges, attributes, nodes and attribute names of a NetworkX graph, and how many edge columns are unused."""
     nodes = list(graph.nodes)
     if not nodes:
         raise GraphError("the NetworkX graph has no nodes", "give at least one node")
@@ -64,7 +64,8 @@ def parts_of_networkx(
     position = {node: k for k, node in enumerate(nodes)}
     edges = [(position[u], position[v]) for u, v in graph.edges()]
     edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    return edge_index, np.hstack(columns), nodes, column_names
+    edge_columns = {name for *_, data in graph.edges(data=True) for name in data}
+    return edge_index, np.hstack(columns), nodes, column_names, len(edge_columns)
 
 
 def parts_of_pyg(data: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, int]:

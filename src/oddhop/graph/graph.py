@@ -152,7 +152,9 @@ class Graph:
 
         ``attributes`` names the node data to use, in order. Without it all node data is used, also a community or a
         label that nodes should not be scored by. ``attribute_names`` has what was used. Nodes must be all integers
-        or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`.
+        or all strings: they become the ids. ``directed`` is that of :meth:`from_arrays`. Data of the edges, such as
+        amounts and times, is not used; ``repairs`` counts it. To use it, give tables:
+        ``fit(networkx.to_pandas_edgelist(graph), nodes=frame)``.
 
         Examples
         --------
@@ -168,10 +170,11 @@ class Graph:
         """
         if directed and not graph.is_directed():
             raise GraphError("directed=True, and the NetworkX graph is undirected", "give a DiGraph")
-        edges, matrix, nodes, names = convert.parts_of_networkx(graph, attributes)
+        edges, matrix, nodes, names, edge_columns = convert.parts_of_networkx(graph, attributes)
         built = cls.from_arrays(edges, matrix, nodes, attribute_names=names, directed=directed)
         # NetworkX names an undirected edge once: that is its way, not a fault of the data.
-        return built if graph.is_directed() else replace(built, repairs=replace(built.repairs, one_way=0))
+        one_way = built.repairs.one_way if graph.is_directed() else 0
+        return replace(built, repairs=replace(built.repairs, one_way=one_way, edge_columns=edge_columns))
 
     @classmethod
     def from_pyg(cls, data: Any, *, directed: bool = False) -> Graph:
