@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from oddhop.bench.cells import SCRIPT, TRAINING, Cell, Injection, curve_of, figures_of, load_problem, scores_of
-from oddhop.bench.child import run, versions
+from oddhop.bench.child import _warm_up, run, versions
 from oddhop.bench.runner import read_lines, run_cell, run_cells
 from oddhop.bench.suites import INJECTED, INJECTIONS, SUITES, suite
 from oddhop.errors import OddhopError, RunFolderError, SettingsError
@@ -79,6 +79,10 @@ def test_a_record_has_seconds_memory_and_versions_or_an_error() -> None:
     assert record["versions"] == versions()
     failed = run(Cell("synthetic 1000", "oracle"), None)
     assert (failed["status"], "oracle" in failed["error"]) == ("failed", True)
+
+
+def test_a_cell_along_the_arrows_warms_up_along_arrows() -> None:
+    _warm_up(Cell("hcm_amazon", "HCM", settings={"directed": True}))
 
 
 @pytest.mark.slow

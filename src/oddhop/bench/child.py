@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from oddhop.bench.cells import HCM_NAME, READINGS, TRAINING, Cell, curve_of, figures_of, load_problem, scores_of
 from oddhop.errors import MemoryBudgetError
 
@@ -70,9 +72,10 @@ def _warm_up(cell: Cell) -> None:
     settings = {**cell.settings, **QUICK} if shorter else cell.settings
     small = replace(cell, network="synthetic 300", injection=None, settings=settings)
     problem = load_problem(small, None)
-    anomalous = problem.graph.degrees > problem.graph.degrees.mean()
+    graph = problem.graph
+    anomalous, one_way = graph.degrees > graph.degrees.mean(), np.stack(graph.ends(0, graph.edge_count))
     run_detector = curve_of if cell.detector == TRAINING else scores_of
-    run_detector(small, replace(problem, anomalous=anomalous))
+    run_detector(small, replace(problem, anomalous=anomalous, directed_edges=one_way))
 
 
 def _memory(name: str) -> int | None:
