@@ -41,9 +41,11 @@ def show_top(result: pa.Table, top: int | None) -> None:
     cases = "case" in result.column_names and result["case"].null_count < result.num_rows
     found = _leaders(result) if cases else [(row, 0) for row in result.slice(0, MOST_SHOWN).to_pylist()]
     # Confirmed cases do not count against a budget: more cases may be flagged than it has.
-    shown = found[: min(max(top or SHOWN, sum(row["flagged"] for row, _ in found)), MOST_SHOWN)]
+    flagged = sum(row["flagged"] for row, _ in found)
+    shown = found[: min(max(top or SHOWN, flagged), MOST_SHOWN)]
     what = "cases among" if cases else "of"
-    table = Table(title=f"Top {len(shown)} {what} {result.num_rows:,} nodes", title_justify="left")
+    more = f"; {flagged - len(shown):,} more flagged in the results" if flagged > len(shown) else ""
+    table = Table(title=f"Top {len(shown)} {what} {result.num_rows:,} nodes{more}", title_justify="left")
     if cases:
         table.add_column("case", justify="right")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % rank interval", "right")):
