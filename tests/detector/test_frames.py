@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from oddhop import Graph, Odd, read_network
-from oddhop.errors import MissingExtraError
+from oddhop.errors import GraphError, MissingExtraError
 
 SETTINGS = {"random_state": 0, "simulate": False, "workers": 1, "n_resamples": 2}
 
@@ -37,6 +37,20 @@ def test_columns_that_were_kept_come_along(tables: dict[str, pa.Table]) -> None:
     frame = Odd(**SETTINGS).fit(network).to_pandas()
     towns = dict(zip(tables["nodes"]["name"].to_pylist(), tables["nodes"]["town"].to_pylist(), strict=True))
     assert frame["town"].tolist() == [towns[name] for name in frame["id"]]
+
+
+def test_a_network_with_an_encoding_of_its_own_is_refused(tables: dict[str, pa.Table]) -> None:
+    edges, nodes = tables["edges"], tables["nodes"]
+    detector = Odd(**SETTINGS).fit(edges, nodes=nodes)
+    later = nodes.slice(1)  # another median and other quartiles
+    other = read_network(edges, later)
+    for score in (detector.score_samples, detector.predict, detector.rank):
+        with pytest.raises(GraphError, match="encoded in another way"):
+            score(other)
+    alike = read_network(edges, later, encoding=detector.model_.encoding)
+    ranked = detector.rank(edges, nodes=later)
+    scores = dict(zip(ranked["id"].to_pylist(), ranked["score"].to_pylist(), strict=True))
+    assert (-detector.score_samples(alike)).tolist() == [scores[name] for name in alike.judged_ids.to_pylist()]
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

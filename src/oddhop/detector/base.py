@@ -26,7 +26,7 @@ from oddhop.detector.model_file import ROLES, Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
 from oddhop.detector.shown import fitted_html, loaded_html, new_html
-from oddhop.errors import NothingToLearnError, SettingsError
+from oddhop.errors import GraphError, NothingToLearnError, SettingsError
 from oddhop.explain.audit import Finding, audit_ranking
 from oddhop.explain.explanation import Baseline, Explanation, alert_line
 from oddhop.graph.graph import Graph
@@ -190,7 +190,7 @@ class GraphDetector(Estimator, DetectorParts):
     def score_samples(self, network: Any) -> Floats:
         """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous."""
         check_is_fitted(self, "threshold_")
-        graph = as_network(network).graph
+        graph = self._encoded_alike(network).graph
         self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
         scores = self._scores(graph)
         check_finite(scores)
@@ -387,7 +387,7 @@ class GraphDetector(Estimator, DetectorParts):
 
     def _read(self, network: Any, nodes: Any, progress: Progress) -> Network:
         if nodes is None:
-            return as_network(network)
+            return self._encoded_alike(network)
         source, target, id_name = (self.model_.roles.get(name) for name in ROLES)
         encoding = self.model_.encoding
         return read_network(
@@ -398,8 +398,18 @@ class GraphDetector(Estimator, DetectorParts):
         check_is_fitted(self, "threshold_")
         if network is None:
             return self.network_, self.result_ if result is None else result
-        taken = as_network(network)
+        taken = self._encoded_alike(network)
         return taken, self.rank(taken) if result is None else result
+
+    def _encoded_alike(self, network: Any) -> Network:
+        """Take a network to score; its columns must mean what those of the fitted network meant."""
+        taken, own = as_network(network), self.model_.encoding
+        if own is not None and taken.encoding is not None and taken.encoding.columns != own.columns:
+            raise GraphError(
+                "the columns of this network are encoded in another way than those of the network that was fitted",
+                "give the tables to rank(edges, nodes=...), or read them with encoding=detector.model_.encoding",
+            )
+        return taken
 
     def _result_with_kept(self) -> pa.Table:
         check_is_fitted(self, "threshold_")
