@@ -141,7 +141,9 @@ def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
     ("kind", "workers"),
     [
         *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in KINDS[:5]),
-        *(pytest.param(kind, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW) for kind in KINDS),
+        *(pytest.param(kind, {1: (1,), 3: (2,), 7: (4,)}, marks=SLOW) for kind in KINDS[5:]),
+        pytest.param("flows and times", dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW),
+        *(pytest.param(kind, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for kind in KINDS),
     ],
 )
 def test_scores_have_the_bytes_of_those_in_memory(
@@ -274,7 +276,7 @@ def killed_and_resumed(network: Network, run: Path, ends: list[int], **how: Any)
     return odd().fit(network, run_folder=run, resume=True)
 
 
-@pytest.mark.parametrize(("workers", "times"), [(2, 2), pytest.param(1, 6, marks=SLOW), pytest.param(2, 6, marks=SLOW)])
+@pytest.mark.parametrize(("workers", "times"), [(2, 2), pytest.param(2, 6, marks=SLOW), pytest.param(1, 6, marks=LONG)])
 def test_a_fit_that_ends_after_some_task_goes_on_to_the_same_bytes(tmp_path: Path, workers: int, times: int) -> None:
     folder = written(tmp_path, "flows and times", 3)
     expected, network, every = told(in_memory(folder)), open_network(folder), Countdown(np.inf)
