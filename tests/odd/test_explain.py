@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +10,14 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from oddhop import Graph, Network, Odd
+from oddhop import Graph, Network, Odd, read_network
 from oddhop.base.parallel import silent
 from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
 from oddhop.odd.explain import MANY, drawn_at
 from oddhop.tables.encode import learn_encoding
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
+from tests.odd.small_shop import shop
 
 FLAGGED = 10
 
@@ -49,8 +49,16 @@ def test_score_kind_and_p_values_are_those_of_the_detector(network: Graph, fitte
         assert sum(one.part for one in why.views) == pytest.approx(why.score)
 
 
-def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(fitted: Odd) -> None:
-    detector = copy.deepcopy(fitted)
+def several_kinds() -> Network:
+    made = shop()
+    return read_network(made.edges, made.tables, judge="account")
+
+
+@pytest.mark.parametrize("make", [planted, several_kinds])
+def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(
+    make: Callable[[], Graph | Network],
+) -> None:
+    detector = Odd(random_state=0, top_k=FLAGGED, simulate=False, n_resamples=2).fit(make())
     nodes = detector.network_.numbers(detector.result_["id"].slice(0, 40))
     before = list(detector.explain_nodes(detector.network_, detector.result_, nodes))
     for place in (2, 25):  # a higher threshold, and a lower one

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import copy
 from collections import Counter
 
 import numpy as np
@@ -41,17 +40,6 @@ def test_a_farm_is_explained_by_its_devices_and_its_members(fitted: Odd, member:
     assert len(why.ties) == 3 * (len(FARM) - 1)
     assert why.counterfactual is None
     assert why.caveats == (HELD,)
-
-
-def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(fitted: Odd) -> None:
-    detector = copy.deepcopy(fitted)
-    nodes = detector.network_.numbers(detector.result_["id"].slice(0, 40))
-    before = list(detector.explain_nodes(detector.network_, detector.result_, nodes))
-    for place in (2, 25):  # a higher threshold, and a lower one
-        detector.flag_above(detector.result_["score"][place].as_py())
-        everything = list(detector.explain_nodes(detector.network_, detector.result_, nodes))
-        before = detector.explain_again(detector.network_, detector.result_, nodes, before)
-        assert before == everything
 
 
 def test_the_figures_are_those_of_the_ranking(fitted: Odd, network: Network) -> None:

@@ -90,7 +90,7 @@ class SharedCache(FunctionCache):
 
 @compiled
 def sort_ascending(values: Any) -> None:
-    """Sort an array in place, by Shell's method with Tokuda's gaps.
+    """Sort an array in place, by Shell's method with gaps that grow by 9 / 4.
 
     numba's own sort takes a second to compile for every type, and every kernel that uses it takes it in.
 

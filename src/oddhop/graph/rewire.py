@@ -109,7 +109,10 @@ def _exchanged(
     nodes: int,
 ) -> bool:
     """Let the wrong edges of a deck exchange ends, one after the other; return whether none is left."""
-    todo, count = np.empty(stop - start, np.int64), 0
+    count = 0
+    for e in range(start, stop):
+        count += wrong[e]
+    todo, count = np.empty(count, np.int64), 0
     for e in range(start, stop):
         if wrong[e]:
             todo[count] = e

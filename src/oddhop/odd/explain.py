@@ -6,8 +6,9 @@ column replaced by what is typical of the neighbours. Nothing is fitted to the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -59,8 +60,14 @@ def explain_nodes(
     """
     held = fix_network(panel, network.graph, residuals, workers=workers)
     context = Context(held, network, Columns(network), baseline)
-    for done, number in enumerate(nodes.tolist(), 1):  # not on threads: most of it is Python, and they would wait
-        why = _explain(context, number)
+    yield from one_by_one(partial(_explain, context), nodes, progress)
+
+
+def one_by_one(explain: Callable[[int], Explanation], nodes: Ints, progress: Progress) -> Iterator[Explanation]:
+    """Explain nodes, given by their numbers. Not on threads: most of it is Python, and they would wait."""
+    for done, number in enumerate(nodes.tolist(), 1):
+        with single_threaded():  # at other thread counts a product has other bits
+            why = explain(number)
         progress("explain", done, nodes.size)
         yield why
 
@@ -86,7 +93,6 @@ class _Surroundings:
     order: Ints
 
 
-@single_threaded()
 def _explain(context: Context, number: int) -> Explanation:
     held, graph = context.held, context.held.graph
     degree = int(graph.degrees[number])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
-from oddhop.odd.explain import MEMBER, drawn_at
+from oddhop.odd.explain import MEMBER, drawn_at, one_by_one
 from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.kinship import RATIO_SUMS, RATIOS
 from oddhop.odd.outlier import outlyingness
@@ -115,10 +116,7 @@ def explain_kinds(
         Columns(network.of_judged()),
         baseline,
     )
-    for done, number in enumerate(nodes.tolist(), 1):  # not on threads: most of it is Python, and they would wait
-        why = _explain(context, number)
-        progress("explain", done, nodes.size)
-        yield why
+    yield from one_by_one(partial(_explain, context), nodes, progress)
 
 
 def _explain(context: Context, number: int) -> Explanation:

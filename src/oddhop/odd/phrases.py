@@ -201,13 +201,13 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"the difference is larger than between {part} of all connected nodes"
+    more = f"difference is larger than between {part} of all connected nodes"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}: {more}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}: the {more}"
     if not far:
-        return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, {more}"
+        return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, the {more}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours ({names}): each {more.removeprefix('the ')}"
+    return f"This node is unlike {count} neighbours ({names}): each {more}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:

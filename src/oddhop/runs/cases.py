@@ -123,7 +123,7 @@ def cases_of_run(
         detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
         result = _flagged(result, detector.threshold_)
         if again and detector.threshold_ != before:  # explanations say what would bring a node below it
-            explanations = list(detector.explain_again(network, result, nodes, explanations, progress=progress))
+            explanations = detector.explain_again(network, result, nodes, explanations, progress=progress)
     if book is not None:
         listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}
         with book.writing():  # what is decided must still hold when it is written
