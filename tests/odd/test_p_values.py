@@ -55,3 +55,24 @@ def test_where_there_is_nothing_to_judge_by_the_view_is_silent(figures: np.ndarr
     assert bulk.silent
     np.testing.assert_array_equal(bulk.log_p(figures), 0.0)
     np.testing.assert_array_equal(bulk.log_q(bulk.log_p(figures)), 0.0)
+
+
+def test_figures_below_the_resolution_do_not_make_a_tail_heavy() -> None:
+    rng = np.random.default_rng(3)
+    figures = np.concatenate([np.zeros(1_200), 10.0 ** rng.uniform(-7, -1, 300), np.full(7, 1.0)])
+    heavy, resolved = learn_bulk(figures), learn_bulk(figures, resolution=0.02)
+    assert heavy.log_p(np.ones(1))[0] > np.log(1e-3)
+    assert resolved.log_p(np.ones(1))[0] < np.log(1e-5)
+    assert (resolved.log_p(figures[:-7]) >= np.log(1e-3)).all()
+
+
+@pytest.mark.parametrize("odd", [1, 7, 90])
+def test_few_figures_above_the_median_do_not_vouch_for_each_other(odd: int) -> None:
+    figures = np.concatenate([np.zeros(1_000), np.full(odd, 0.5)])
+    assert learn_bulk(figures, resolution=0.02).log_p(np.array([0.0, 0.5])).tolist() == [0.0, FLOOR]
+
+
+def test_figures_above_the_resolution_are_judged_as_without() -> None:
+    figures = np.random.default_rng(4).exponential(size=5_000)
+    plain, resolved = learn_bulk(figures), learn_bulk(figures, resolution=0.02)
+    assert (plain.scale, plain.shape) == (resolved.scale, resolved.shape)

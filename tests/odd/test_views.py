@@ -52,6 +52,32 @@ def test_a_clique_among_triangles_by_chance_is_found() -> None:
     assert set(np.argsort(-evidence.parts[KINDS.index("clique")])[: members.size]) == set(members)
 
 
+def _with_clique(edges: np.ndarray, members: np.ndarray, attributes: np.ndarray) -> np.ndarray:
+    """Return the ranks of the members of a clique that is added, from 0."""
+    ends = members[np.stack(np.triu_indices(members.size, 1))]
+    _, evidence, _ = learn_panel(Graph.from_arrays(np.concatenate([edges, ends], axis=1), attributes))
+    return np.argsort(np.argsort(-evidence.score))[members]
+
+
+@pytest.mark.parametrize("size", [7, 15])
+@pytest.mark.parametrize("degree", [1, 4])
+def test_a_clique_is_found_where_hardly_any_other_node_is_in_a_triangle(degree: int, size: int) -> None:
+    rng = np.random.default_rng(0)
+    edges, members = rng.integers(0, 1_500, (2, 750 * degree)), rng.choice(1_500, size, replace=False)
+    assert _with_clique(edges, members, rng.normal(size=(1_500, 4))).max() < size
+
+
+def test_a_clique_is_found_where_a_column_explains_nearly_all_edges() -> None:
+    rng = np.random.default_rng(0)
+    sector = rng.integers(0, 5, 1_500)
+    left = rng.integers(0, 1_500, 13_000)
+    near = np.argsort(sector)[np.searchsorted(np.sort(sector), sector[left]) + rng.integers(0, 250, left.size)]
+    right = np.where(rng.random(left.size) < 0.85, near, rng.integers(0, 1_500, left.size))
+    members = np.array([rng.choice(np.flatnonzero(sector == s)) for s in (0, 1, 2, 3, 0, 1, 2)])
+    ranks = _with_clique(np.stack([left, right]), members, np.column_stack([np.eye(5)[sector], rng.normal(size=1_500)]))
+    assert ranks.max() < members.size
+
+
 def test_the_numbering_of_the_nodes_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(NODES)
     one, two = (learn_panel(graph)[1].score for graph in (planted(), planted(order)))

@@ -46,6 +46,7 @@ from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner
 
 DEGREE_GROUPS = 4
+RESOLUTION = 2 * 0.5**3 / LARGEST  # the knot of one triangle, where looks say nothing of its edges
 
 
 @dataclass(frozen=True)

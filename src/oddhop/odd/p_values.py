@@ -8,6 +8,10 @@ like
 with scale and shape set by the middle and the 80 % point of what lies above m. A heavy tail that goes on as the bulk
 began is thus no surprise, and a group that stands apart from the bulk is. Below m the figures' own quantiles are used.
 
+Figures may have a resolution: those that differ by less are alike. The 80 % point is then at least the resolution and
+the shape at least one half. Where fewer than a tenth of the nodes lie above m, these may all be odd themselves, and the
+tail falls as steeply as any from the resolution on. This needs a second bound of the p-value.
+
 Where a view has nothing to find, as many nodes lie beyond a p-value as it says, and the q-value (after Benjamini and
 Hochberg: the p-value over the share of nodes with as small a one) is 1 for all. Where a group stands apart it is small.
 """
@@ -22,9 +26,12 @@ import numpy as np
 from oddhop.base.arrays import Floats
 
 FEWEST = 8
+FEW = 0.1
 HALFWAY, FAR = 0.5, 0.8
+DROPS = -np.log(1 - HALFWAY), -np.log(1 - FAR)
 STEPS_BELOW = 128
 STEEPEST = 2.0  # as a normal tail: figures that are nearly all equal would seem to fall off like a wall
+FLATTEST = 0.5  # with a resolution: nearly all figures are below it where the tail is flatter
 FLOOR = -30.0  # of log p: an extrapolation is not to be believed farther
 GRID = np.linspace(FLOOR, 0.0, 241)
 
@@ -73,8 +80,10 @@ class Bulk:
         return np.interp(log_p, GRID, self.excess)
 
 
-def learn_bulk(figures: Floats) -> Bulk:
+def learn_bulk(figures: Floats, resolution: float = 0.0) -> Bulk:
     """Learn from the figures of a view what its bulk foretells.
+
+    ``resolution`` is given where a second bound keeps p-values from being too small, as chance does for triangles.
 
     Examples
     --------
@@ -95,17 +104,20 @@ def learn_bulk(figures: Floats) -> Bulk:
         return nothing
     below = np.quantile(figures, np.linspace(0.0, 0.5, STEPS_BELOW + 1))
     over = figures[figures > below[-1]] - below[-1]
-    if over.size < FEWEST:
+    share = over.size / figures.size
+    if resolution > 0.0 and share < FEW:
+        share, far, shape = max(share, 1 / figures.size), resolution, STEEPEST
+    elif over.size < FEWEST:
         return nothing
-    near, far = np.quantile(over, [HALFWAY, FAR])
-    if not 0.0 < near < far * (1 - 1e-6):
-        return nothing
-    drop_near, drop_far = -np.log(1 - HALFWAY), -np.log(1 - FAR)
-    shape = float(np.log(drop_far / drop_near) / np.log(far / near))
-    scale = float(near / drop_near ** (1 / shape))
-    if shape > STEEPEST:
-        shape, scale = STEEPEST, float(far / drop_far ** (1 / STEEPEST))  # through the far point alone
-    bulk = Bulk(below, over.size / figures.size, scale, shape, np.zeros(GRID.size))
+    else:
+        near, far = np.quantile(over, [HALFWAY, FAR])
+        if not 0.0 < near < far * (1 - 1e-6):
+            return nothing
+        shape = min(float(np.log(DROPS[1] / DROPS[0]) / np.log(far / near)), STEEPEST)
+        if resolution > 0.0:
+            far, shape = max(far, resolution), max(shape, FLATTEST)
+    scale = float(far / DROPS[1] ** (1 / shape))
+    bulk = Bulk(below, share, scale, shape, np.zeros(GRID.size))
     beyond = np.searchsorted(np.sort(bulk.log_p(figures)), GRID, side="right") / figures.size
     q = np.minimum(GRID - np.log(np.maximum(beyond, 1 / figures.size)), 0.0)
     return Bulk(below, bulk.share, scale, shape, np.minimum.accumulate(q[::-1])[::-1])

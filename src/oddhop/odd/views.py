@@ -12,7 +12,7 @@ from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
-from oddhop.odd.clique import UsualKnots, beyond_degree, knots, usual_knots
+from oddhop.odd.clique import RESOLUTION, UsualKnots, beyond_degree, knots, usual_knots
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import RESIDUALS, leading, leading_from, unfolded, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
@@ -288,13 +288,15 @@ def learn_views(
     degrees = edges.degrees
     usual = usual_knots(tied, degrees, chance)
     figures = view_figures(edges, known, kinship, tied, nats, rate, usual)
-    panel = Panel(blocks, kinship, *_bulks(figures, degrees > 0), usual, None, tuple(learned), rate)
+    bulks = _bulks(figures, degrees > 0, 0.0 if edges.joined else RESOLUTION)  # which needs the bound by chance
+    panel = Panel(blocks, kinship, *bulks, usual, None, tuple(learned), rate)
     return panel, evidence_of(figures, known.cycle_log_p, panel)
 
 
-def _bulks(figures: Figures, judged: Bools) -> Bulks:
-    stranger, outlier, clique, flow, knot = (learn_bulk(view[judged]) for view in figures[:-1])
-    return stranger, outlier, clique, flow, knot
+def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
+    stranger, outlier, clique, flow, knot = (view[judged] for view in figures[:-1])
+    tied = learn_bulk(clique, resolution), learn_bulk(knot, resolution)
+    return learn_bulk(stranger), learn_bulk(outlier), tied[0], learn_bulk(flow), tied[1]
 
 
 def _knots(edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]) -> tuple[Floats, float]:
