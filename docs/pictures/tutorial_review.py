@@ -21,6 +21,8 @@ import mules
 from review import Page, Server, take
 
 LOOKS = {"light": (1280, 1180), "dark": (1280, 1180)}
+FIRST = 20, 40, 60, 100
+LEARN = ("oddhop", "learn", "run", "--answers", "cases.db", "--out", "learned")
 DETECT = ("oddhop", "detect", "payments.csv", "--nodes", "accounts.csv", "--out", "run", "--seed", "1")
 IDLE = "!document.body.classList.contains('busy')"
 SHOWN = "document.body.dataset.shown"
@@ -34,6 +36,13 @@ def answer(page: Page, count: int, wanted: set[str]) -> None:
         page.wait(f"{IDLE} && {SHOWN} !== {json.dumps(shown)}")
 
 
+def planted_among(table: str, wanted: set[str]) -> list[int]:
+    """Return how many planted accounts are among the first of a ranking."""
+    with Path(table).open() as file:
+        order = [row["id"] for row in csv.DictReader(file)]
+    return [len(wanted & set(order[:first])) for first in FIRST]
+
+
 def text(page: Page, name: str) -> str:
     return str(page.run(f"document.getElementById('{name}').textContent"))
 
@@ -45,8 +54,8 @@ def main() -> None:
         with (folder / "planted.csv").open() as file:
             wanted = {row["account"] for row in csv.DictReader(file) if row["what"] in ("mule", "cycle")}
         began = time.monotonic()
-        subprocess.run(DETECT, check=True, capture_output=True)
-        print(f"detect: {time.monotonic() - began:.0f} s")
+        told = subprocess.run(DETECT, check=True, capture_output=True, text=True).stdout
+        print(f"detect: {time.monotonic() - began:.0f} s", told, sep="\n")
         server = Server(folder / "run", folder / "cases.db")
         page = Page(server.address, folder / "profile")
         try:
@@ -56,6 +65,9 @@ def main() -> None:
             answer(page, 20, wanted)
             print(f"20 answers: {time.monotonic() - began:.0f} s. {text(page, 'sentence')}")
             take(page, "tutorial-review", LOOKS)
+            subprocess.run(LEARN, check=True, capture_output=True)
+            for table in ("run/results.csv", "learned/learned.csv"):
+                print(f"planted among the first {FIRST} of {table}: {planted_among(table, wanted)}")
             page.run("document.getElementById('first').value = 60")
             page.run("document.getElementById('list').value = 'learned'")
             page.click("#begin button")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from oddhop import __version__
 from oddhop.cli import app
+from oddhop.cli.failures import CODES
 from oddhop.cli.settings import gathered
 from oddhop.errors import SettingsError
 from tests.cli.conftest import FAST
@@ -25,6 +26,8 @@ def test_the_command_tells_its_version_and_its_purpose() -> None:
     told = CliRunner().invoke(app, ["--help"])
     assert told.exit_code == 0
     assert "Find the anomalous nodes of an attributed network" in " ".join(told.output.split())
+    for _, code, kind in CODES:
+        assert re.search(rf"^ +{code} .*{kind}", told.output, re.MULTILINE)
 
 
 def test_every_example_of_the_help_runs(folder: Path) -> None:

@@ -50,7 +50,11 @@ def test_a_network_with_an_encoding_of_its_own_is_refused(tables: dict[str, pa.T
     alike = read_network(edges, later, encoding=detector.model_.encoding)
     ranked = detector.rank(edges, nodes=later)
     scores = dict(zip(ranked["id"].to_pylist(), ranked["score"].to_pylist(), strict=True))
-    assert (-detector.score_samples(alike)).tolist() == [scores[name] for name in alike.judged_ids.to_pylist()]
+    expected = [scores[name] for name in alike.judged_ids.to_pylist()]
+    for samples in (detector.score_samples(alike), detector.score_samples(edges, nodes=later)):
+        assert (-samples).tolist() == expected
+    flagging = detector.flagging(top_k=3)
+    assert np.count_nonzero(flagging.predict(edges, nodes=later) == -1) == 3
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

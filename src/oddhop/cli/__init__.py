@@ -37,6 +37,17 @@ class PlainList(TyperGroup):
         with formatter.section("Commands"):
             formatter.write_dl(about)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
+        """Write the exit codes, for scripts."""
+        from oddhop.cli.failures import CODES
+
+        kinds: dict[int, list[str]] = {0: ["success"]}
+        for _, code, kind in CODES:
+            if kind not in kinds.setdefault(code, []):
+                kinds[code].append(kind)
+        with formatter.section("Exit codes (an error names what to do)"):
+            formatter.write_dl([(str(code), ", ".join(kinds[code])) for code in sorted(kinds)])
+
 
 app = typer.Typer(
     cls=PlainList,

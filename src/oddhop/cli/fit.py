@@ -35,7 +35,7 @@ def fit(
     """Fit a detector and write a model file.
 
     During the fit, oddhop stores checkpoints next to the model file. With --resume, an interrupted fit continues from
-    its last checkpoint.
+    its last checkpoint. If the model file exists and no fit was interrupted, --resume keeps the model file.
 
     Example:
 
@@ -79,6 +79,7 @@ def score(
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
     workers: o.Workers = None,
+    max_memory: o.MaxMemory = None,
     resume: o.Resume = False,
     report: o.WithReport = True,
     explain: o.Explain = o.EXPLAINED,
@@ -95,7 +96,7 @@ def score(
         oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores --top 20
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered, named_nodes
+    from oddhop.cli.settings import gathered, in_bytes, named_nodes
     from oddhop.cli.summary import tell
 
     chosen = gathered(None, [], read=read)
@@ -113,6 +114,7 @@ def score(
             write_to=write_to,
             write_mode=write_mode.value,
             workers=workers,
+            max_memory=in_bytes(max_memory),
             resume=resume,
             explain=explain,
             report=report,

@@ -153,7 +153,7 @@ class GraphDetector(Estimator, DetectorParts):
         check_is_fitted(self, "threshold_")
         taken = self._read(network, nodes, progress)
         check_judged(taken.graph.kinds, taken.graph.indptr)
-        self._check_memory(taken.graph, self.model_.settings, in_folder=False, fitting=False)
+        self._check_memory(taken.graph, self.settings(), in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
         if self.flags_anew_:
             self.model_ = replace(self.model_, threshold=self._flag(judgement, self.model_.settings))
@@ -187,27 +187,32 @@ class GraphDetector(Estimator, DetectorParts):
         """
         return polars_frame(self._result_with_kept())
 
-    def score_samples(self, network: Any) -> Floats:
-        """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous."""
+    def score_samples(self, network: Any, *, nodes: Any = None) -> Floats:
+        """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous.
+
+        With ``nodes``, both are tables, as in :meth:`rank`. Scores are in the order of the rows of the node table.
+        """
         check_is_fitted(self, "threshold_")
-        graph = self._encoded_alike(network).graph
-        self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
+        graph = self._read(network, nodes, silent).graph
+        self._check_memory(graph, self.settings(), in_folder=False, fitting=False)
         scores = self._scores(graph)
         check_finite(scores)
         return -scores
 
-    def decision_function(self, network: Any) -> Floats:
+    def decision_function(self, network: Any, *, nodes: Any = None) -> Floats:
         """Return ``score_samples(network) - offset_``: negative for flagged nodes.
 
         With no threshold (contamination="auto" and no top_k) every node is infinitely far from it.
         """
+        check_is_fitted(self, "threshold_")
+        taken = self._read(network, nodes, silent)
         if self.flags_anew_:
-            self.rank(network)  # which sets the threshold for this network
-        return self.score_samples(network) - self.offset_
+            self.rank(taken)  # which sets the threshold for this network
+        return self.score_samples(taken) - self.offset_
 
-    def predict(self, network: Any) -> Ints:
+    def predict(self, network: Any, *, nodes: Any = None) -> Ints:
         """Return -1 for flagged nodes and +1 for the others."""
-        return np.where(self.decision_function(network) < 0, -1, 1)
+        return np.where(self.decision_function(network, nodes=nodes) < 0, -1, 1)
 
     def fit_predict(self, network: Any, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
         """Fit, and return -1 for flagged nodes and +1 for the others."""
@@ -294,7 +299,7 @@ class GraphDetector(Estimator, DetectorParts):
         >>> rng = np.random.default_rng(0)
         >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
         >>> Odd(random_state=0).fit(graph).features().column_names[:6]
-        ['id', 'stranger', 'outlier', 'clique', 'flow', 'knot']
+        ['id', 'stranger score', 'outlier score', 'clique score', 'flow score', 'clique score for any degree']
         """
         check_is_fitted(self, "threshold_")
         taken = self.network_ if network is None else self._read(network, None, silent)
@@ -407,7 +412,7 @@ class GraphDetector(Estimator, DetectorParts):
         if own is not None and taken.encoding is not None and taken.encoding.columns != own.columns:
             raise GraphError(
                 "the columns of this network are encoded in another way than those of the network that was fitted",
-                "give the tables to rank(edges, nodes=...), or read them with encoding=detector.model_.encoding",
+                "give the tables as (edges, nodes=...), or read them with encoding=detector.model_.encoding",
             )
         return taken
 

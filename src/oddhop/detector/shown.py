@@ -64,5 +64,5 @@ def first_rows(result: pa.Table) -> Markup:
 
 
 def _of_model(model: Model[Any, Any]) -> list[tuple[str, object]]:
-    line = model.threshold if math.isfinite(model.threshold) else "none: nothing is flagged"
+    line = model.threshold if math.isfinite(model.threshold) else "none: no node is flagged"
     return [("threshold", line), ("seed", str(model.seed))]

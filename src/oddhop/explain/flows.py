@@ -67,7 +67,8 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
     if passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED:
         hours = said_number(float(f"{values['hours from in to out']:.2g}"))
         told.append(
-            f"This node passed on {passed:.0%} of what it received within 24 hours, after a median of {hours} hours."
+            f"This node passed on {passed:.0%} of what it received within 24 hours. "
+            f"After half of its events received, it sent its next event within {hours} hours."
         )
     drawn, left = _drawn(own, odd)
     amount = own.columns.amounts[0] if own.columns.amounts else ""

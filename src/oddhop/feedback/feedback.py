@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.base.html import facts, panel, sentences, table
 from oddhop.base.parallel import available_workers
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.estimator import not_fitted
+from oddhop.detector.frames import pandas_frame, polars_frame
 from oddhop.detector.registry import load as load_detector
 from oddhop.errors import GraphError
 from oddhop.feedback.answers import as_answers
@@ -24,8 +26,9 @@ from oddhop.feedback.memory import Memory, read_memory, remember, write_memory
 from oddhop.feedback.ranked import Ranked, ranked_network
 from oddhop.tables.network import Network, as_network
 
-NO_HIT_AFTER = 30
+NO_HIT_AFTER, FEW_HITS = 30, 5
 LOOK_ALIKE, SOUGHT_AMONG = 0.6, 200
+SHOWN = 10
 
 
 class Feedback:
@@ -104,6 +107,36 @@ class Feedback:
             self._result = ranked.with_scores(self._score)
         return self._result
 
+    def to_pandas(self) -> Any:
+        """Return ``result_`` as a pandas frame, with the columns that :func:`oddhop.read_network` kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> from oddhop.feedback import Feedback
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> Feedback(Odd(random_state=0)).fit(graph).to_pandas()["rank"].head(3).tolist()
+        [1, 2, 3]
+        """
+        return pandas_frame(self.network_.with_kept(self.result_))
+
+    def to_polars(self) -> Any:
+        """Return ``result_`` as a Polars frame; see :meth:`to_pandas`."""
+        return polars_frame(self.network_.with_kept(self.result_))
+
+    def _repr_html_(self) -> str:
+        name = type(self).__name__
+        if self._ranked is None:
+            return panel(name, sentences(["No network yet. Call fit(network, answers)."]))
+        answers = self._memory.answers
+        counts = [("confirmed", int(np.sum(answers == 1))), ("cleared", int(np.sum(answers == 0)))]
+        names = ("rank", "id", "score", "rank_label_free")
+        first = [tuple(row[k] for k in names) for row in self.result_.slice(0, SHOWN).to_pylist()]
+        rows = table(("rank", "id", "score", "original rank"), first, count=self.result_.num_rows)
+        return panel(name, facts(counts), sentences([] if self.notice is None else [self.notice]), rows)
+
     def rank(self, network: Any = None, *, nodes: Any = None) -> pa.Table:
         """Rank a network, this one or a later one with the same attributes; return a table like ``result_``."""
         memory = self._memory
@@ -158,9 +191,14 @@ class Feedback:
 
     @property
     def notice(self) -> str | None:
-        """Return a notice, such as thirty answers without a hit; None if there is none."""
+        """Return a notice, such as few confirmed nodes, or thirty answers without one; None if there is none."""
         answers = self._memory.answers
         harmless, hits = int(np.sum(answers == 0)), int(np.sum(answers == 1))
+        if 0 < hits < FEW_HITS:
+            return (
+                f"only {hits} confirmed node{'s' if hits > 1 else ''}: the new ranking can still change with every "
+                f"answer. Confirm at least {FEW_HITS} nodes before you rely on it."
+            )
         if hits or harmless < NO_HIT_AFTER:
             return None
         return (

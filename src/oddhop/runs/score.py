@@ -35,6 +35,7 @@ def score(
     write_to: str | None = None,
     write_mode: WriteMode = "create",
     workers: int | None = None,
+    max_memory: int | None = None,
     resume: bool = False,
     explain: int = CASES,
     report: bool = True,
@@ -54,6 +55,7 @@ def score(
         :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
         model, unless others are named.
     top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
+    max_memory : bytes; a network that needs more is refused. None uses the available memory.
     resume : take a run that is complete for done. One that was killed is begun again.
 
     Examples
@@ -81,7 +83,7 @@ def score(
         )
     if top_k is not None or max_chance is not None:
         detector = detector.flagging(top_k=top_k, max_chance=max_chance)
-    detector.set_params(workers=workers)
+    detector.set_params(workers=workers, max_memory=max_memory)
     if not (isinstance(edges, str | Path) and is_stored(edges)):
         remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
         settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
