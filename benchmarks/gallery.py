@@ -114,7 +114,7 @@ def network(name: str, detector: str) -> Network:
         return Network.of(injected().graph)
     if detector == "odd":
         edges, nodes = tables({"debian": "debian_bookworm", "npm": "npm_2016"}[name], Path(os.environ["ODDHOP_DATA"]))
-        return read_network(edges, nodes)
+        return read_network(edges, nodes, flows=False)  # an edge is a relation between packages, not an event
     return Network.of(npm()) if name == "npm" else debian()
 
 

@@ -195,7 +195,11 @@ def test_other_kinds_are_refused(fitted: Odd, network: Network) -> None:
 def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
     features = fitted.features()
     assert features.num_rows == ACCOUNTS
-    assert features.column_names[:6] == ["id", "stranger", "outlier", "clique", "flow", "knot"]
+    assert features.column_names[:6] == [
+        "id",
+        *(f"{kind} score" for kind in ("stranger", "outlier", "clique", "flow")),
+        "clique score for any degree",
+    ]
     assert features.column_names[-1] == "degree"
     for name in features.column_names[1:]:
         assert np.isfinite(features[name].to_numpy()).all()
