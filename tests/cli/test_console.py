@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -12,7 +13,7 @@ import pytest
 
 from oddhop.base.compiling import compiling
 from oddhop.cli import console as module
-from oddhop.cli.console import Console, LogFormat, echo
+from oddhop.cli.console import Console, LogFormat, echo, fitting
 from tests.cli.conftest import FAST
 
 
@@ -111,6 +112,23 @@ def test_a_terminal_gets_bars(folder: Path) -> None:
     for word in ("reading", "encoding", "training", "scoring", "100%", "left"):
         assert word in shown
     assert b"Top 10 cases among" in results
+
+
+def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "24")
+    told = "read a table of four columns\n  column 'trade': seven levels\n/a/path/that/is/longer/than/a/line"
+    assert fitting(told, Terminal()).splitlines() == [
+        "read a table of four",
+        "  columns",
+        "  column 'trade': seven",
+        "    levels",
+        "/a/path/that/is/longer/than/a/line",
+    ]
+    assert fitting(told, io.StringIO()) == told
 
 
 def _read(terminal: int) -> bytes:

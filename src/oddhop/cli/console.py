@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TextIO
 from uuid import uuid4
 
 from oddhop.base.compiling import told_of_compiling
@@ -93,7 +95,7 @@ class Console:
         if self.as_json:
             self._write_json(event, figures)
         elif self._bars is not None:
-            self._bars.console.print(spelled(text), markup=False, highlight=False, soft_wrap=True)
+            self._bars.console.print(fitting(text, sys.stderr), markup=False, highlight=False, soft_wrap=True)
         else:
             self._write(text)
 
@@ -122,16 +124,46 @@ class Console:
         """Write one line: when, how grave, of which run of the command, what, and its figures."""
         level = "warning" if event in WARNINGS else "info"
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._write(json.dumps({**figures, "time": now, "level": level, "run": self.run, "event": event}))
+        self._write_raw(json.dumps({**figures, "time": now, "level": level, "run": self.run, "event": event}))
+
+    def _write(self, text: str) -> None:
+        self._write_raw(fitting(text, sys.stderr))
 
     @staticmethod
-    def _write(line: str) -> None:
+    def _write_raw(line: str) -> None:
         print(spelled(line), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def echo(text: str) -> None:
     """Write a line to the output; names from files cannot control the terminal."""
-    print(spelled(text))  # noqa: T201
+    print(fitting(text, sys.stdout))  # noqa: T201
+
+
+def fitting(text: str, stream: TextIO) -> str:
+    """Spell out a text, and in a terminal wrap its lines between words; elsewhere a line stays a line.
+
+    Examples
+    --------
+    >>> import io
+    >>> from oddhop.cli.console import fitting
+    >>> len(fitting(50 * "word ", io.StringIO()).splitlines())
+    1
+    """
+    told = spelled(text)
+    if not stream.isatty():
+        return told
+    width = shutil.get_terminal_size().columns
+    wrapped = (
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in told.splitlines()
+    )
+    return "\n".join(wrapped)
 
 
 def spelled(text: str) -> str:

@@ -7,7 +7,7 @@ import sys
 import traceback
 from datetime import UTC, datetime
 
-from oddhop.cli.console import Console, spelled
+from oddhop.cli.console import Console, fitting
 from oddhop.errors import (
     AnswersError,
     CaseBookError,
@@ -62,8 +62,8 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
         print(json.dumps(line), file=sys.stderr)  # noqa: T201
         return code
     more = "" if debug else "; --debug shows the traceback"
-    what = spelled(what)
-    print(f"oddhop: {what}", f"  to do: {to_do}", f"  exit code {code}: {kind}{more}", sep="\n", file=sys.stderr)  # noqa: T201
+    lines = f"oddhop: {what}\n  to do: {to_do}\n  exit code {code}: {kind}{more}"
+    print(fitting(lines, sys.stderr), file=sys.stderr)  # noqa: T201
     return code
 
 
