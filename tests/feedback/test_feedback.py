@@ -156,11 +156,12 @@ def test_thirty_answers_without_a_hit_are_said(fitted):
 def test_few_confirmed_nodes_are_said_and_shown(fitted):
     head = fitted.result_["id"].to_pylist()
     few = learned(fitted, {**dict.fromkeys(head[:4], 1), head[9]: 0})
-    assert few.notice.startswith("only 4 confirmed nodes")
+    assert few.notice.startswith("Only 4 confirmed nodes")
     assert few.notice in few._repr_html_()
     assert few.to_pandas()["rank"].tolist() == few.to_polars()["rank"].to_list() == few.result_["rank"].to_pylist()
     assert learned(fitted, {**dict.fromkeys(head[:5], 1), head[9]: 0}).notice is None
     assert "No network yet" in Feedback(fitted)._repr_html_()
+    assert learned(fitted, dict.fromkeys(head[:2], 1)).notice is None  # the original order stands
 
 
 def test_saved_and_loaded_it_ranks_alike(fitted, answers, tmp_path):

@@ -195,11 +195,8 @@ def test_other_kinds_are_refused(fitted: Odd, network: Network) -> None:
 def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
     features = fitted.features()
     assert features.num_rows == ACCOUNTS
-    assert features.column_names[:6] == [
-        "id",
-        *(f"{kind} score" for kind in ("stranger", "outlier", "clique", "flow")),
-        "clique score for any degree",
-    ]
+    assert features.column_names[:3] == ["id", "stranger score", "outlier score"]
+    assert features.column_names[3:6] == ["clique score, adjusted for degree", "flow score", "clique score"]
     assert features.column_names[-1] == "degree"
     for name in features.column_names[1:]:
         assert np.isfinite(features[name].to_numpy()).all()

@@ -66,13 +66,15 @@ def test_figures_below_the_resolution_do_not_make_a_tail_heavy() -> None:
     assert (resolved.log_p(figures[:-7]) >= np.log(1e-3)).all()
 
 
-@pytest.mark.parametrize("odd", [1, 7, 90])
+@pytest.mark.parametrize("odd", [1, 7, 90, 150])
 def test_few_figures_above_the_median_do_not_vouch_for_each_other(odd: int) -> None:
     figures = np.concatenate([np.zeros(1_000), np.full(odd, 0.5)])
     assert learn_bulk(figures, resolution=0.02).log_p(np.array([0.0, 0.5])).tolist() == [0.0, FLOOR]
 
 
-def test_figures_above_the_resolution_are_judged_as_without() -> None:
-    figures = np.random.default_rng(4).exponential(size=5_000)
+@pytest.mark.parametrize("heavy", [False, True])
+def test_figures_above_the_resolution_are_judged_as_without(heavy: bool) -> None:
+    rng = np.random.default_rng(4)
+    figures = rng.standard_cauchy(5_000) ** 2 if heavy else rng.exponential(size=5_000)
     plain, resolved = learn_bulk(figures), learn_bulk(figures, resolution=0.02)
     assert (plain.scale, plain.shape) == (resolved.scale, resolved.shape)

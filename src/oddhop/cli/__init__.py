@@ -45,7 +45,7 @@ class PlainList(TyperGroup):
         for _, code, kind in CODES:
             if kind not in kinds.setdefault(code, []):
                 kinds[code].append(kind)
-        with formatter.section("Exit codes (an error names what to do)"):
+        with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), ", ".join(kinds[code])) for code in sorted(kinds)])
 
 

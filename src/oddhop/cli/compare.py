@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, echo
+from oddhop.cli.console import LogFormat, echo, tell_sentence
 
 
 @o.guarded
@@ -58,4 +58,4 @@ def compare(
         return
     show_changes(found)
     for sentence in found.sentences:
-        echo(sentence)
+        tell_sentence(sentence)

@@ -6,8 +6,8 @@ Everything goes to the error stream, so that the output stream has the results a
 from __future__ import annotations
 
 import json
+import os
 import re
-import shutil
 import sys
 import textwrap
 import time
@@ -135,7 +135,12 @@ class Console:
 
 
 def echo(text: str) -> None:
-    """Write a line to the output; names from files cannot control the terminal."""
+    """Write a line to the output as it is; names from files cannot control the terminal."""
+    print(spelled(text))  # noqa: T201
+
+
+def tell_sentence(text: str) -> None:
+    """Write a sentence to the output, folded in a terminal."""
     print(fitting(text, sys.stdout))  # noqa: T201
 
 
@@ -152,18 +157,16 @@ def fitting(text: str, stream: TextIO) -> str:
     told = spelled(text)
     if not stream.isatty():
         return told
-    width = shutil.get_terminal_size().columns
-    wrapped = (
-        textwrap.fill(
-            line,
-            width,
-            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in told.splitlines()
-    )
-    return "\n".join(wrapped)
+    width = int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns)
+    return "\n".join(_folded(line, width) for line in told.splitlines())
+
+
+def _folded(line: str, width: int) -> str:
+    """Fold a line between words; a command is to be copied whole, and the terminal folds that."""
+    if "oddhop " in line:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def spelled(text: str) -> str:

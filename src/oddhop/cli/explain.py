@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, echo
+from oddhop.cli.console import Console, LogFormat, echo, tell_sentence
 
 
 @o.guarded
@@ -47,6 +47,6 @@ def explain(
     kind = f"{why.kind}, " if why.kind else ""
     echo(f"{why.id}: {kind}score {why.score:.3f}, alert threshold {why.baseline.threshold:.3f}")
     for sentence in why.sentences:
-        echo(f"  {sentence}")
+        tell_sentence(f"  {sentence}")
     for one in why.columns:
-        echo(f"  {one.effect:+.2f}  {one.sentence}")
+        tell_sentence(f"  {one.effect:+.2f}  {one.sentence}")

@@ -38,7 +38,7 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (MissingExtraError, 2, "a package that is not installed"),
     (ClusterError, 9, "the cluster"),
     (CaseBookError, 10, "the book of cases"),
-    (OddhopError, 1, "another error of oddhop"),
+    (OddhopError, 1, "a defect in oddhop, or another error"),
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),
 )

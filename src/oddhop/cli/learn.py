@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, echo
+from oddhop.cli.console import Console, LogFormat, echo, tell_sentence
 
 SHOWN = 10
 
@@ -51,5 +51,5 @@ def learn(
     asked = found.questions[:SHOWN]
     echo(f"Next {len(asked)} nodes to answer:")
     for one in asked:
-        echo(f"  {one.id}: rank {one.rank:,}, before {one.rank_label_free:,}. {one.why}")
+        tell_sentence(f"  {one.id}: rank {one.rank:,}, before {one.rank_label_free:,}. {one.why}")
     console.say("done", f"learned ranking and next questions: {found.folder}", folder=str(found.folder))

@@ -151,7 +151,7 @@ class GraphDetector(Estimator, DetectorParts):
     def rank(self, network: Any, *, nodes: Any = None, progress: Progress = silent) -> pa.Table:
         """Score another network with the same attributes; return a table like ``result_``."""
         check_is_fitted(self, "threshold_")
-        taken = self._read(network, nodes, progress)
+        taken = self.read(network, nodes, progress)
         check_judged(taken.graph.kinds, taken.graph.indptr)
         self._check_memory(taken.graph, self.settings(), in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
@@ -190,10 +190,11 @@ class GraphDetector(Estimator, DetectorParts):
     def score_samples(self, network: Any, *, nodes: Any = None) -> Floats:
         """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous.
 
-        With ``nodes``, both are tables, as in :meth:`rank`. Scores are in the order of the rows of the node table.
+        With ``nodes``, both are tables, as in :meth:`rank`. Scores are in the order of the ids of the network, which
+        are sorted, and not in that of the rows. :meth:`rank` returns scores with their ids.
         """
         check_is_fitted(self, "threshold_")
-        graph = self._read(network, nodes, silent).graph
+        graph = self.read(network, nodes, silent).graph
         self._check_memory(graph, self.settings(), in_folder=False, fitting=False)
         scores = self._scores(graph)
         check_finite(scores)
@@ -205,7 +206,7 @@ class GraphDetector(Estimator, DetectorParts):
         With no threshold (contamination="auto" and no top_k) every node is infinitely far from it.
         """
         check_is_fitted(self, "threshold_")
-        taken = self._read(network, nodes, silent)
+        taken = self.read(network, nodes, silent)
         if self.flags_anew_:
             self.rank(taken)  # which sets the threshold for this network
         return self.score_samples(taken) - self.offset_
@@ -214,9 +215,9 @@ class GraphDetector(Estimator, DetectorParts):
         """Return -1 for flagged nodes and +1 for the others."""
         return np.where(self.decision_function(network, nodes=nodes) < 0, -1, 1)
 
-    def fit_predict(self, network: Any, y: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's signature
+    def fit_predict(self, network: Any, y: Any = None, *, nodes: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's
         """Fit, and return -1 for flagged nodes and +1 for the others."""
-        return self.fit(network).predict(network)
+        return self.fit(network, nodes=nodes).predict(self.network_)
 
     def explain(
         self,
@@ -299,10 +300,10 @@ class GraphDetector(Estimator, DetectorParts):
         >>> rng = np.random.default_rng(0)
         >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
         >>> Odd(random_state=0).fit(graph).features().column_names[:6]
-        ['id', 'stranger score', 'outlier score', 'clique score', 'flow score', 'clique score for any degree']
+        ['id', 'stranger score', 'outlier score', 'clique score, adjusted for degree', 'flow score', 'clique score']
         """
         check_is_fitted(self, "threshold_")
-        taken = self.network_ if network is None else self._read(network, None, silent)
+        taken = self.network_ if network is None else self.read(network, None, silent)
         degrees = taken.graph.degrees[taken.graph.judged].astype(np.float64)
         return pa.table({"id": taken.judged_ids, **self._features(taken.graph), "degree": degrees})
 
@@ -390,7 +391,18 @@ class GraphDetector(Estimator, DetectorParts):
         self.threshold_, self.offset_ = line, -line
         return line
 
-    def _read(self, network: Any, nodes: Any, progress: Progress) -> Network:
+    def read(self, network: Any, nodes: Any = None, progress: Progress = silent) -> Network:
+        """Return a network to score. Tables, which come with ``nodes``, are read with the encoding of the model.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from oddhop import Odd
+        >>> edges = pa.table({"from": ["a", "b", "c"], "to": ["b", "c", "d"]})
+        >>> people = pa.table({"id": ["a", "b", "c", "d"], "age": [30, 40, 50, 60]})
+        >>> Odd(random_state=0).fit(edges, nodes=people).read(edges, people).judged_ids.to_pylist()
+        ['a', 'b', 'c', 'd']
+        """
         if nodes is None:
             return self._encoded_alike(network)
         source, target, id_name = (self.model_.roles.get(name) for name in ROLES)
@@ -412,7 +424,8 @@ class GraphDetector(Estimator, DetectorParts):
         if own is not None and taken.encoding is not None and taken.encoding.columns != own.columns:
             raise GraphError(
                 "the columns of this network are encoded in another way than those of the network that was fitted",
-                "give the tables as (edges, nodes=...), or read them with encoding=detector.model_.encoding",
+                "read the tables with read_network(..., encoding=detector.model_.encoding), or give them to rank, "
+                "score_samples or predict as (edges, nodes=...)",
             )
         return taken
 

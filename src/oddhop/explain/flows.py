@@ -68,7 +68,7 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
         hours = said_number(float(f"{values['hours from in to out']:.2g}"))
         told.append(
             f"This node passed on {passed:.0%} of what it received within 24 hours. "
-            f"After half of its events received, it sent its next event within {hours} hours."
+            f"Of the received events that a sent event followed, half were followed within {hours} hours."
         )
     drawn, left = _drawn(own, odd)
     amount = own.columns.amounts[0] if own.columns.amounts else ""

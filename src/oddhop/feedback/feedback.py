@@ -128,21 +128,24 @@ class Feedback:
 
     def _repr_html_(self) -> str:
         name = type(self).__name__
-        if self._ranked is None:
+        if self.memory_ is None:
             return panel(name, sentences(["No network yet. Call fit(network, answers)."]))
         answers = self._memory.answers
         counts = [("confirmed", int(np.sum(answers == 1))), ("cleared", int(np.sum(answers == 0)))]
-        names = ("rank", "id", "score", "rank_label_free")
-        first = [tuple(row[k] for k in names) for row in self.result_.slice(0, SHOWN).to_pylist()]
-        rows = table(("rank", "id", "score", "original rank"), first, count=self.result_.num_rows)
-        return panel(name, facts(counts), sentences([] if self.notice is None else [self.notice]), rows)
+        told = facts(counts), sentences([] if self.notice is None else [self.notice])
+        if self._ranked is None:
+            return panel(name, *told, sentences(["Loaded from a file. Call rank(network) or fit(network, answers)."]))
+        first = self.result_.slice(0, SHOWN).to_pylist()
+        rows = [(row["rank"], str(row["id"]), row["score"], row["rank_label_free"]) for row in first]
+        names = ("rank", "id", "score", "original rank")
+        return panel(name, *told, table(names, rows, count=self.result_.num_rows))
 
     def rank(self, network: Any = None, *, nodes: Any = None) -> pa.Table:
         """Rank a network, this one or a later one with the same attributes; return a table like ``result_``."""
         memory = self._memory
         if network is None:
             return self.result_
-        taken = as_network(network, nodes)
+        taken = self.detector.read(network, nodes)
         ranked = ranked_network(self.detector, taken, self.detector.rank(taken), seed=self.seed)
         if memory.names != ranked.names:
             raise GraphError("the network has other features than the one of the answers", "call fit again")
@@ -194,9 +197,9 @@ class Feedback:
         """Return a notice, such as few confirmed nodes, or thirty answers without one; None if there is none."""
         answers = self._memory.answers
         harmless, hits = int(np.sum(answers == 0)), int(np.sum(answers == 1))
-        if 0 < hits < FEW_HITS:
+        if 0 < hits < FEW_HITS and self.learned_ is not None:
             return (
-                f"only {hits} confirmed node{'s' if hits > 1 else ''}: the new ranking can still change with every "
+                f"Only {hits} confirmed node{'s' if hits > 1 else ''}: the new ranking can still change with every "
                 f"answer. Confirm at least {FEW_HITS} nodes before you rely on it."
             )
         if hits or harmless < NO_HIT_AFTER:

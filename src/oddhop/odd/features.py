@@ -21,11 +21,10 @@ from oddhop.base.kernels import compiled
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import dense
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
-from oddhop.odd.combine import KINDS
 from oddhop.odd.kinship import RATIOS
 from oddhop.odd.views import Panel, figures_of
 
-FIGURES = *(f"{kind} score" for kind in KINDS[:-1]), "clique score for any degree"
+FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "flow score", "clique score"
 COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
 
 
@@ -51,9 +50,9 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
-    out |= _told("degree of its neighbours", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
+    out |= _told("degree of its neighbours (log)", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
     if not panel.kinship.silent:
-        out |= _told("likelihood ratio of its edges", _over_rows(own.indptr, seen.own.of_entries[RATIOS]))
+        out |= _told("difference from its neighbours", _over_rows(own.indptr, seen.own.of_entries[RATIOS]))
     adjacency = sp.csr_array(
         (np.ones(own.indices.size, np.float32), own.indices, own.indptr), shape=2 * (own.node_count,)
     )
@@ -69,7 +68,7 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
 
 
 def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:
-    return {f"{what}, {how}": one for how, one in zip(("mean", "spread", "lowest", "highest"), figures, strict=True)}
+    return {f"{what}, {how}": one for how, one in zip(("mean", "spread", "smallest", "largest"), figures, strict=True)}
 
 
 def _named(blocks: Blocks, graph: Graph, coordinates: Floats) -> Iterator[tuple[str, Floats]]:

@@ -8,9 +8,10 @@ like
 with scale and shape set by the middle and the 80 % point of what lies above m. A heavy tail that goes on as the bulk
 began is thus no surprise, and a group that stands apart from the bulk is. Below m the figures' own quantiles are used.
 
-Figures may have a resolution: those that differ by less are alike. The 80 % point is then at least the resolution and
-the shape at least one half. Where fewer than a tenth of the nodes lie above m, these may all be odd themselves, and the
-tail falls as steeply as any from the resolution on. This needs a second bound of the p-value.
+Figures may have a resolution: those that differ by less are alike. Where the middle is below it, the 80 % point is at
+least the resolution and the shape at least one half. Where fewer than a tenth of the nodes lie above m, or these tell
+no tail, they may all be odd themselves: the tail then falls as steeply as any, with the resolution for the 80 % point.
+This needs a second bound of the p-value.
 
 Where a view has nothing to find, as many nodes lie beyond a p-value as it says, and the q-value (after Benjamini and
 Hochberg: the p-value over the share of nodes with as small a one) is 1 for all. Where a group stands apart it is small.
@@ -31,7 +32,7 @@ HALFWAY, FAR = 0.5, 0.8
 DROPS = -np.log(1 - HALFWAY), -np.log(1 - FAR)
 STEPS_BELOW = 128
 STEEPEST = 2.0  # as a normal tail: figures that are nearly all equal would seem to fall off like a wall
-FLATTEST = 0.5  # with a resolution: nearly all figures are below it where the tail is flatter
+FLATTEST = 0.5  # of figures below their resolution, which may spread over any number of decimals
 FLOOR = -30.0  # of log p: an extrapolation is not to be believed farther
 GRID = np.linspace(FLOOR, 0.0, 241)
 
@@ -43,7 +44,7 @@ class Bulk:
     Attributes
     ----------
     below : quantiles of the figures from the lowest to the median, evenly spaced.
-    share : of the figures over the median; 0 where the view is silent.
+    share : of the figures over the median, at least that of one; 0 where the view is silent.
     scale, shape : of how they fall there.
     excess : log q at the values of log p in ``GRID``.
     """
@@ -56,7 +57,7 @@ class Bulk:
 
     @property
     def silent(self) -> bool:
-        """Whether there is nothing to judge by, with too few figures or too many of them equal."""
+        """Whether there is nothing to judge by: too few figures, or without a resolution too many of them equal."""
         return self.share == 0.0
 
     def log_p(self, figures: Floats) -> Floats:
@@ -105,16 +106,15 @@ def learn_bulk(figures: Floats, resolution: float = 0.0) -> Bulk:
     below = np.quantile(figures, np.linspace(0.0, 0.5, STEPS_BELOW + 1))
     over = figures[figures > below[-1]] - below[-1]
     share = over.size / figures.size
-    if resolution > 0.0 and share < FEW:
+    near, far = np.quantile(over, [HALFWAY, FAR]) if over.size >= FEWEST else (0.0, 0.0)
+    tells = 0.0 < near < far * (1 - 1e-6)
+    if resolution > 0.0 and (share < FEW or not tells):
         share, far, shape = max(share, 1 / figures.size), resolution, STEEPEST
-    elif over.size < FEWEST:
+    elif not tells:
         return nothing
     else:
-        near, far = np.quantile(over, [HALFWAY, FAR])
-        if not 0.0 < near < far * (1 - 1e-6):
-            return nothing
         shape = min(float(np.log(DROPS[1] / DROPS[0]) / np.log(far / near)), STEEPEST)
-        if resolution > 0.0:
+        if near < resolution:
             far, shape = max(far, resolution), max(shape, FLATTEST)
     scale = float(far / DROPS[1] ** (1 / shape))
     bulk = Bulk(below, share, scale, shape, np.zeros(GRID.size))

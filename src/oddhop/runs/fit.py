@@ -7,7 +7,7 @@ from typing import Any
 
 from oddhop.base.checkpoints import discard_run
 from oddhop.detector.base import GraphDetector
-from oddhop.detector.registry import detector_named, load
+from oddhop.detector.registry import detector_named
 from oddhop.runs.detect import tell_resumed
 from oddhop.runs.log import QUIET, Log
 from oddhop.runs.read import read_for_run
@@ -25,16 +25,12 @@ def fit(
     resume: bool = False,
     log: Log = QUIET,
 ) -> GraphDetector:
-    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until the fit ends.
-
-    With ``resume``, a model file is kept if no fit was interrupted.
-    """
+    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until the fit ends."""
     settings = checked_run_settings() if settings is None else settings
     model = Path(model)
     checkpoints = model.with_name(f"{model.name}.checkpoints")
-    if resume and model.exists() and not checkpoints.exists():
-        log.say("complete", f"the model {model} exists, and no fit was interrupted; nothing to do")
-        return load(model)
+    if model.exists():
+        log.say("replaced", f"{model} exists; this fit will replace it")
     if resume:
         tell_resumed(log, checkpoints)
     network = read_for_run(log, settings, edges, nodes, database)
