@@ -192,7 +192,7 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="Learn a second ranking from the answers of reviewers in this table, query or book of cases. A table of "
+        help="Learn a second ranking from the answers in this table, query or book of cases. A table of "
         "answers needs the columns id and answer. An answer is 1 (worth your time), 0 (harmless) or empty (unsure).",
         show_default=False,
         rich_help_panel=TELLING,

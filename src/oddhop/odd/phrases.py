@@ -336,8 +336,8 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         f"simulated networks. If no node stands out, your network can still contain anomalies. {COMPARISONS}"
     )
     if not count:
-        sentence = f"No node stands out: in {simulated}, some nodes score as high as the top nodes of your network."
-        sentence += f" {alike} {limits}"
+        sentence = f"No node stands out: {simulated} also have nodes that score as high as the top nodes of your "
+        sentence += f"network. {alike} {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
