@@ -131,6 +131,17 @@ def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fitting(told, io.StringIO()) == told
 
 
+@pytest.mark.parametrize("columns", [None, "many"])
+def test_a_terminal_that_does_not_know_its_size_is_written_to(
+    monkeypatch: pytest.MonkeyPatch, columns: str | None
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False) if columns is None else monkeypatch.setenv("COLUMNS", columns)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        assert fitting("a few words", terminal) == "a few words"
+    os.close(ours)
+
+
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 import time
@@ -157,7 +158,11 @@ def fitting(text: str, stream: TextIO) -> str:
     told = spelled(text)
     if not stream.isatty():
         return told
-    width = int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns)
+    try:
+        own = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        own = 0
+    width = shutil.get_terminal_size((own or 80, 24)).columns  # COLUMNS first; a terminal may not know its size
     return "\n".join(_folded(line, width) for line in told.splitlines())
 
 
