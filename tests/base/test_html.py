@@ -108,7 +108,7 @@ def test_results_and_explanations_show_ids_as_text(name: str, said: str) -> None
     row = {"id": plain, "score": 0.7, "rank": 1, "rank_low": 1, "rank_high": 1, "kind": "clique"}
     result = pa.Table.from_pylist([{**row, "degree": 2, "judged": True, "flagged": True}])
     ending = Finding("end", "fine", 1.0, said)
-    check(fitted_html(f"Odd({said})", MODEL, result, ending), plain, said)
+    check(fitted_html(f"Odd({said})", MODEL, result, ending, alert_threshold=0.5, top=1), plain, said)
 
 
 def test_what_is_shown_stays_small_however_much_there_is(small: Graph) -> None:
@@ -148,3 +148,12 @@ def test_a_short_repr_stands_for_an_explanation(small: Graph) -> None:
 def test_numbers_are_aligned_and_ids_have_no_separators() -> None:
     html = table(["id", "count"], [(str(12345), 12345)])
     assert '<td>12345</td><td class="n">12,345</td>' in html
+
+
+def test_a_detector_shows_the_threshold_of_its_explanations(small: Graph) -> None:
+    detector = Odd(random_state=0).fit(small)
+    line = detector.explain(detector.result_["id"][0].as_py()).baseline.threshold
+    assert f"{line:.4g} in explanations" in detector._repr_html_()
+    flagging = Odd(random_state=0, top_k=3).fit(small)
+    assert f"{flagging.threshold_:.4g}<" in flagging._repr_html_()
+    assert "the probability of a rank up to 3" in flagging._repr_html_()

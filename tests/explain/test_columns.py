@@ -28,3 +28,19 @@ def test_unknown_values_of_neighbours_are_counted_apart(neighbours: list[float |
     told = columns.difference(span, 0, np.arange(1, 6), "54", -1.0)
     assert told.sentence.startswith(f"age: 31; neighbours: {said}; whole network: ")
     assert columns.own(span, 6) == "unknown"
+
+
+def test_shares_of_events_are_said_with_their_events() -> None:
+    paid = pa.table(
+        {"from": list("aabccd"), "to": list("bccdbb"), "euros": [100.0, 12.34, 50.0, 33.33, 7.0, 70.1]},
+    )
+    people = pa.table({"id": list("abcd"), "age": [30, 40, 50, 60]})
+    columns = Columns(read_network(paid, people))
+    spans = {one.name: one for one in columns.spans}
+    round_sent, round_received = (spans[f"euros {side} share of round amounts"] for side in ("out", "in"))
+    assert columns.own(round_sent, 0) == "0.5 (2 events)"
+    assert columns.own(round_sent, 1) == "1 (1 event)"
+    assert columns.own(spans["euros out mean"], 1) == "50"
+    # Node a received nothing. Its share was filled in for the detector, and is no value of the node.
+    told = columns.difference(round_received, 0, np.array([1, 2]), "1", -1.0)
+    assert (told.own, told.elsewhere) == ("unknown", "")

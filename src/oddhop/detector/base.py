@@ -354,7 +354,8 @@ class GraphDetector(Estimator, DetectorParts):
             return new_html(repr(self))
         if "result_" not in vars(self):
             return loaded_html(repr(self), self.model_)
-        return fitted_html(repr(self), self.model_, self.result_, self.ending())
+        line, top = self.baseline(self.result_).threshold, self._top(self.result_)
+        return fitted_html(repr(self), self.model_, self.result_, self.ending(), alert_threshold=line, top=top)
 
     def __getattr__(self, name: str) -> Any:
         if name in OF_THE_FIT and "model_" in vars(self):

@@ -25,15 +25,30 @@ def new_html(call: str) -> str:
 def loaded_html(call: str, model: Model[Any, Any]) -> str:
     """Return what is shown of a detector that was read from a file: it ranks networks, and has no result of its own."""
     told = "Loaded from a model file. Call rank(network) to score a network."
-    return panel(call, facts([*_of_model(model), ("oddhop that fitted it", model.version)]), sentences([told]))
+    line = model.threshold if math.isfinite(model.threshold) else "none: no node is flagged"
+    own = [("alert threshold", line), _seed(model), ("oddhop that fitted it", model.version)]
+    return panel(call, facts(own), sentences([told]))
 
 
-def fitted_html(call: str, model: Model[Any, Any], result: pa.Table, ending: Finding | None) -> str:
-    """Return what is shown of a fitted detector: how many nodes it judged and flagged, and the first of its list."""
+def fitted_html(
+    call: str, model: Model[Any, Any], result: pa.Table, ending: Finding | None, *, alert_threshold: float, top: int
+) -> str:
+    """Return what is shown of a fitted detector: how many nodes it judged and flagged, and the first of its list.
+
+    ``alert_threshold`` is the one of explanations, and ``top`` the number of nodes that ``top_probability`` is about.
+    """
     judged, flagged = (pc.sum(result[name]).as_py() or 0 for name in ("judged", "flagged"))
-    counts = [("nodes judged", f"{judged:,} of {result.num_rows:,}"), ("nodes flagged", flagged)]
+    line = f"{alert_threshold:.4g}"
+    if not math.isfinite(model.threshold):
+        line += f" in explanations (the score of rank {top:,}). No node is flagged."
+    counts = [
+        ("nodes judged", f"{judged:,} of {result.num_rows:,}"),
+        ("nodes flagged", flagged),
+        ("alert threshold", line),
+        ("top_probability", f"the probability of a rank up to {top:,}"),
+    ]
     end = sentences([] if ending is None else [ending.sentence])
-    return panel(call, facts([*counts, *_of_model(model)]), end, first_rows(result))
+    return panel(call, facts([*counts, _seed(model)]), end, first_rows(result))
 
 
 def first_rows(result: pa.Table) -> Markup:
@@ -63,6 +78,5 @@ def first_rows(result: pa.Table) -> Markup:
     return table(names, rows, count=result.num_rows)
 
 
-def _of_model(model: Model[Any, Any]) -> list[tuple[str, object]]:
-    line = model.threshold if math.isfinite(model.threshold) else "none: no node is flagged"
-    return [("threshold", line), ("seed", str(model.seed))]
+def _seed(model: Model[Any, Any]) -> tuple[str, object]:
+    return "seed", str(model.seed)

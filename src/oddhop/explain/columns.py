@@ -27,10 +27,12 @@ from oddhop.tables.encode.encoders import (
     Scale,
     TextColumn,
 )
+from oddhop.tables.flows import flow_columns, flow_values
 from oddhop.tables.network import Network
 
 LONGEST = 80
 WORDS_NAMED = 4
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,11 @@ class Columns:
         )
 
     @cached_property
+    def _share_of(self) -> dict[str, tuple[str, ...]]:
+        events = self.graph.events
+        return {} if events is None else {one.name: one.share_of for one in flow_columns(events.columns)}
+
+    @cached_property
     def span_of(self) -> Ints:
         """The column that every attribute came from, by its place among the spans."""
         return np.repeat(np.arange(len(self.spans)), [one.stop - one.start for one in self.spans])
@@ -138,8 +145,9 @@ class Columns:
         """Say the value of one node."""
         if self.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
             value = self.originals.column(span.name)[node].as_py()
-            return "unknown" if value is None else shortened(str(value))
-        return self.say(span, self.rows(np.array([node]), span)[0])
+            return UNKNOWN if value is None else shortened(str(value))
+        said = self.say(span, self.rows(np.array([node]), span)[0])
+        return self._flow_said(span.name, node, said)
 
     def usual(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
         """Say what is usual among some nodes, the neighbours of one; of texts, what that one lacks."""
@@ -177,12 +185,24 @@ class Columns:
         not_stored = self.graph.node_count - values.size  # zeros, all of them
         return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
 
+    def _flow_said(self, name: str, node: int, said: str) -> str:
+        """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
+        if self.graph.events is None or name not in self._share_of:
+            return said
+        own = self.graph.events.of_nodes(node, node + 1)
+        values = dict(zip(self._share_of, flow_values(own)[0].tolist(), strict=True))
+        if np.isnan(values[name]):
+            return UNKNOWN
+        events = int(sum(values[one] for one in self._share_of[name]))
+        return f"{said} ({events:,} event{'s' * (events != 1)})" if self._share_of[name] else said
+
     def difference(
         self, span: ColumnSpan, node: int, neighbours: Ints, instead: str, effect: float
     ) -> ColumnDifference:
         """Say all about a node in one column: its value, that of others, and what another value would do."""
         own, usual = self.own(span, node), self.usual(span, node, neighbours)
-        return ColumnDifference(span.name, own, usual, self.elsewhere(span, node), instead, effect)
+        elsewhere = "" if own == UNKNOWN else self.elsewhere(span, node)
+        return ColumnDifference(span.name, own, usual, elsewhere, instead, effect)
 
     def say(self, span: ColumnSpan, values: Floats) -> str:
         """Say encoded values as the user would."""
@@ -192,7 +212,7 @@ class Columns:
                 return "yes" if values[0] >= 0.5 else "no"
             return f"{values[0]:.4g}"
         if encoder.mark and values[-1] >= 0.5:
-            return "unknown"
+            return UNKNOWN
         if isinstance(encoder, CategoryColumn):
             place = int(np.argmax(values))
             return shortened(encoder.levels[place]) if place < len(encoder.levels) else "a rare value"

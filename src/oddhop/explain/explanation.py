@@ -52,7 +52,7 @@ def alert_line(scores: Floats, threshold: float, top: int) -> float:
     >>> alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2)
     2.0
     """
-    if np.isfinite(threshold):
+    if np.isfinite(threshold) or not scores.size:
         return float(threshold)
     return float(np.sort(scores)[::-1][min(top, scores.size) - 1])
 

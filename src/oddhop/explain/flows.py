@@ -60,16 +60,9 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
     """
     own = events.of_nodes(node, node + 1)
     values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
-    told = [_how_many(own, values)]
+    told = [*_passed_on(values), _how_many(own, values)]
     if own.columns.time is not None and (own.times != NO_TIME).any():
         told.append(_when(own.times[own.times != NO_TIME], values))
-    passed = values.get("passed on in a day", np.nan)
-    if passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED:
-        hours = said_number(float(f"{values['hours from in to out']:.2g}"))
-        told.append(
-            f"This node passed on {passed:.0%} of what it received within 24 hours. "
-            f"Of the received events that a sent event followed, half were followed within {hours} hours."
-        )
     drawn, left = _drawn(own, odd)
     amount = own.columns.amounts[0] if own.columns.amounts else ""
     return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed)
@@ -110,6 +103,18 @@ def dates_of(times: Ints) -> str:
         return ""
     first, last = day_of(int(times.min())), day_of(int(times.max()))
     return f", {first}" if first == last else f", {first} to {last}"
+
+
+def _passed_on(values: dict[str, float]) -> list[str]:
+    """Say how much was passed on, where it is at least half: the first thing to know of a mule."""
+    passed = values.get("passed on in a day", np.nan)
+    if not (passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED):
+        return []
+    hours = said_number(float(f"{values['hours from in to out']:.2g}"))
+    return [
+        f"This node passed on {passed:.0%} of what it received within 24 hours. "
+        f"Of the received events that a sent event followed, half were followed within {hours} hours."
+    ]
 
 
 def _how_many(own: Events, values: dict[str, float]) -> str:

@@ -37,11 +37,13 @@ class FlowColumn:
     name : as in results and explanations.
     meaning : a sentence for people.
     skewed : whether its values range over orders of magnitude, so that their logarithms are compared.
+    share_of : for a share of events, the columns that count these events.
     """
 
     name: str
     meaning: str
     skewed: bool = True
+    share_of: tuple[str, ...] = ()
 
 
 def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
@@ -110,41 +112,48 @@ def flow_values(events: Events) -> Floats:
 
 def _listed(events: EventColumns) -> Iterator[FlowColumn]:
     sides = (("out", "sent", "to"), ("in", "received", "from")) if events.directed else (("", "has", "events with"),)
-    for side, verb, whom in sides:
-        yield FlowColumn(f"events {side}".strip(), f"how many events it {verb}")
+    every = tuple(f"events {side}".strip() for side, _, _ in sides)
+    for count, (side, verb, whom) in zip(every, sides, strict=True):
+        yield FlowColumn(count, f"how many events it {verb}")
         yield FlowColumn(f"partners {side}".strip(), f"how many different nodes it {verb} {whom}")
         share = "the share of these events with the commonest partner"
-        yield FlowColumn(f"largest partner share {side}".strip(), share, skewed=False)
+        yield FlowColumn(f"largest partner share {side}".strip(), share, skewed=False, share_of=(count,))
     yield FlowColumn("events per partner", "events divided by partners")
     if events.directed:
         meaning = "the share of its partners that it both sent to and received from"
         yield FlowColumn("mutual partner share", meaning, skewed=False)
     for amount in events.amounts:
-        for side, verb, _ in sides:
+        for count, (side, verb, _) in zip(every, sides, strict=True):
             where = f"{amount} {side}".strip()
             yield FlowColumn(f"{where} sum", f"the sum of {amount} that it {verb}")
             yield FlowColumn(f"{where} mean", f"the mean {amount} of the events that it {verb}")
             yield FlowColumn(f"{where} median", f"the median {amount} of the events that it {verb}")
             yield FlowColumn(f"{where} largest", f"the largest {amount} of the events that it {verb}")
             meaning = f"the share of the events that it {verb} whose {amount} has at most two significant digits"
-            yield FlowColumn(f"{where} share of round amounts", meaning, skewed=False)
+            yield FlowColumn(f"{where} share of round amounts", meaning, skewed=False, share_of=(count,))
         if events.directed:
             meaning = f"(received - sent) / (received + sent), by the sums of {amount}"
             yield FlowColumn(f"{amount} balance", meaning, skewed=False)
     if events.time is not None:
         yield FlowColumn("days active", "days from its first event to its last")
         yield FlowColumn("median gap hours", "the median time between one of its events and the next")
-        yield FlowColumn("largest share in an hour", "the largest share of its events within one hour", skewed=False)
-        yield FlowColumn("largest share in a day", "the largest share of its events within 24 hours", skewed=False)
-        yield FlowColumn("night share", "the share of its events from 0 to 6 h (UTC)", skewed=False)
-        yield FlowColumn("weekend share", "the share of its events on Saturday or Sunday (UTC)", skewed=False)
+        shares = {
+            "largest share in an hour": "the largest share of its events within one hour",
+            "largest share in a day": "the largest share of its events within 24 hours",
+            "night share": "the share of its events from 0 to 6 h (UTC)",
+            "weekend share": "the share of its events on Saturday or Sunday (UTC)",
+        }
+        for name, meaning in shares.items():
+            yield FlowColumn(name, meaning, skewed=False, share_of=every)
     if events.time is not None and events.directed:
         yield FlowColumn("hours from in to out", "the median time from an event received to the next one sent")
         what = f"of the {events.amounts[0]} received" if events.amounts else "of the events received"
-        yield FlowColumn("passed on in a day", f"the share {what} that it sent on within 24 hours", skewed=False)
+        meaning = f"the share {what} that it sent on within 24 hours"
+        yield FlowColumn("passed on in a day", meaning, skewed=False, share_of=every[1:])
     for kind, levels in zip(events.kinds, events.levels, strict=True):
         for level in levels:
-            yield FlowColumn(f"{kind}={level} share", f"the share of its events with {kind} {level!r}", skewed=False)
+            meaning = f"the share of its events with {kind} {level!r}"
+            yield FlowColumn(f"{kind}={level} share", meaning, skewed=False, share_of=every)
         yield FlowColumn(f"{kind} values", f"how many different values of {kind} its events have")
 
 
