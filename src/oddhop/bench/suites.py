@@ -97,7 +97,7 @@ HELD_OUT = ("bond_inj_amazon", "citation_injected", "dblp_injected", "tolokers",
 HELD_OUT_CLEAN = ("amazon_photo", "coauthor_cs", "coauthor_physics")
 """Networks that nobody looked at while a detector was made (docs/protocol.md); the clean ones get 10 cliques of 15."""
 GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-LONG, HELD_OUT_SECONDS = 3_600.0, 300.0
+LONG = 3_600.0
 
 
 def paper() -> list[Cell]:
@@ -194,12 +194,10 @@ def held_out_groups() -> list[tuple[str, Callable[[str], list[Cell]]]]:
     """Return the columns of the held-out table, each with the cells that a detector's figure is the mean of."""
 
     def as_it_is(name: str) -> Callable[[str], list[Cell]]:
-        return lambda detector: [Cell(name, detector, seconds=HELD_OUT_SECONDS)]
+        return lambda detector: [Cell(name, detector)]
 
     def put_in(name: str, reading: Scheme) -> Callable[[str], list[Cell]]:
-        return lambda detector: [
-            Cell(name, detector, injection=Injection(HELD_OUT_CLIQUES, 0, reading), seconds=HELD_OUT_SECONDS)
-        ]
+        return lambda detector: [Cell(name, detector, injection=Injection(HELD_OUT_CLIQUES, 0, reading))]
 
     columns = [(name, as_it_is(name)) for name in HELD_OUT]
     for name in HELD_OUT_CLEAN:
