@@ -67,6 +67,7 @@ class Columns:
 
     network: Network
     _shares: dict[int, float | None] = field(default_factory=dict, repr=False)
+    _flows: dict[int, list[float]] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> Graph:
@@ -189,8 +190,10 @@ class Columns:
         """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
         if self.graph.events is None or name not in self._share_of:
             return said
-        own = self.graph.events.of_nodes(node, node + 1)
-        values = dict(zip(self._share_of, flow_values(own)[0].tolist(), strict=True))
+        if node not in self._flows:  # columns are asked for node by node
+            self._flows.clear()
+            self._flows[node] = flow_values(self.graph.events.of_nodes(node, node + 1))[0].tolist()
+        values = dict(zip(self._share_of, self._flows[node], strict=True))
         if np.isnan(values[name]):
             return UNKNOWN
         events = int(sum(values[one] for one in self._share_of[name]))
