@@ -308,7 +308,7 @@ def read_network(
     keep_unknown : keep ends of edges that the node table lacks as nodes of unknown profile.
     flows : whether events become attributes of nodes, by :func:`oddhop.tables.flows.flow_columns`.
     keep_columns : columns of the node table that results and cases take along as they are.
-    strict : refuse tables of which anything would be left out, instead of counting it.
+    strict : raise an error if rows or columns would be skipped, instead of counting them.
     memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
     temp_folder : where it may do so; the system's temporary folder by default.
     progress : called with the step, what is done, and what there is to do.
