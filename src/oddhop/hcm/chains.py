@@ -23,7 +23,6 @@ from oddhop.hcm.sampler import Rule, State, start, update
 from oddhop.hcm.settings import replicate_count
 
 RETRIES = 3
-SAFE_EVERY = 20
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,6 @@ def run_chain(
     name = f"chain-{number}"
     chain = _begun(number, plan, shape, inputs.convolved.dtype)
     chain = _restored(folder, name, chain, plan.steps) or chain
-    safe = chain
     while chain.state.step < plan.steps:
         step = chain.state.step
         weights = chain.state.weights.clone().requires_grad_(True)
@@ -118,7 +116,8 @@ def run_chain(
         loss = pair_loss(weights, shape, inputs, batch)
         (gradient,) = torch.autograd.grad(loss, weights)
         if not bool(torch.isfinite(gradient).all() and torch.isfinite(loss)):
-            chain = safe = _rolled_back(safe, plan, name, step)
+            # Not from a state shortly before: weights grow for several steps before the loss is not finite.
+            chain = _started_again(chain, _begun(number, plan, shape, inputs.convolved.dtype), plan, name)
             continue
         rule = replace(plan.rule, step_size=plan.rule.step_size / 2**chain.halvings)
         state = update(chain.state, gradient, rule, torch_generator(plan.seed, NOISE, number, step))
@@ -127,8 +126,6 @@ def run_chain(
         if sample > 0 and sample % plan.thin == 0:
             chain.kept[sample // plan.thin - 1] = state.weights
         chain = replace(chain, state=state, loss=smooth)
-        if state.step % SAFE_EVERY == 0:
-            safe = chain
         if folder and (state.step % plan.checkpoint_every == 0 or state.step == plan.steps):
             _keep(folder, name, chain)
         report(state.step)
@@ -140,14 +137,14 @@ def _begun(number: int, plan: Plan, shape: Shape, dtype: torch.dtype) -> Chain:
     return Chain(start(weights), torch.zeros((plan.samples, shape.size), dtype=dtype), loss=0.0)
 
 
-def _rolled_back(safe: Chain, plan: Plan, name: str, step: int) -> Chain:
-    if safe.halvings == RETRIES:
+def _started_again(diverged: Chain, begun: Chain, plan: Plan, name: str) -> Chain:
+    if diverged.halvings == RETRIES:
         raise TrainingDivergedError(
-            f"the loss of {name} was not finite at step {step}, and {RETRIES} restarts with half the step did not "
-            f"help (step_size={plan.rule.step_size})",
+            f"the loss of {name} was not finite at step {diverged.state.step}, and {RETRIES} restarts with half the "
+            f"step did not help (step_size={plan.rule.step_size})",
             "set a tenth of this step_size, or scale='standard'",
         )
-    return replace(safe, halvings=safe.halvings + 1)
+    return replace(begun, halvings=diverged.halvings + 1)
 
 
 def _keep(folder: RunFolder, name: str, chain: Chain) -> None:
