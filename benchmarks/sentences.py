@@ -25,7 +25,7 @@ COMMANDS = ("", "detect", "fit", "score", "ingest", "plan", "explain", "report",
 
 def sentences(text: str) -> list[str]:
     """Return what looks like a whole sentence of at least six words."""
-    found = re.split(r"(?<=[.?!])\s+(?=[A-Z*`\[])", " ".join(text.split()))
+    found = re.split(r"(?<=[.?!])\s+(?=[A-Z*`\[]|oddhop)", " ".join(text.split()))
     return [one for one in found if one[-1:] in ".?!" and len(one.split()) >= 6]
 
 

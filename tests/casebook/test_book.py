@@ -292,4 +292,4 @@ def test_a_cleared_case_without_a_fingerprint_is_shown(book: Book) -> None:
     book.append([Entry("c1", "cleared", ("a",))])
     one = suppressed(book, {"x": (["a"], Fingerprint({}))}).by_case["x"]
     assert not one.hidden
-    assert one.sentences[1] == "the book does not have what was judged then"
+    assert one.sentences[1] == "the book has no data from the time of the verdict"

@@ -391,7 +391,7 @@ def test_sentences():
     )
     assert audit.result(drawn_as(audit, [None, *half[1:30]])).sentence == (
         "31 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random."
-        " Unsure answers: 1. They count as no for the lower figure and as yes for the upper."
+        " Unsure answers: 1. Unsure answers count as no for the lower figure and as yes for the upper figure."
     )
     assert audit.result({**drawn_as(audit, half[:30]), audit.order[40]: 1}).sentence == (
         "34 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random and 1 other."
@@ -400,7 +400,7 @@ def test_sentences():
     assert few.result({"n1": 0, "n2": 0}).sentence == "1 of the first 3 is worth your time: all 3 are answered."
     assert few.result({"n1": None, "n2": 0}).sentence == (
         "1 to 2 of the first 3 are worth your time: all 3 are answered."
-        " Unsure answers: 1. They count as no for the lower figure and as yes for the upper."
+        " Unsure answers: 1. Unsure answers count as no for the lower figure and as yes for the upper figure."
     )
 
 

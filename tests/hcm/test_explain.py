@@ -58,7 +58,7 @@ def test_the_replaced_columns_are_named(planted: Graph, fitted: HCM) -> None:
     [why] = explained(fitted, planted, [DISGUISED])
     assert {one.column for one in why.columns[:2]} == {"b", "d"}
     assert why.telling
-    assert "matters most for the main reason. The value of this node in " in " ".join(why.sentences)
+    assert "The main reason depends most on the column " in " ".join(why.sentences)
 
 
 def test_the_score_is_the_one_of_the_detector(planted: Graph, fitted: HCM) -> None:

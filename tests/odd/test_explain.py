@@ -91,7 +91,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
     members = {one.id for one in why.neighbours if one.member}
     assert {one.id for one in why.neighbours[:7]} == others
     assert members == others - {142}  # who looks enough like it for their tie to be half explained
-    assert "Between the members of the group, all 21 possible edges exist" in why.sentences[0]
+    assert "The members of the group are connected by all 21 possible edges" in why.sentences[0]
     assert len(why.ties) == 15
     assert {one.kind for one in why.counterfactual.changes} == {"edge"}  # type: ignore[union-attr]
     assert {one.name for one in why.counterfactual.changes} <= others  # type: ignore[union-attr]
@@ -100,7 +100,7 @@ def test_the_ring_is_told_by_its_members_and_their_ties(network: Graph, fitted: 
 def test_an_ordinary_node_is_said_to_be_one(network: Graph, fitted: Odd) -> None:
     last = fitted.result_["id"].to_pylist()[-1]
     [why] = explained(fitted, network, [last])
-    assert why.sentences[0] == "None of the views of Odd finds this node unusual."
+    assert why.sentences[0] == "The detector Odd finds nothing unusual about this node."
     assert why.counterfactual is None
     assert not why.ties
 

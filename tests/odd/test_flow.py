@@ -57,7 +57,7 @@ def test_a_misfit_is_found_by_its_flow_and_named_so() -> None:
     detector = Odd(random_state=0, simulate=False).fit(edges, nodes=nodes)
     row = {name: column[0] for name, column in detector.result_.slice(0, 1).to_pydict().items()}
     assert (row["id"], row["kind"]) == (10, "flow")
-    told = "The events of this node differ from those of nodes with similar attributes."
+    told = "The events of this node are unusual for its attributes."
     assert told in detector.explain(10).sentences
     without = Odd(random_state=0, simulate=False).fit(read_network(edges, nodes, flows=False))
     rank = dict(zip(without.result_["id"].to_pylist(), without.result_["rank"].to_pylist(), strict=True))

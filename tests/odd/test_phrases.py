@@ -11,6 +11,8 @@ from oddhop.explain.phrases import one_in
 from oddhop.odd.null import Chance
 from oddhop.odd.phrases import COMPARISONS, controls, reasons, standing_out
 
+UNLIKE = "Two connected nodes count as unlike if they differ {}."
+
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
     return (View("stranger", stranger, 1.0), View("outlier", outlier, 1.0), View("clique", clique, 1.0))
@@ -22,47 +24,44 @@ def listed(*rarities: float, members: int = 0) -> tuple[Neighbour, ...]:
 
 def test_where_no_view_speaks_nothing_is_said() -> None:
     told = reasons("outlier", views(), listed(0.5), 1, 0, 0, 0)
-    assert told == ("None of the views of Odd finds this node unusual.",)
+    assert told == ("The detector Odd finds nothing unusual about this node.",)
 
 
 def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
-    assert "chance explain. The other members of the group are nodes n0 and n1. " in told[0]
-    assert told[0].endswith("Between the members of the group, all 3 possible edges exist.")
-    assert told[1].startswith(
-        "Only 1 in 10,000 typical nodes would be in a group that is at least as closely connected as "
-    )
+    assert "its members. The other members of the group are nodes n0 and n1. " in told[0]
+    assert told[0].endswith("The members of the group are connected by all 3 possible edges.")
+    assert told[1].startswith("Only 1 in 10,000 typical nodes would be in a group as closely connected as ")
     assert told[2] == (
-        "This node is also unlike its neighbours: only 1 in 100 typical nodes would differ from their neighbours at "
-        "least as much."
+        "This node is also unlike its neighbours: only 1 in 100 typical nodes would differ as much from their "
+        "neighbours."
     )
 
 
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, node n0:", 95),
-        ((0.2,), 1, 0, "its only neighbour, node n0:", 80),
-        ((0.01, 0.02), 2, 2, "all of its 2 neighbours (nodes n0 and n1):", 95),
-        ((0.01, 0.2), 2, 1, "1 of its 2 neighbours (node n0):", 95),
-        ((0.1, 0.2, 0.9), 3, 0, "its neighbours: for 2 of its 3 neighbours,", 80),
-        ((0.1, 0.2), 90, 0, "its neighbours: for 2 of its 90 neighbours,", 80),
-        ((0.01,) * 5, 9, 5, "5 of its 9 neighbours (nodes n0, n1, n2 and 2 more):", 95),
+        ((0.01,), 1, 1, "its only neighbour, node n0. The two nodes differ {}.", 95),
+        ((0.2,), 1, 0, "its only neighbour, node n0. The two nodes differ {}.", 80),
+        ((0.01, 0.02), 2, 2, f"all of its 2 neighbours: nodes n0 and n1. {UNLIKE}", 95),
+        ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 95),
+        ((0.1, 0.2, 0.9), 3, 0, "its neighbours. This node differs from 2 of its 3 neighbours {} differ.", 80),
+        ((0.1, 0.2), 90, 0, "its neighbours. This node differs from 2 of its 90 neighbours {} differ.", 80),
+        ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 95),
     ],
 )
 def test_how_different_the_neighbours_are(
     rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
 ) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    each = "each" if said.endswith("):") else "the"
-    more = f"{each} difference is larger than between {part} % of all connected nodes."
-    assert told[0] == f"This node is unlike {said} {more}"
+    more = f"more than {part} % of all connected nodes"
+    assert told[0] == f"This node is unlike {said.format(more)}"
 
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
     told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
     assert "The other members of the group are nodes n0, n1, n2 and 27 more. " in told[0]
-    assert told[0].endswith("Between this node and 3 other members of the group, all 6 possible edges exist.")
+    assert told[0].endswith("This node and 3 other members of the group are connected by all 6 possible edges.")
 
 
 def test_shares_keep_two_digits() -> None:

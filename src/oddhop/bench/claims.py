@@ -83,7 +83,7 @@ def variance(lines: Lines) -> str:
         ahp, iv, hav = (summarise(lines, suites.group(network, HCM_NAME), score) for score in SCORES)
         theirs = signed((paper_figure(network, "HCM hav") or 0.0) - (paper_figure(network, "HCM ahp") or 0.0))
         rows.append([title, iv, _side(iv), theirs, _gain(ahp, hav)])
-    return table(["network", "IV alone", "on anomalous nodes", "HAV - AHP, paper", "HAV - AHP, ours"], rows)
+    return table(["network", "IV alone", "IV of anomalous nodes", "HAV - AHP, paper", "HAV - AHP, ours"], rows)
 
 
 def directions(lines: Lines) -> str:
@@ -101,7 +101,7 @@ def directions(lines: Lines) -> str:
         }.items():
             ahp, hav = (summarise(lines, cells, score) for score in ("ahp", "hav"))
             rows.append([title, reading, ahp, hav, _gain(ahp, hav)])
-    return table(["network", "reading", "AHP", "HAV", "HAV - AHP"], rows)
+    return table(["network", "variant", "AHP", "HAV", "HAV - AHP"], rows)
 
 
 def _side(summary: Summary) -> str:

@@ -133,7 +133,7 @@ def _figures(lines: Lines) -> dict[str, str]:
             descent.append([PAPER_NETWORKS[network], score.upper(), *(summarise(lines, own, score) for own in cells)])
     drawn, asked = plots.swept(lines)
     return {
-        "sweeps_run": f"{drawn} of the {asked} cells of the sweeps have been run.",
+        "sweeps_run": f"The picture shows {drawn} of the {asked} runs of the sweeps.",
         "data_sets": claims.data_sets(lines),
         "means": claims.mean_scores(lines),
         "variance": claims.variance(lines),
@@ -238,14 +238,13 @@ def _side_by_side(lines: Lines) -> dict[str, str]:
     for name, line in zip(names, found, strict=True):
         if name in AIMS and line["status"] == found[0]["status"] == "done" and found[0]["memory"]:
             ratios = [line[what] / found[0][what] for what in ("seconds", "memory")]
-            said = [
-                "reached" if ratio >= aim else "**not reached**" for ratio, aim in zip(ratios, AIMS[name], strict=True)
-            ]
+            met = [ratio >= aim for ratio, aim in zip(ratios, AIMS[name], strict=True)]
+            said = ["Target reached" if reached else "**Target missed**" for reached in met]
             aims.append(
-                f"{name} takes {ratios[0]:.1f} times the processor seconds of HCM "
-                f"(target: at least {AIMS[name][0]:.0f} times, {said[0]}). "
-                f"The memory of {name} is {ratios[1]:.1f} times the memory of HCM "
-                f"(target: at least {AIMS[name][1]:.0f} times, {said[1]})."
+                f"{said[0]}: HCM is {ratios[0]:.1f} times as fast as {name}, "
+                f"and the target is at least {AIMS[name][0]:.0f} times as fast. "
+                f"{said[1]}: {name} needs {ratios[1]:.1f} times as much memory as HCM, "
+                f"and the target is at least {AIMS[name][1]:.0f} times as much."
             )
     return {"side_by_side": table(header, rows), "aims": " ".join(aims)}
 
@@ -267,7 +266,7 @@ def _differences(lines: Lines) -> dict[str, str]:
         own = group(network, HCM_NAME)[: suites.SEEDS]
         scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
     for setting in suites.TRIED:
-        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the declared setting"
+        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the default settings"
         figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.TRIED_ON]
         tried.append([name, *(summary for pair in figures for summary in pair)])
     titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.TRIED_ON for score in BOTH]

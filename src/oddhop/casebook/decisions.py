@@ -59,7 +59,7 @@ class Decision:
             return []
         before = f"{self.matched.verdict} by {self.matched.who or 'someone'} on {self.matched.at[:10]}"
         if self.changed is None:
-            return [before, "the book does not have what was judged then"]
+            return [before, "the book has no data from the time of the verdict"]
         return [before, *self.changed.sentences]
 
 

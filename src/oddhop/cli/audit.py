@@ -27,7 +27,10 @@ def audit(
     ] = 100,
     ranking: Annotated[
         Ranking,
-        typer.Option("--list", help="List to audit: the ranking of the detector, or the ranking learned from answers."),
+        typer.Option(
+            "--list",
+            help="List to audit: the ranking of the detector (original) or the ranking learned from answers (learned).",
+        ),
     ] = Ranking.original,
     size: Annotated[int, typer.Option("--size", min=1, help="Number of cases that you plan to answer.")] = 30,
     end: Annotated[bool, typer.Option("--end", help="End the open audit and print its result.")] = False,
@@ -43,9 +46,9 @@ def audit(
 ) -> None:
     """Estimate from a random sample of cases how many cases of a run are worth your time.
 
-    The first call starts an audit. The command prints the ids of randomly drawn cases, opens the drawn cases in the
-    book of cases, and prints the estimate so far. Answer the cases with `oddhop cases set` or `oddhop review`, then run
-    the same command again to continue the audit. The audited list does not change after the start.
+    The first call starts an audit. The command draws cases at random, prints their ids and opens them in the book of
+    cases. The command also prints the estimate so far. Answer the cases with `oddhop cases set` or `oddhop review`.
+    To continue the audit, run the same command again. The audited list does not change after the start.
 
     Example:
 

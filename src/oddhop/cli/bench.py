@@ -40,9 +40,7 @@ def run(
         list[str] | None,
         typer.Option("--match", help="Run only cells whose key contains this text (repeatable).", show_default=False),
     ] = None,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Run again the cells that failed or exceeded their budget.")
-    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Repeat cells that failed or exceeded their budget.")] = False,
     data: Data = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard

@@ -31,8 +31,8 @@ def compare(
 ) -> None:
     """List the nodes that changed between two runs, and the reasons for the changes.
 
-    The command lists nodes that are new, missing, newly anomalous or no longer anomalous, and nodes whose new rank is
-    outside their earlier rank interval.
+    The command lists nodes that are new, missing, newly anomalous or no longer anomalous. The command also lists
+    anomalous nodes whose new rank is outside the rank interval of the earlier run.
 
     Example:
 

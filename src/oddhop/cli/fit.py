@@ -35,7 +35,7 @@ def fit(
     """Fit a detector and write a model file.
 
     During the fit, oddhop stores checkpoints next to the model file. With --resume, an interrupted fit continues from
-    its last checkpoint. A model file that exists is replaced, with a message.
+    its last checkpoint. If the model file exists, oddhop replaces the file and prints a message.
 
     Example:
 

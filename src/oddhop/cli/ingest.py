@@ -32,7 +32,7 @@ def ingest(
         Path | None,
         typer.Option(
             "--like",
-            help="Encode the columns in the same way as in this model file, or in this folder made by oddhop ingest.",
+            help="Reuse the column encoding of this model file or of this folder made by oddhop ingest.",
             show_default="learn the encoding",
             rich_help_panel=o.INPUT,
         ),
@@ -41,9 +41,7 @@ def ingest(
     assignments: o.Assignments = None,
     max_memory: Annotated[
         str,
-        typer.Option(
-            "--max-memory", help="Approximate limit of the memory that the command uses.", rich_help_panel=o.INPUT
-        ),
+        typer.Option("--max-memory", help="Approximate memory limit of the command.", rich_help_panel=o.INPUT),
     ] = "4GiB",
     resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     log_format: o.Log = LogFormat.auto,

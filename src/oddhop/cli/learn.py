@@ -19,7 +19,7 @@ def learn(
     answers: o.Answers = ...,  # type: ignore[assignment]
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     questions: Annotated[
-        int, typer.Option("--questions", min=1, help="Number of nodes to suggest for review next.")
+        int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next review.")
     ] = 20,
     edges: o.EdgesNow = None,
     nodes: o.NodesNow = None,

@@ -45,8 +45,8 @@ Nodes = Annotated[
     list[str] | None,
     typer.Option(
         "--nodes",
-        help="Node table: a file, a glob pattern, a folder, a query (with --database), or - for standard input. If "
-        "the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
+        help="Node table: a file, a glob pattern, a folder, a query (with --database), or the character - for "
+        "standard input. If the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
         show_default=False,
         rich_help_panel=INPUT,
     ),
@@ -57,8 +57,8 @@ Database = Annotated[
         "--database",
         envvar="ODDHOP_DATABASE",
         help="Address of the database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address "
-        "contains a password, set the environment variable ODDHOP_DATABASE instead of this option, because other users "
-        "can see the command line.",
+        "contains a password, set the environment variable ODDHOP_DATABASE instead of this option. Other users of the "
+        "machine can see a password on the command line.",
         show_default=False,
         show_envvar=True,
         rich_help_panel=INPUT,
@@ -68,7 +68,7 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"Detector to use: {'; '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        help=f"Detector to use: {' or '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
         rich_help_panel=LEARNING,
@@ -90,9 +90,9 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag nodes whose scores are rarely reached in simulated networks without anomalies. With "
-        "--max-chance 0.1, at most 10 % of the flagged nodes are expected to be flagged by chance. The option "
-        "--max-chance needs the detector odd.",
+        help="Flag the top nodes while at most this share of them could be due to chance, for example 0.1 for 10 %. "
+        "To estimate the effect of chance, oddhop simulates networks without anomalies. The option --max-chance needs "
+        "the detector odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -135,7 +135,7 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Set the value of one setting, for example hcm.burn_in=200 or encode.kinds.zip=category (repeatable).",
+        help="Change one setting, for example hcm.burn_in=200 or encode.kinds.zip=category (repeatable).",
         show_default=False,
         rich_help_panel=LEARNING,
     ),
@@ -145,8 +145,7 @@ WithReport = Annotated[
     bool,
     typer.Option(
         "--report/--no-report",
-        help="Write the case report to report.html (--report), or write no report (--no-report). The option "
-        "--no-report does not change which nodes are flagged.",
+        help="Whether to write the case report to report.html. The same nodes are flagged with and without a report.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -155,8 +154,8 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         min=0,
-        help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop writes no "
-        "report, and --top counts nodes instead of cases.",
+        help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
+        "makes no cases and writes no report. The option --top then counts nodes.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -182,8 +181,8 @@ Book = Annotated[
         "--cases",
         metavar="BOOK",
         help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and verdicts. "
-        "The command adds the flagged cases to the book of cases. A case that a reviewer has cleared stays hidden "
-        "until the case changes.",
+        "The command adds the flagged cases to the book of cases. A case that a reviewer has cleared as harmless "
+        "stays hidden until the case changes.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -192,8 +191,9 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--answers",
-        help="Learn a second ranking from the answers in this table, query or book of cases. A table of "
-        "answers needs the columns id and answer. An answer is 1 (worth your time), 0 (harmless) or empty (unsure).",
+        help="Table, query or book of cases with your answers about nodes. From the answers, oddhop learns a second "
+        "ranking of the nodes. A table of answers needs the columns id and answer. An answer is 1 (worth your time), 0 "
+        "(harmless) or empty (unsure).",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -222,8 +222,8 @@ EngineName = Annotated[
     Engine,
     typer.Option(
         "--engine",
-        help="Run on this machine (local) or on a Ray cluster (ray). A Ray cluster can only read a folder made by "
-        "oddhop ingest.",
+        help="Run on this machine (local) or on a Ray cluster (ray). A run on a Ray cluster needs a folder made by "
+        "oddhop ingest as input.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -242,8 +242,8 @@ WriteTo = Annotated[
     str | None,
     typer.Option(
         "--write-to",
-        help="Also write the results to this database table, to an S3 object (s3://bucket/key.parquet or .csv), or to "
-        "standard output as CSV (-).",
+        help="Also write the results to this target: a database table, an S3 object (s3://bucket/key.parquet or .csv), "
+        "or the character - for CSV on standard output.",
         show_default=False,
     ),
 ]
@@ -251,16 +251,16 @@ Mode = Annotated[
     WriteMode,
     typer.Option(
         "--write-mode",
-        help="If the target of --write-to already exists: stop with an error (create), overwrite the target (replace), "
-        "or add rows to the target (append). Only database tables support append.",
+        help="What to do if the target of --write-to exists: stop with an error (create), overwrite the target "
+        "(replace) or add rows to the target (append). Only database tables support append.",
     ),
 ]
 Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="Compare the results with those of the earlier run in this folder. The command prints the changes and "
-        "writes them to changes.parquet.",
+        help="Folder of an earlier run to compare the results with. The command prints the changes and writes them to "
+        "changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
@@ -269,8 +269,8 @@ Log = Annotated[
     LogFormat,
     typer.Option(
         "--log-format",
-        help="Format of progress messages: auto (progress bars in a terminal, otherwise lines of text), plain (lines "
-        "of text) or json (lines of JSON).",
+        help="Format of progress messages: auto, plain (lines of text) or json (lines of JSON). The format auto shows "
+        "progress bars in a terminal and lines of text elsewhere.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -288,9 +288,9 @@ def _option(flag: str, help_text: str, default: str | bool = "detected") -> Any:
 
 
 def _reading(
-    source: Annotated[str | None, _option("--source", "Read source nodes from this column of the edge table.")] = None,
-    target: Annotated[str | None, _option("--target", "Read target nodes from this column of the edge table.")] = None,
-    id: Annotated[str | None, _option("--id", "Read node ids from this column of the node table.")] = None,  # noqa: A002 - the option's name
+    source: Annotated[str | None, _option("--source", "Column of the edge table with the source nodes.")] = None,
+    target: Annotated[str | None, _option("--target", "Column of the edge table with the target nodes.")] = None,
+    id: Annotated[str | None, _option("--id", "Column of the node table with the node ids.")] = None,  # noqa: A002 - the option's name
     judge: Annotated[
         str | None,
         _option("--judge", "Rank only the nodes of this kind, if the network has several kinds of nodes.", False),
@@ -299,7 +299,7 @@ def _reading(
         str | None,
         _option(
             "--node-kind",
-            "Read the kind of each node from this column of the node table, if one table has several kinds of nodes.",
+            "Column of the node table with the kind of each node, if one table has several kinds of nodes.",
             False,
         ),
     ] = None,
@@ -307,45 +307,50 @@ def _reading(
         str | None,
         _option(
             "--source-kind",
-            "Column of the edge table with the kind of each source node, or a kind that all source nodes have.",
+            "Column of the edge table with the kind of each source node. If all source nodes have the same kind, give "
+            "the kind instead of a column.",
         ),
     ] = None,
     target_kind: Annotated[
         str | None,
         _option(
             "--target-kind",
-            "Column of the edge table with the kind of each target node, or a kind that all target nodes have.",
+            "Column of the edge table with the kind of each target node. If all target nodes have the same kind, give "
+            "the kind instead of a column.",
         ),
     ] = None,
     amount: Annotated[
         list[str] | None,
-        _option("--amount", "Read amounts, for example of payments, from this column of the edge table (repeatable)."),
+        _option("--amount", "Column of the edge table with amounts, for example of payments (repeatable)."),
     ] = None,
-    time: Annotated[str | None, _option("--time", "Read dates or times from this column of the edge table.")] = None,
+    time: Annotated[str | None, _option("--time", "Column of the edge table with dates or times.")] = None,
     edge_kind: Annotated[
         list[str] | None,
-        _option("--edge-kind", "Read the category of each event from this column of the edge table (repeatable)."),
+        _option(
+            "--edge-kind",
+            "Column of the edge table with the category of each row, for example the payment type (repeatable).",
+        ),
     ] = None,
     directed: Annotated[
         bool | None,
         _option(
             "--directed/--undirected",
-            "Treat edges as directed from source to target (--directed), or ignore their direction (--undirected).",
+            "Whether edges have a direction, from the source to the target.",
         ),
     ] = None,
     since: Annotated[
         str | None,
-        _option("--from", "Read only rows of the edge table whose time is at or after this date or time.", False),
+        _option("--from", "Read only edges at or after this date or time.", False),
     ] = None,
     until: Annotated[
         str | None,
-        _option("--until", "Read only rows of the edge table whose time is before this date or time.", False),
+        _option("--until", "Read only edges before this date or time.", False),
     ] = None,
     keep_unknown: Annotated[
         bool,
         _option(
             "--keep-unknown",
-            "Keep nodes that are only in the edge table, and treat all their column values as missing.",
+            "Keep nodes that appear only in the edge table, with missing values in all node columns.",
             False,
         ),
     ] = False,
@@ -353,7 +358,7 @@ def _reading(
         bool,
         _option(
             "--no-flows",
-            "Do not add node columns computed from the directions, amounts, times and categories in the edge table.",
+            "Do not compute node columns from the edge table, for example from its amounts and times.",
             False,
         ),
     ] = False,
@@ -362,7 +367,7 @@ def _reading(
         _option("--keep-columns", "Copy this column of the node table to the results (repeatable).", False),
     ] = None,
     strict: Annotated[
-        bool, _option("--strict", "Stop with an error if oddhop would have to skip a row of the tables.", False)
+        bool, _option("--strict", "Stop with an error instead of skipping rows or columns of the tables.", False)
     ] = False,
 ) -> dict[str, Any]:
     """Return the settings of the section read, None for what was not given."""

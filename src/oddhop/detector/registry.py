@@ -31,13 +31,13 @@ DETECTORS: dict[str, Entry] = {
     "odd": Entry(
         "oddhop.odd.detector:Odd",
         "oddhop.odd.settings:OddSettings",
-        summary="statistical tests of every node, without training",
+        summary="statistical tests, no training",
     ),
     "hcm": Entry(
         "oddhop.hcm.detector:HCM",
         "oddhop.hcm.settings:HCMSettings",
         "hcm",
-        "the neural network of the HCM paper, needs torch",
+        "neural network of the HCM paper, needs torch",
     ),
 }
 

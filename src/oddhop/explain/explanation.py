@@ -166,10 +166,10 @@ class Counterfactual:
         edges = [str(one.name) for one in self.changes if one.kind == "edge"]
         clauses = [f"the edge{'s' if len(edges) > 1 else ''} to {spoken(edges)} did not exist"] if edges else []
         clauses += [one.condition for one in self.changes if one.kind == "attribute"]
-        line = f"below the alert threshold of {self.baseline.threshold:.2f}"
-        verdict = line if self.enough else f"but not {line}"
+        line = f"the alert threshold of {self.baseline.threshold:.2f}"
+        verdict = f"is below {line}" if self.enough else f"still reaches {line}"
         score = f"the score of this node would fall from {self.before:.2f} to {self.after:.2f}"
-        return f"If {spoken(clauses)}, {score}, {verdict}."
+        return f"If {spoken(clauses)}, {score}. A score of {self.after:.2f} {verdict}."
 
 
 @dataclass(frozen=True)
@@ -299,14 +299,14 @@ class Explanation:
         whose = "The only neighbour of this node has"
         if self.degree > 1:
             whose = f"The {self.degree:,} neighbours of this node have"
-        mean = "" if self.degree == 1 else " on average"
-        usual = f"{self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} hops is typical"
-        return f"{whose} a predicted distance of {self.hops:.1f} ± {self.spread:.1f} hops{mean}; {usual}."
+        mean = "" if self.degree == 1 else "mean "
+        usual = f"A predicted distance of {self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} hops"
+        return f"{whose} a {mean}predicted distance of {self.hops:.1f} ± {self.spread:.1f} hops. {usual} is typical."
 
     def _apart(self) -> str:
         one = self.columns[0]
-        largest = f"The column '{one.column}' matters most for the main reason."
-        values = f"The value of this node in '{one.column}' is {one.own}; values of the {one.others}: {one.usual}."
+        largest = f"The main reason depends most on the column '{one.column}'."
+        values = f"The value of this node in '{one.column}' is {one.own}. Values of the {one.others}: {one.usual}."
         if self.telling:
             return f"{largest} {values}"
         return f"No single column explains much of the score of this node. {largest} {values}"

@@ -55,8 +55,8 @@ def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] =
     >>> from oddhop.explain.flows import node_flows
     >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "c", "a"], "euros": [100.0, 50.0, 10.0]})
     >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 40, 50]})
-    >>> node_flows(read_network(paid, people).graph.events, 0).sentences
-    ('This node sent 2 events to 2 nodes (total euros: 150) and received 1 event from 1 node (total euros: 10).',)
+    >>> node_flows(read_network(paid, people).graph.events, 0).sentences[0].partition(". ")[0]
+    'This node sent 2 events to 2 nodes (total euros: 150)'
     """
     own = events.of_nodes(node, node + 1)
     values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
@@ -113,7 +113,7 @@ def _passed_on(values: dict[str, float]) -> list[str]:
     hours = said_number(float(f"{values['hours from in to out']:.2g}"))
     return [
         f"This node passed on {passed:.0%} of what it received within 24 hours. "
-        f"Of the received events that a sent event followed, half were followed within {hours} hours."
+        f"The median time from a received event to the next sent event is {hours} hours."
     ]
 
 
@@ -128,7 +128,7 @@ def _how_many(own: Events, values: dict[str, float]) -> str:
         amount = own.columns.amounts[0] if own.columns.amounts else ""
         total = f" (total {amount}: {said_number(values[f'{amount} {side}'.strip() + ' sum'])})" if amount else ""
         told.append(f"{verb} {_counted(count, 'event')} {whom} {_counted(partners, 'node')}{total}")
-    return f"This node {' and '.join(told)}."
+    return f"This node {'. This node '.join(told)}."
 
 
 def _counted(count: int, what: str) -> str:
@@ -142,7 +142,7 @@ def _when(times: Ints, values: dict[str, float]) -> str:
     share = values["largest share in a day"]
     days = said_number(float(f"{values['days active']:.2g}"))
     whole = f"The events of this node span {days} days, from {first} to {last}"
-    return f"{whole}; the busiest 24 hours have {share:.0%} of the events."
+    return f"{whole}. The busiest 24 hours have {share:.0%} of the events of this node."
 
 
 def _drawn(own: Events, odd: Sequence[tuple[bool, int, int]]) -> tuple[tuple[FlowEvent, ...], int]:

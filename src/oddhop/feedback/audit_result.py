@@ -85,7 +85,8 @@ class AuditResult:
         else:
             said = f"{found} worth your time ({100 * self.confidence:g} % confidence), from {answers}."
         if unsure := self.unsure + self.others_unsure:
-            said += f" Unsure answers: {unsure}. They count as no for the lower figure and as yes for the upper."
+            said += f" Unsure answers: {unsure}. Unsure answers count as no for the lower figure and as yes for the "
+            said += "upper figure."
         if not self.enough:
             said += f" Only {self.drawn} of {self.size} planned answers are given: too few to rely on."
         return said

@@ -79,7 +79,7 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
             shared = _shared(node, np.flatnonzero(same[those].any(axis=0)), memory, learned)
             told.append((float(alike[those].mean()), f"Similar to {names}, which you {verb}: {shared}."))
     if not told:
-        return "No answered node is similar. It keeps its original order."
+        return "No answered node is similar to this node, so this node keeps its original order."
     return " ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
 
 

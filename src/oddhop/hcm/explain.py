@@ -42,8 +42,8 @@ CHANGES_TRIED = 10
 SAMPLES_A_CHAIN = 2
 FROZEN_BYTES = 2**26
 DRAWN = (
-    "The explanation uses {looked_at:,} of the {degree:,} neighbours of this node, drawn at random. Changes that would "
-    "lower the score were not searched for."
+    "The explanation uses {looked_at:,} of the {degree:,} neighbours of this node, drawn at random. The explanation "
+    "shows no changes that would lower the score, because the detector did not search for them."
 )
 DEEP = "In a model with more than two layers, the effect of a change is computed only up to the neighbours of the node."
 

@@ -20,7 +20,7 @@ GUIDE = Guide(
         ),
         (
             "Predicted hops.",
-            "From the attributes of two nodes, HCM predicts how many hops the nodes are apart. The real distance of a "
+            "HCM predicts the distance of two nodes in hops from the attributes of the nodes. The real distance of a "
             "neighbour is one hop. A neighbour with a predicted distance of three hops does not fit the node.",
         ),
         (
@@ -39,7 +39,7 @@ def convergence(r_hat: float | None, *, chains: int, samples: int, thin: int) ->
     --------
     >>> from oddhop.hcm.phrases import convergence
     >>> convergence(1.62, chains=4, samples=10, thin=10)[0].sentence[:70]
-    'The chains have not converged: the median R-hat of the nodes is 1.62, '
+    'The chains have not converged: the median R-hat of the nodes is 1.62 a'
     """
     if r_hat is None or chains < 2 or samples < 2:
         return ()
@@ -50,7 +50,7 @@ def convergence(r_hat: float | None, *, chains: int, samples: int, thin: int) ->
             ),
         )
     sentence = (
-        f"The chains have not converged: the median R-hat of the nodes is {r_hat:.2f}, and it should be at most "
+        f"The chains have not converged: the median R-hat of the nodes is {r_hat:.2f} and should be at most "
         f"{CONVERGED}. Check the rank intervals before you act, or fit again with more samples that are farther apart. "
         f"For example, set samples={2 * samples} and thin={2 * thin} (command line: --set hcm.samples={2 * samples} "
         f"--set hcm.thin={2 * thin})."

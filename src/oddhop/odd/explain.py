@@ -33,13 +33,10 @@ COLUMNS_CHANGED = 12
 RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
 RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
-HELD = (
-    "The effect of a change on the score is computed with the communities and the typical values of the network held "
-    "fixed."
-)
+HELD = "The computed effects assume that the communities and the typical values of the network stay the same."
 MANY_EDGES = (
-    "The typical values come from {many:,} of the {degree:,} neighbours of this node. For a node with so many "
-    "neighbours, the effect of removing an edge is not computed."
+    "The typical values come from {many:,} of the {degree:,} neighbours of this node. For a node with more than "
+    "{many:,} neighbours, the effect of removing an edge is not computed."
 )
 SILENT = "Edges and columns are not related in this network, so no neighbour counts as similar or different."
 
@@ -165,7 +162,8 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int |
     first = f"{names}{of}{dates_of(sent.times[steps])}"
     start = "event starts" if count == 1 else "events start"
     many = (
-        f"{count:,} {start} a cycle through this node; with shuffled event times, {usual} events would do so on average"
+        f"{count:,} {start} a cycle through this node. With shuffled event times, {usual} events would on average "
+        "start a cycle through this node"
     )
     return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle is {first}.")), on_it
 

@@ -18,8 +18,8 @@ from oddhop.odd.null import Chance
 FEW_ADDED = 0.1
 GUIDE = Guide(
     repeated="if the edges were sampled again",
-    picture="Neighbours that differ more from the node are drawn farther from the centre of the picture. The dashed "
-    "ring in the picture marks the typical difference between two connected nodes.",
+    picture="Neighbours that differ more from the node are farther from the centre of the picture. The dashed ring "
+    "in the picture marks the typical difference between two connected nodes.",
     entries=(
         (
             "A high score is not proof of a problem.",
@@ -30,27 +30,28 @@ GUIDE = Guide(
             "Stranger, outlier, clique, flow, cycle.",
             "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
             "node is unlike its neighbours. The outlier view checks whether the attributes of a node are unusual in "
-            "this network. The clique view checks whether a node belongs to a group of nodes with more edges between "
-            "them than the communities of the network and chance explain. The flow view checks whether the events of "
-            "a node, for example payments, differ from those of nodes with similar attributes. The cycle view checks "
-            "whether what a node sends, for example money, returns to the node. The flow view and the cycle view need "
-            "amounts or times in the edge table. The kind of a node is the view that contributes most to its score.",
+            "this network. The clique view checks whether a node belongs to a group with unusually many edges "
+            "between its members. Communities and random triangles alone do not count as unusual. The flow view checks "
+            "whether the events of a node, for example payments, differ from those of nodes with similar attributes. "
+            "The cycle view checks whether payments or other events form a cycle through a node. The flow view needs "
+            "edges with at least one of a direction, an amount, a time or a category. The cycle view needs edges with "
+            "a direction and a time. The kind of an anomaly is the view that contributes most to the score.",
         ),
         (
             "Edges at least as different.",
             "The detector learns from this network how similar two connected nodes usually are. The entry “1 in 100” "
-            "means that 1 in 100 edges joins nodes that differ at least as much as the node and its neighbour.",
+            "means that only 1 in 100 edges connects nodes with such a large difference.",
         ),
         (
             "P-values.",
-            "The p-value “1 in 500 typical nodes” means that about 1 in 500 typical nodes would be at least as unusual "
-            "as the explained node. Very small p-values are extrapolated from the scores of the other nodes. A p-value "
+            "The p-value “1 in 500 typical nodes” means that about 1 in 500 typical nodes would be as unusual as the "
+            "explained node. Very small p-values are extrapolated from the scores of the other nodes. A p-value "
             "is not the probability that a node is harmless.",
         ),
         (
             "Sampled edges.",
             "The detector Odd treats the edges of your network as a random sample. Rank intervals and top "
-            "probabilities show how the ranks could change if the same number of edges were sampled again.",
+            "probabilities show how the ranks could change with another sample of edges.",
         ),
         (
             "Score.",
@@ -65,29 +66,26 @@ NOTABLE = (
 WHAT = {
     "stranger": "This node is unlike its neighbours",
     "outlier": "The attributes of this node are unusual in this network",
-    "clique": "This node belongs to a group of nodes with more edges between them than the communities of the network "
-    "and chance explain",
-    "flow": "The events of this node differ from those of nodes with similar attributes",
-    "cycle": "What this node sends returns to this node through cycles of events",
+    "clique": "This node belongs to a group with unusually many edges between its members",
+    "flow": "The events of this node are unusual for its attributes",
+    "cycle": "Events, for example payments, form cycles through this node",
 }
 SO = {
-    "stranger": "differ from their neighbours at least as much as this node does",
-    "outlier": "have attributes that are at least as unusual as those of this node",
-    "clique": "be in a group that is at least as closely connected as the group of this node",
-    "flow": "have events that are at least as unusual for their attributes as the events of this node",
-    "cycle": "be on at least as many cycles as this node if the times of all events were shuffled",
+    "stranger": "differ from their neighbours as much as this node",
+    "outlier": "have attributes as unusual as those of this node",
+    "clique": "be in a group as closely connected as the group of this node",
+    "flow": "have events as unusual as those of this node",
+    "cycle": "be on as many cycles as this node if all event times were shuffled",
 }
 ALSO = {
-    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ from their neighbours at least "
-    "as much.",
-    "outlier": "The attributes of this node are also unusual: {} typical nodes would have attributes that are at least "
-    "as unusual.",
-    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in a group that is at "
-    "least as closely connected.",
-    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have events that are "
-    "at least as unusual.",
-    "cycle": "This node is also on cycles of events: {} typical nodes would be on at least as many cycles if the times "
-    "of all events were shuffled.",
+    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ as much from their neighbours.",
+    "outlier": "The attributes of this node are also unusual: {} typical nodes would have attributes as unusual.",
+    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in a group as closely "
+    "connected.",
+    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have events as "
+    "unusual.",
+    "cycle": "Events also form cycles through this node: {} typical nodes would be on as many cycles if all event "
+    "times were shuffled.",
 }
 
 
@@ -104,12 +102,12 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours (node ann): each difference is lar
-    Only 1 in 500 typical nodes would differ from their neighbours at least as m
+    This node is unlike 1 of its 2 neighbours: node ann. Two connected nodes cou
+    Only 1 in 500 typical nodes would differ from their neighbours as much as th
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("None of the views of Odd finds this node unusual.",)
+        return ("The detector Odd finds nothing unusual about this node.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     what = WHAT[loudest]
     if loudest == "stranger":
@@ -154,16 +152,16 @@ def reasons_between_kinds(
     >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
     >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
     >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-66:]
-    'xplain. This node shares device d7 and device d8 with ann and bob.'
+    'embers. This node shares device d7 and device d8 with ann and bob.'
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("None of the views of Odd finds this node unusual.",)
+        return ("The detector Odd finds nothing unusual about this node.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     sharing = "" if shared is None else shared.told
     what = WHAT[loudest]
     if loudest == "stranger" and (which := _far_edges(listed, counts)):
-        what = f"{what}: {which}"
+        what = which
     elif loudest == "clique" and sharing:
         what = f"{what}. {sharing}"
     told = [f"{what}.", _how_rare(loudest, heard[loudest])]
@@ -184,12 +182,13 @@ def _only(p: float) -> str:
 
 
 def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int]]) -> str:
-    parts = [f"{far:,} of its {all_of_them:,} edges to {name}" for name, far, all_of_them in counts if far]
+    parts = [f"{far:,} of its {every:,} neighbours of kind {name}" for name, far, every in counts if far]
     if not parts:
         return ""
     far = sum(count for _, count, _ in counts)
     names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    return f"for {spoken(parts)} ({names}), each difference is larger than for 95 % of all edges between the same kinds"
+    unlike = "Two nodes count as unlike if their difference is larger than for 95 % of the edges between their kinds"
+    return f"This node is unlike {spoken(parts)}: {names}. {unlike}"
 
 
 def _some(names: Sequence[str], count: int | None = None) -> str:
@@ -201,13 +200,14 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"difference is larger than between {part} of all connected nodes"
+    more = f"more than {part} of all connected nodes"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}: the {more}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}. The two nodes differ {more}"
     if not far:
-        return f"This node is unlike its neighbours: for {half:,} of its {degree:,} neighbours, the {more}"
+        differs = f"This node differs from {half:,} of its {degree:,} neighbours {more} differ"
+        return f"This node is unlike its neighbours. {differs}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours ({names}): each {more}"
+    return f"This node is unlike {count} neighbours: {names}. Two connected nodes count as unlike if they differ {more}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
@@ -217,11 +217,11 @@ def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
     if count < 2:
         return others
     edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
-    among = "Between the members of the group"
+    among = "The members of the group"
     if count < members:
-        among = f"Between this node and {count} other members of the group"
+        among = f"This node and {count} other members of the group"
     found = f"all {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
-    return f"{others}. {among}, {found} possible edges exist"
+    return f"{others}. {among} are connected by {found} possible edges"
 
 
 def _nodes(listed: Sequence[Neighbour], count: int) -> str:
@@ -238,13 +238,13 @@ def related(information: float) -> Finding:
     Examples
     --------
     >>> from oddhop.odd.phrases import related
-    >>> related(0.5).sentence[:71]
-    'The column values of connected nodes are related (mutual information 0.'
+    >>> related(0.5).sentence[:41]
+    'Connected nodes have related column value'
     """
     if information > 0:
         sentence = (
-            f"The column values of connected nodes are related (mutual information {information:.2g} nats per edge), "
-            "so Odd can find nodes that are unlike their neighbours."
+            "Connected nodes have related column values, so the detector can find nodes that are unlike their "
+            "neighbours."
         )
         return Finding("strangers", "fine", information, sentence)
     sentence = (
@@ -279,17 +279,18 @@ def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
     Examples
     --------
     >>> from oddhop.odd.phrases import left_out_hubs
-    >>> left_out_hubs({"merchant": 2})[0].sentence[:91]
-    '2 nodes of kind merchant have too many neighbours and are not counted as common neighbours.'
+    >>> left_out_hubs({"merchant": 2})[0].sentence[:67]
+    'Odd does not count 2 nodes of kind merchant as common neighbours, b'
     """
     return tuple(
         Finding(
             "hubs",
             "warning",
             float(count),
-            f"{count:,} node{'s' if count > 1 else ''} of kind {kind} {'have' if count > 1 else 'has'} too many "
-            f"neighbours and {'are' if count > 1 else 'is'} not counted as {'' if count > 1 else 'a '}common "
-            f"neighbour{'s' if count > 1 else ''}. Odd misses groups that have no other common neighbour.",
+            f"Odd does not count {count:,} node{'s' if count > 1 else ''} of kind {kind} as "
+            f"{'' if count > 1 else 'a '}common neighbour{'s' if count > 1 else ''}, because "
+            f"{'they have' if count > 1 else 'it has'} too many neighbours. Odd misses groups that are connected only "
+            "through nodes with too many neighbours.",
         )
         for kind, count in hubs.items()
     )
@@ -305,8 +306,8 @@ NO_CYCLES = Finding(
 
 
 COMPARISONS = (
-    "A p-value such as “1 in 500 typical nodes” compares a node with the other nodes of your network, not with "
-    "simulated networks."
+    "P-values such as “1 in 500 typical nodes” compare a node with the nodes of your network, not with simulated "
+    "networks."
 )
 
 
@@ -319,32 +320,32 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     >>> from oddhop.odd.null import Chance
     >>> from oddhop.odd.phrases import standing_out
     >>> standing_out(Chance(np.arange(5.0), 20), np.array([9.0, 8.0, 3.5]), 0.1).sentence[:81]
-    '3 nodes stand out: in 20 simulated networks without anomalies, fewer than 1 node '
+    '3 nodes stand out. In 20 simulated networks without anomalies, fewer than 1 node '
     """
     if chance is None:
         sentence = (
             "The number of nodes that stand out is unknown because Odd did not simulate networks without anomalies. By "
             "default, Odd simulates networks if your network has at least 300 nodes and the simulation takes less than "
-            "a minute. To simulate networks in any case, set simulate=True (command line: --set odd.simulate=true)."
+            "a minute. To always simulate networks, set simulate=True (command line: --set odd.simulate=true)."
         )
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks without anomalies"
     alike = "The simulated networks have the same degrees, communities and attribute distributions as your network."
     limits = (
-        "A node whose only anomaly is a rare attribute value never stands out, because rare values also occur in the "
-        f"simulated networks. If no node stands out, your network can still contain anomalies. {COMPARISONS}"
+        "A rare attribute value alone never makes a node stand out, because the simulated networks contain the same "
+        f"rare values. If no node stands out, your network can still contain anomalies. {COMPARISONS}"
     )
     if not count:
-        sentence = f"No node stands out: {simulated} also have nodes that score as high as the top nodes of your "
+        sentence = f"No node stands out. Some nodes in {simulated} score as high as the top nodes of your "
         sentence += f"network. {alike} {limits}"
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
     often = f"about {expected:.0f} nodes per network score" if expected >= 1.5 else f"{one} per network scores"
     sentence = (
-        f"{count:,} node{' stands' if count == 1 else 's stand'} out: in {simulated}, {often} as high as "
-        f"{'this node' if count == 1 else f'these {count:,} nodes'}. {alike} "
+        f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated}, {often} as high as "
+        f"{'the node that stands' if count == 1 else 'the nodes that stand'} out. {alike} "
         f"Harmless triangles or unusual noise can also make a node stand out. {limits}"
     )
     return Finding("stand out", "fine", float(count), sentence)
@@ -359,8 +360,8 @@ def controls(result: pa.Table, top: int) -> Finding:
     >>> from oddhop.odd.phrases import controls
     >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
     >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:59]
-    'Of the top 2 nodes, a ranking by columns alone would find 1'
+    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:83]
+    'If the nodes were ranked by columns alone, 1 of the top 2 nodes would stay in the t'
     """
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
@@ -373,10 +374,12 @@ def controls(result: pa.Table, top: int) -> Finding:
     columns, edges = (int(found.sum()) for found in anyway)
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
-        f"Of the top {top:,} nodes, a ranking by columns alone would find {columns:,}, a ranking by edges alone would "
-        f"find {edges:,}, and both rankings together would miss {neither:,}."
+        f"If the nodes were ranked by columns alone, {columns:,} of the top {top:,} nodes would stay in the top "
+        f"{top:,}. If the nodes were ranked by edges alone, {edges:,} of the top {top:,} nodes would stay in the top "
+        f"{top:,}. "
+        f"Only the combination of columns and edges finds {neither:,} of the top {top:,} nodes."
     )
     if top and top - columns < FEW_ADDED * top:
-        sentence += f" The edges add little: columns alone would find most of the top {top:,} nodes."
+        sentence += f" The edges add little, because columns alone find most of the top {top:,} nodes."
         return Finding("controls", "warning", neither / top, sentence)
     return Finding("controls", "fine", neither / top if top else 0.0, sentence)

@@ -71,7 +71,7 @@ def find_direction(
         told = f"edges have a direction, as set: {there}" if asked else "edges have no direction, as set"
         return Direction(asked, told, both_ways and not asked)
     if both_ways:
-        return Direction(False, "edges have no direction: every row stands there both ways", True)
+        return Direction(False, "edges have no direction: every row is in the table in both directions", True)
     if rows >= FEWEST_IN_ORDER and ascending in (0, rows):
         low, high = ends if ascending else ends[::-1]
         return Direction(False, f"edges have no direction: the id in {low!r} always comes before that in {high!r}")

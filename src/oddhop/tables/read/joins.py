@@ -59,7 +59,7 @@ class Roles:
             f"{count:,} events have no usable value in {name!r}: missing, not finite, or an unknown kind"
             for name, count in self.missing
         ]
-        return (*said, *(f"not read of the edge table: {name!r} ({why})" for name, why in self.unread))
+        return (*said, *(f"column of the edge table that is not used: {name!r} ({why})" for name, why in self.unread))
 
 
 def roles_from(document: Mapping[str, Any]) -> Roles:
@@ -144,7 +144,7 @@ class TableColumns:
         told = kinds.told
         by = [self.edge_names[end.column] for end in self.end_kinds if end.column is not None]
         if told and by:
-            told += f"; edges tell the kinds of their ends by {' and '.join(map(repr, by))}"
+            told += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
         if direction is None:
             return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told)
         return Roles(
