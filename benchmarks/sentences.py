@@ -49,7 +49,8 @@ def of_help() -> list[str]:
             call, capture_output=True, text=True, env={**os.environ, "COLUMNS": "2000", "TERM": "dumb"}
         )
         for line in shown.stdout.splitlines():
-            found += sentences(re.sub(r"^.*?\s{2,}", "", line.strip("│ \n")))
+            text = re.sub(r"^.*?\s{2,}", "", line.strip("│ \n"))
+            found += sentences(re.sub(r"^(--no-\S+|--un\S+)?\s*<[^>]*>\s*(\[[^\]]*\]\s+)?", "", text))  # not the type
     return distinct(found)
 
 

@@ -86,7 +86,7 @@ def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:
 def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
     text = written([Cell("hcm_amazon", "LOF")], tmp_path)
     assert "| HCM ahp | .791 / not run |" in text
-    assert "The picture shows 0 of the 75 runs of the sweeps." in text
+    assert "All sweeps together consist of 75 runs. The picture leaves out 75 runs without a result." in text
     assert "| Flickr | AHP | .791 | not run | 5 injections | not run | - |" in text
     assert "*ROC-AUC of AHP during training, mean and standard deviation of five runs: not run.*" in text
 

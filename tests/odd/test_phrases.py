@@ -11,7 +11,7 @@ from oddhop.explain.phrases import one_in
 from oddhop.odd.null import Chance
 from oddhop.odd.phrases import COMPARISONS, controls, reasons, standing_out
 
-UNLIKE = "Two connected nodes count as unlike if they differ {}."
+UNLIKE = "Two nodes count as unlike if their {}."
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
@@ -41,12 +41,12 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, node n0. The two nodes differ {}.", 95),
-        ((0.2,), 1, 0, "its only neighbour, node n0. The two nodes differ {}.", 80),
+        ((0.01,), 1, 1, "its only neighbour, node n0. The {}.", 95),
+        ((0.2,), 1, 0, "its only neighbour, node n0. The {}.", 80),
         ((0.01, 0.02), 2, 2, f"all of its 2 neighbours: nodes n0 and n1. {UNLIKE}", 95),
         ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 95),
-        ((0.1, 0.2, 0.9), 3, 0, "its neighbours. This node differs from 2 of its 3 neighbours {} differ.", 80),
-        ((0.1, 0.2), 90, 0, "its neighbours. This node differs from 2 of its 90 neighbours {} differ.", 80),
+        ((0.1, 0.2, 0.9), 3, 0, "its neighbours. For 2 of its 3 neighbours, the {}.", 80),
+        ((0.1, 0.2), 90, 0, "its neighbours. For 2 of its 90 neighbours, the {}.", 80),
         ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 95),
     ],
 )
@@ -54,7 +54,7 @@ def test_how_different_the_neighbours_are(
     rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
 ) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    more = f"more than {part} % of all connected nodes"
+    more = f"difference is larger than for {part} % of all edges"
     assert told[0] == f"This node is unlike {said.format(more)}"
 
 

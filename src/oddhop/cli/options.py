@@ -90,9 +90,9 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Flag the top nodes while at most this share of them could be due to chance, for example 0.1 for 10 %. "
-        "To estimate the effect of chance, oddhop simulates networks without anomalies. The option --max-chance needs "
-        "the detector odd.",
+        help="Maximum share of flagged nodes that chance could explain, for example 0.1 for 10 %. To estimate "
+        "the effect of chance, oddhop simulates networks without anomalies. The option --max-chance needs the detector "
+        "odd.",
         show_default="flag none",
         rich_help_panel=LEARNING,
     ),
@@ -155,7 +155,7 @@ Explain = Annotated[
         "--explain",
         min=0,
         help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
-        "makes no cases and writes no report. The option --top then counts nodes.",
+        "makes no cases and writes no report. Without cases, --top is a number of nodes.",
         rich_help_panel=TELLING,
     ),
 ]

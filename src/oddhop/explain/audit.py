@@ -21,7 +21,7 @@ HALF = 0.5
 TRIVIAL = {
     "degree": "the number of neighbours",
     "attribute norm": "the norm of the attribute vector",
-    "distance to neighbours": "the mean attribute distance to the neighbours",
+    "distance to neighbours": "the mean difference from the neighbours",
 }
 
 
@@ -118,7 +118,7 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
         return Finding(name, "fine", 0.0, f"The ranking is not a sort by {told}.")
     rho = rank_correlation(ours, theirs)
     if abs(rho) <= ALIKE:
-        sentence = f"The ranking differs from a sort by {told}. The rank correlation with this sort is {rho:+.2f}."
+        sentence = f"The ranking differs from a sort by {told}. The rank correlation with {told} is {rho:+.2f}."
         return Finding(name, "fine", rho, sentence)
     way = "" if rho > 0 else ", reversed"
     sentence = (

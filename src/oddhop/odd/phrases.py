@@ -31,11 +31,12 @@ GUIDE = Guide(
             "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
             "node is unlike its neighbours. The outlier view checks whether the attributes of a node are unusual in "
             "this network. The clique view checks whether a node belongs to a group with unusually many edges "
-            "between its members. Communities and random triangles alone do not count as unusual. The flow view checks "
+            "between its members. Edges that communities or chance explain do not count. The flow view checks "
             "whether the events of a node, for example payments, differ from those of nodes with similar attributes. "
             "The cycle view checks whether payments or other events form a cycle through a node. The flow view needs "
-            "edges with at least one of a direction, an amount, a time or a category. The cycle view needs edges with "
-            "a direction and a time. The kind of an anomaly is the view that contributes most to the score.",
+            "the direction, an amount, the time or a category of the edges; one of them is enough. The cycle view "
+            "needs the direction and the time of the edges. An anomaly is named after the view that contributes most "
+            "to the score.",
         ),
         (
             "Edges at least as different.",
@@ -102,7 +103,7 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours: node ann. Two connected nodes cou
+    This node is unlike 1 of its 2 neighbours: node ann. Two nodes count as unli
     Only 1 in 500 typical nodes would differ from their neighbours as much as th
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
@@ -200,14 +201,13 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
     part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    more = f"more than {part} of all connected nodes"
+    larger = f"difference is larger than for {part} of all edges"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}. The two nodes differ {more}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}. The {larger}"
     if not far:
-        differs = f"This node differs from {half:,} of its {degree:,} neighbours {more} differ"
-        return f"This node is unlike its neighbours. {differs}"
+        return f"This node is unlike its neighbours. For {half:,} of its {degree:,} neighbours, the {larger}"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours: {names}. Two connected nodes count as unlike if they differ {more}"
+    return f"This node is unlike {count} neighbours: {names}. Two nodes count as unlike if their {larger}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
@@ -377,8 +377,11 @@ def controls(result: pa.Table, top: int) -> Finding:
         f"If the nodes were ranked by columns alone, {columns:,} of the top {top:,} nodes would stay in the top "
         f"{top:,}. If the nodes were ranked by edges alone, {edges:,} of the top {top:,} nodes would stay in the top "
         f"{top:,}. "
-        f"Only the combination of columns and edges finds {neither:,} of the top {top:,} nodes."
     )
+    if neither:
+        sentence += f"Of the top {top:,} nodes, {neither:,} are found only by columns and edges together."
+    else:
+        sentence += f"Each of the top {top:,} nodes is found by columns alone or by edges alone."
     if top and top - columns < FEW_ADDED * top:
         sentence += f" The edges add little, because columns alone find most of the top {top:,} nodes."
         return Finding("controls", "warning", neither / top, sentence)
