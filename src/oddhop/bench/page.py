@@ -17,7 +17,7 @@ from oddhop.bench import claims, plots, suites
 from oddhop.bench.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
 from oddhop.bench.pace import CORES, hours_of
 from oddhop.bench.published import BLOGCATALOG, CLOSE, COMPLEXITY, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
-from oddhop.bench.runner import read_lines
+from oddhop.bench.runner import Line, read_lines
 from oddhop.bench.suites import group
 from oddhop.bench.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
 from oddhop.bench.verdicts import verdicts
@@ -38,7 +38,7 @@ PICTURES = {
     "growth": "Seconds and memory of every detector by the number of edges",
 }
 BOTH = ("ahp", "hav")
-AIMS: dict[str, tuple[float, float]] = {"DOMINANT": (4.0, 10.0), "CoLA": (3.0, 10.0)}
+TARGETS: dict[str, tuple[float, float]] = {"DOMINANT": (4.0, 10.0), "CoLA": (3.0, 10.0)}
 """How many times the seconds and the memory of HCM each of these detectors should take."""
 RESAMPLES = 10_000
 
@@ -217,37 +217,30 @@ def _speed(lines: Lines) -> dict[str, str]:
 
 
 def _side_by_side(lines: Lines) -> dict[str, str]:
-    names = (HCM_NAME, "DOMINANT", "CoLA", ODD_NAME)
-    found = [lines.get(suites.injected("flickr_raw", 0, name).key, {"status": NOT_RUN}) for name in names]
+    found = {name: lines.get(cell.key, {"status": NOT_RUN}) for name, cell in suites.side_by_side().items()}
+    done = {name: line for name, line in found.items() if line["status"] == "done"}
     rows = []
-    for name, line in zip(names, found, strict=True):
-        if line["status"] != "done":
-            rows.append([name, line["status"], "-", "-", "-"])
-            continue
-        shown = ["-", "-"]
-        if found[0]["status"] == "done" and name != HCM_NAME:
-            shown = [f"{line[what] / found[0][what]:.2f}" if found[0][what] else "-" for what in ("seconds", "memory")]
-        rows.append([name, f"{line['seconds']:.1f}", f"{(line['memory'] or 0) / 2**20:.0f}", *shown])
-    header = [
-        "detector",
-        "seconds of one core",
-        "MiB above a warm-up",
-        "seconds relative to HCM",
-        "memory relative to HCM",
-    ]
-    aims = []
-    for name, line in zip(names, found, strict=True):
-        if name in AIMS and line["status"] == found[0]["status"] == "done" and found[0]["memory"]:
-            ratios = [line[what] / found[0][what] for what in ("seconds", "memory")]
-            met = [ratio >= aim for ratio, aim in zip(ratios, AIMS[name], strict=True)]
-            said = ["Target reached" if reached else "**Target missed**" for reached in met]
-            aims.append(
-                f"{said[0]}: HCM is {ratios[0]:.1f} times as fast as {name}, "
-                f"and the target is at least {AIMS[name][0]:.0f} times as fast. "
-                f"{said[1]}: {name} needs {ratios[1]:.1f} times as much memory as HCM, "
-                f"and the target is at least {AIMS[name][1]:.0f} times as much."
-            )
-    return {"side_by_side": table(header, rows), "aims": " ".join(aims)}
+    for name, line in found.items():
+        memory = line.get("memory")
+        known = [f"{line['seconds']:.1f}", "-" if memory is None else f"{memory / 2**20:.0f}"]
+        rows.append([name, *(known if name in done else [line["status"], "-"])])
+    targets = []
+    own = [name for name in found if name.startswith(HCM_NAME)]
+    for other, aims in TARGETS.items():
+        for what, unit, aim in zip(("seconds", "memory"), ("time", "memory"), aims, strict=True):
+            ratios = [_ratio(done.get(other), done.get(name), what) for name in own]
+            said = ["-" if one is None else f"{one:.1f}" if one >= aim else f"{one:.1f}: **missed**" for one in ratios]
+            targets.append([f"{unit} of {other} / {unit} of HCM", f"at least {aim:.0f}", *said])
+    return {
+        "side_by_side": table(["detector", "seconds of one core", "MiB above a warm-up"], rows),
+        "targets": table(["ratio", "target", *own], targets),
+    }
+
+
+def _ratio(other: Line | None, own: Line | None, what: str) -> float | None:
+    if other is None or own is None or not own[what] or other[what] is None:
+        return None
+    return float(other[what] / own[what])
 
 
 def _differences(lines: Lines) -> dict[str, str]:
