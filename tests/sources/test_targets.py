@@ -203,5 +203,15 @@ def test_a_reader_that_leaves_early_does_not_spoil_the_run(folder):
     assert json.loads(Path("run/manifest.json").read_bytes())["results"]["rows"] == 80
 
 
+def test_a_reader_of_an_explanation_may_leave_early(folder):
+    oddhop = str(Path(sys.executable).parent / "oddhop")
+    subprocess.run([oddhop, *WORDS, "--out", "run"], check=True, capture_output=True)
+    first = str(pq.read_table("run/results.parquet")["id"][0])
+    with subprocess.Popen([oddhop, "explain", "run", first], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        started.stdout.close()
+        told = started.stderr.read()
+    assert (started.returncode, b"Broken" in told, b"Exception" in told) == (0, False, False), told
+
+
 def test_an_address_is_not_shown_with_its_password():
     assert "s3cret" not in repr(target_named("scores", "create", "postgresql://ann:s3cret@db/shop"))

@@ -221,9 +221,11 @@ def _side_by_side(lines: Lines) -> dict[str, str]:
     done = {name: line for name, line in found.items() if line["status"] == "done"}
     rows = []
     for name, line in found.items():
-        memory = line.get("memory")
-        known = [f"{line['seconds']:.1f}", "-" if memory is None else f"{memory / 2**20:.0f}"]
-        rows.append([name, *(known if name in done else [line["status"], "-"])])
+        if name not in done:
+            rows.append([name, line["status"], "-"])
+            continue
+        memory = "-" if line["memory"] is None else f"{line['memory'] / 2**20:.0f}"
+        rows.append([name, f"{line['seconds']:.1f}", memory])
     targets = []
     own = [name for name in found if name.startswith(HCM_NAME)]
     for other, aims in TARGETS.items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -65,6 +67,20 @@ def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
     lines = f"oddhop: {what}\n  to do: {to_do}\n  exit code {code}: {kind}{more}"
     print(fitting(lines, sys.stderr), file=sys.stderr)  # noqa: T201
     return code
+
+
+def reader_left() -> bool:
+    """Return whether the reader of our output, such as head, has left; the rest of the output is then dropped."""
+    try:
+        output = sys.stdout.fileno()
+    except OSError:  # no file, as in a notebook
+        return False
+    watch = select.poll()
+    watch.register(output, 0)
+    left = any(event & select.POLLERR for _, event in watch.poll(0))
+    if left:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output)
+    return left
 
 
 def _halves(error: BaseException) -> tuple[str, str]:

@@ -422,8 +422,10 @@ def guarded(command: Command) -> Command:
         except typer.Exit:
             raise
         except (Exception, KeyboardInterrupt) as error:
-            from oddhop.cli.failures import fail
+            from oddhop.cli.failures import fail, reader_left
 
+            if isinstance(error, BrokenPipeError) and reader_left():
+                raise typer.Exit(0) from None
             as_json = options.get("log_format") is LogFormat.json
             raise typer.Exit(fail(error, debug=bool(options.get("debug")), as_json=as_json)) from None
 
