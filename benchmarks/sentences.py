@@ -50,7 +50,8 @@ def of_help() -> list[str]:
         )
         for line in shown.stdout.splitlines():
             text = re.sub(r"^.*?\s{2,}", "", line.strip("│ \n"))
-            found += sentences(re.sub(r"^(--no-\S+|--un\S+)?\s*<[^>]*>\s*(\[[^\]]*\]\s+)?", "", text))  # not the type
+            types = r"^(--no-\S+|--un\S+|-\w)?\s*<[^>]*>\s*(\[[^\]]*\]\s+)?"
+            found += sentences(re.sub(types, "", text))
     return distinct(found)
 
 

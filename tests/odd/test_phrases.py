@@ -11,7 +11,7 @@ from oddhop.explain.phrases import one_in
 from oddhop.odd.null import Chance
 from oddhop.odd.phrases import COMPARISONS, controls, reasons, standing_out
 
-UNLIKE = "Two nodes count as unlike if their {}."
+UNLIKE = "At most {}."
 
 
 def views(stranger: float = 0.5, outlier: float = 0.5, clique: float = 0.5) -> tuple[View, ...]:
@@ -31,9 +31,9 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
     told = reasons("clique", views(stranger=0.01, clique=1e-4), listed(0.3, 0.4, members=2), 2, 0, 2, 1)
     assert "its members. The other members of the group are nodes n0 and n1. " in told[0]
     assert told[0].endswith("The members of the group are connected by all 3 possible edges.")
-    assert told[1].startswith("Only 1 in 10,000 typical nodes would be in a group as closely connected as ")
+    assert told[1].startswith("Only 1 in 10,000 typical nodes would be in such a closely connected group.")
     assert told[2] == (
-        "This node is also unlike its neighbours: only 1 in 100 typical nodes would differ as much from their "
+        "This node is also unlike its neighbours: only 1 in 100 typical nodes would differ so much from their "
         "neighbours."
     )
 
@@ -41,20 +41,20 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, node n0. The {}.", 95),
-        ((0.2,), 1, 0, "its only neighbour, node n0. The {}.", 80),
-        ((0.01, 0.02), 2, 2, f"all of its 2 neighbours: nodes n0 and n1. {UNLIKE}", 95),
-        ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 95),
-        ((0.1, 0.2, 0.9), 3, 0, "its neighbours. For 2 of its 3 neighbours, the {}.", 80),
-        ((0.1, 0.2), 90, 0, "its neighbours. For 2 of its 90 neighbours, the {}.", 80),
-        ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 95),
+        ((0.01,), 1, 1, "its only neighbour, node n0. Only {}.", 5),
+        ((0.2,), 1, 0, "its only neighbour, node n0. Only {}.", 20),
+        ((0.01, 0.02), 2, 2, f"all of its 2 neighbours: nodes n0 and n1. {UNLIKE}", 5),
+        ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 5),
+        ((0.1, 0.2, 0.9), 3, 0, "its neighbours. Only {} as this node and 2 of its 3 neighbours.", 20),
+        ((0.1, 0.2), 90, 0, "its neighbours. Only {} as this node and 2 of its 90 neighbours.", 20),
+        ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 5),
     ],
 )
 def test_how_different_the_neighbours_are(
     rarities: tuple[float, ...], degree: int, far: int, said: str, part: int
 ) -> None:
     told = reasons("stranger", views(stranger=0.001), listed(*rarities), degree, far, 0, 0)
-    more = f"difference is larger than for {part} % of all edges"
+    more = f"{part} % of all edges connect nodes that differ as much"
     assert told[0] == f"This node is unlike {said.format(more)}"
 
 

@@ -82,7 +82,7 @@ def _opening(lines: Lines) -> dict[str, str]:
         wall = sum(line["wall"] for line in kept) / 3600
         hours = [f"{number:.1f}" for number in (wall, taken, expected, (taken + expected) / CORES)]
         rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
-    header = ["suite", "cells", "done", "over budget", "failed", "not run yet"]
+    header = ["suite", "runs", "done", "over budget", "failed", "not run yet"]
     header += ["elapsed hours, sum", "core hours", "core hours expected for the rest", f"hours of all on {CORES} cores"]
     told: dict[str, set[str]] = {}
     for line in lines.values():

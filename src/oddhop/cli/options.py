@@ -90,7 +90,7 @@ MaxChance = Annotated[
         "--max-chance",
         min=0.0,
         max=0.5,
-        help="Maximum share of flagged nodes that chance could explain, for example 0.1 for 10 %. To estimate "
+        help="Acceptable share of chance results among the flagged nodes, for example 0.1 for 10 %. To estimate "
         "the effect of chance, oddhop simulates networks without anomalies. The option --max-chance needs the detector "
         "odd.",
         show_default="flag none",
@@ -155,7 +155,7 @@ Explain = Annotated[
         "--explain",
         min=0,
         help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
-        "makes no cases and writes no report. Without cases, --top is a number of nodes.",
+        "makes no cases and writes no report. With --explain 0, --top sets a number of nodes instead of cases.",
         rich_help_panel=TELLING,
     ),
 ]
@@ -307,16 +307,16 @@ def _reading(
         str | None,
         _option(
             "--source-kind",
-            "Column of the edge table with the kind of each source node. If all source nodes have the same kind, give "
-            "the kind instead of a column.",
+            "Column of the edge table with the kind of each source node. If all source nodes have one kind, give "
+            "the name of this kind instead of a column name.",
         ),
     ] = None,
     target_kind: Annotated[
         str | None,
         _option(
             "--target-kind",
-            "Column of the edge table with the kind of each target node. If all target nodes have the same kind, give "
-            "the kind instead of a column.",
+            "Column of the edge table with the kind of each target node. If all target nodes have one kind, give "
+            "the name of this kind instead of a column name.",
         ),
     ] = None,
     amount: Annotated[

@@ -19,9 +19,9 @@ FEWEST_TO_COMPARE = 10
 KEPT = 0.5
 HALF = 0.5
 TRIVIAL = {
-    "degree": "the number of neighbours",
-    "attribute norm": "the norm of the attribute vector",
-    "distance to neighbours": "the mean difference from the neighbours",
+    "degree": "their number of neighbours",
+    "attribute norm": "the length of their attribute vectors",
+    "distance to neighbours": "their mean difference from their neighbours",
 }
 
 
@@ -115,15 +115,15 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     told = TRIVIAL[name]
     ours, theirs = score[judged], trivial[judged]
     if ours.size < FEWEST_TO_COMPARE or np.ptp(theirs) == 0 or np.ptp(ours) == 0:
-        return Finding(name, "fine", 0.0, f"The ranking is not a sort by {told}.")
+        return Finding(name, "fine", 0.0, f"The ranking is not just a sort of the nodes by {told}.")
     rho = rank_correlation(ours, theirs)
     if abs(rho) <= ALIKE:
-        sentence = f"The ranking differs from a sort by {told}. The rank correlation with {told} is {rho:+.2f}."
+        sentence = f"The ranking is not just a sort of the nodes by {told} (rank correlation {rho:+.2f})."
         return Finding(name, "fine", rho, sentence)
     way = "" if rho > 0 else ", reversed"
     sentence = (
-        f"The ranking is almost the same as a sort by {told}{way} (rank correlation {rho:+.2f}). "
-        f"A sort by {told} needs no model. Check whether the ranking shows the anomalies that you look for."
+        f"The ranking is almost the same as a sort of the nodes by {told}{way} (rank correlation {rho:+.2f}). "
+        "Such a sort needs no model. Check whether the ranking shows the anomalies that you look for."
     )
     return Finding(name, "warning", rho, sentence)
 

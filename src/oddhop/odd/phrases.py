@@ -31,17 +31,17 @@ GUIDE = Guide(
             "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
             "node is unlike its neighbours. The outlier view checks whether the attributes of a node are unusual in "
             "this network. The clique view checks whether a node belongs to a group with unusually many edges "
-            "between its members. Edges that communities or chance explain do not count. The flow view checks "
-            "whether the events of a node, for example payments, differ from those of nodes with similar attributes. "
-            "The cycle view checks whether payments or other events form a cycle through a node. The flow view needs "
-            "the direction, an amount, the time or a category of the edges; one of them is enough. The cycle view "
-            "needs the direction and the time of the edges. An anomaly is named after the view that contributes most "
-            "to the score.",
+            "between its members. Groups that only reflect a community of the network, or chance, do not count. The "
+            "flow view checks whether the events of a node, for example payments, differ from those of nodes with "
+            "similar attributes. The cycle view checks whether payments or other events form a cycle through a node. "
+            "The flow view needs at least a direction, an amount, a time or a category in the edge table. The cycle "
+            "view needs a direction and a time. An anomaly is named after the view that contributes most to the score.",
         ),
         (
             "Edges at least as different.",
-            "The detector learns from this network how similar two connected nodes usually are. The entry “1 in 100” "
-            "means that only 1 in 100 edges connects nodes with such a large difference.",
+            "The detector learns from this network how similar two connected nodes usually are. A neighbour with the "
+            "entry “1 in 100” is very different from the node. Only 1 in 100 edges connects two nodes that are so "
+            "different.",
         ),
         (
             "P-values.",
@@ -51,8 +51,8 @@ GUIDE = Guide(
         ),
         (
             "Sampled edges.",
-            "The detector Odd treats the edges of your network as a random sample. Rank intervals and top "
-            "probabilities show how the ranks could change with another sample of edges.",
+            "The detector Odd treats the edges of your network as a random sample. Rank intervals show "
+            "how the ranks could change with another sample of edges.",
         ),
         (
             "Score.",
@@ -72,19 +72,18 @@ WHAT = {
     "cycle": "Events, for example payments, form cycles through this node",
 }
 SO = {
-    "stranger": "differ from their neighbours as much as this node",
-    "outlier": "have attributes as unusual as those of this node",
-    "clique": "be in a group as closely connected as the group of this node",
-    "flow": "have events as unusual as those of this node",
+    "stranger": "differ so much from their neighbours",
+    "outlier": "have such unusual attributes",
+    "clique": "be in such a closely connected group",
+    "flow": "have such unusual events for their attributes",
     "cycle": "be on as many cycles as this node if all event times were shuffled",
 }
 ALSO = {
-    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ as much from their neighbours.",
-    "outlier": "The attributes of this node are also unusual: {} typical nodes would have attributes as unusual.",
-    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in a group as closely "
-    "connected.",
-    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have events as "
-    "unusual.",
+    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ so much from their neighbours.",
+    "outlier": "The attributes of this node are also unusual: {} typical nodes would have such unusual attributes.",
+    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in such a group.",
+    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have such unusual "
+    "events.",
     "cycle": "Events also form cycles through this node: {} typical nodes would be on as many cycles if all event "
     "times were shuffled.",
 }
@@ -103,8 +102,8 @@ def reasons(
     >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
     >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
     ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours: node ann. Two nodes count as unli
-    Only 1 in 500 typical nodes would differ from their neighbours as much as th
+    This node is unlike 1 of its 2 neighbours: node ann. At most 5 % of all edge
+    Only 1 in 500 typical nodes would differ so much from their neighbours.
     """
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
@@ -188,8 +187,8 @@ def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int
         return ""
     far = sum(count for _, count, _ in counts)
     names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    unlike = "Two nodes count as unlike if their difference is larger than for 95 % of the edges between their kinds"
-    return f"This node is unlike {spoken(parts)}: {names}. {unlike}"
+    rare = f"At most {share(NOTABLE)} of the edges between such nodes connect nodes that differ as much"
+    return f"This node is unlike {spoken(parts)}: {names}. {rare}"
 
 
 def _some(names: Sequence[str], count: int | None = None) -> str:
@@ -200,14 +199,14 @@ def _some(names: Sequence[str], count: int | None = None) -> str:
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
-    part = share(1 - (NOTABLE if far else listed[half - 1].rarity or 1.0))
-    larger = f"difference is larger than for {part} of all edges"
+    part = share(NOTABLE if far else listed[half - 1].rarity or 1.0)
+    rare = f"{part} of all edges connect nodes that differ as much"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}. The {larger}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}. Only {rare}"
     if not far:
-        return f"This node is unlike its neighbours. For {half:,} of its {degree:,} neighbours, the {larger}"
+        return f"This node is unlike its neighbours. Only {rare} as this node and {half:,} of its {degree:,} neighbours"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours: {names}. Two nodes count as unlike if their {larger}"
+    return f"This node is unlike {count} neighbours: {names}. At most {rare}"
 
 
 def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
@@ -333,8 +332,9 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     simulated = f"{chance.simulations} simulated networks without anomalies"
     alike = "The simulated networks have the same degrees, communities and attribute distributions as your network."
     limits = (
-        "A rare attribute value alone never makes a node stand out, because the simulated networks contain the same "
-        f"rare values. If no node stands out, your network can still contain anomalies. {COMPARISONS}"
+        "The simulated networks contain the same rare attribute values as your network. A rare attribute value alone "
+        "therefore never makes a node stand out. If no node stands out, your network can still contain anomalies. "
+        f"{COMPARISONS}"
     )
     if not count:
         sentence = f"No node stands out. Some nodes in {simulated} score as high as the top nodes of your "
@@ -360,8 +360,8 @@ def controls(result: pa.Table, top: int) -> Finding:
     >>> from oddhop.odd.phrases import controls
     >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
     >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[:83]
-    'If the nodes were ranked by columns alone, 1 of the top 2 nodes would stay in the t'
+    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[46:110]
+    'A ranking by columns alone would have 1 of the same top 2 nodes.'
     """
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
@@ -374,15 +374,10 @@ def controls(result: pa.Table, top: int) -> Finding:
     columns, edges = (int(found.sum()) for found in anyway)
     neither = int((~(anyway[0] | anyway[1])).sum())
     sentence = (
-        f"If the nodes were ranked by columns alone, {columns:,} of the top {top:,} nodes would stay in the top "
-        f"{top:,}. If the nodes were ranked by edges alone, {edges:,} of the top {top:,} nodes would stay in the top "
-        f"{top:,}. "
+        f"A ranking by columns alone would have {columns:,} of the same top {top:,} nodes. "
+        f"A ranking by edges alone would have {edges:,} of the same top {top:,} nodes."
     )
-    if neither:
-        sentence += f"Of the top {top:,} nodes, {neither:,} are found only by columns and edges together."
-    else:
-        sentence += f"Each of the top {top:,} nodes is found by columns alone or by edges alone."
     if top and top - columns < FEW_ADDED * top:
-        sentence += f" The edges add little, because columns alone find most of the top {top:,} nodes."
-        return Finding("controls", "warning", neither / top, sentence)
-    return Finding("controls", "fine", neither / top if top else 0.0, sentence)
+        return Finding("controls", "warning", neither / top, f"The edges add little to this ranking. {sentence}")
+    both = f"The ranking depends on more than the columns. {sentence}"
+    return Finding("controls", "fine", neither / top if top else 0.0, both)
