@@ -91,7 +91,8 @@ def of_report() -> list[str]:
     graph = oddhop.Graph.from_arrays([left, right], attributes)
     parser = Text()
     parser.feed(oddhop.report(oddhop.Odd(top_k=5, random_state=0).fit(graph)).html())
-    return distinct([one for line in parser.lines for one in sentences(line)])
+    lines = [re.sub(r"^(OK|Note|Warning) ", "", line.strip()) for line in parser.lines]  # a badge is no word
+    return distinct([one for line in lines for one in sentences(line)])
 
 
 def main() -> None:

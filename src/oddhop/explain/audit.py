@@ -115,10 +115,10 @@ def _compared(name: str, trivial: Floats, score: Floats, judged: Bools) -> Findi
     told = TRIVIAL[name]
     ours, theirs = score[judged], trivial[judged]
     if ours.size < FEWEST_TO_COMPARE or np.ptp(theirs) == 0 or np.ptp(ours) == 0:
-        return Finding(name, "fine", 0.0, f"The ranking is not just a sort of the nodes by {told}.")
+        return Finding(name, "fine", 0.0, f"The ranking does not simply sort the nodes by {told}.")
     rho = rank_correlation(ours, theirs)
     if abs(rho) <= ALIKE:
-        sentence = f"The ranking is not just a sort of the nodes by {told} (rank correlation {rho:+.2f})."
+        sentence = f"The ranking does not simply sort the nodes by {told} (rank correlation {rho:+.2f})."
         return Finding(name, "fine", rho, sentence)
     way = "" if rho > 0 else ", reversed"
     sentence = (

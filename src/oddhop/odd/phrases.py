@@ -337,8 +337,10 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         f"{COMPARISONS}"
     )
     if not count:
-        sentence = f"No node stands out. Some nodes in {simulated} score as high as the top nodes of your "
-        sentence += f"network. {alike} {limits}"
+        sentence = (
+            f"No node stands out. The detector simulated {chance.simulations} networks without anomalies. Some of "
+            f"their nodes score as high as the top nodes of your network. {alike} {limits}"
+        )
         return Finding("stand out", "fine", 0.0, sentence)
     expected = float(chance.shares(score)[count - 1] * count)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
