@@ -237,3 +237,14 @@ def test_a_word_that_it_has_is_named_before_words_that_it_lacks_as_most_do(form:
     why = fitted.explain(7)
     assert {one.column for one in why.columns[:2]} == {"attribute 104", "attribute 111"}
     assert all(one.own == "no" for one in why.columns[2:])  # what lacks is still said, after
+
+
+def test_where_nothing_is_unusual_no_column_is_named_as_a_reason(small: Graph) -> None:
+    detector = Odd(random_state=0).fit(small)
+    typical = [
+        why
+        for why in detector.explain(detector.result_["id"].to_pylist()[-20:])
+        if why.reasons == ("The detector Odd finds nothing unusual about this node.",)
+    ]
+    assert typical
+    assert not any("main reason" in sentence for why in typical for sentence in why.sentences)

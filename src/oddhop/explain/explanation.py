@@ -20,6 +20,7 @@ Id: TypeAlias = int | str
 SHOWN = 24
 COLUMNS_TOLD = 6
 NAMED_AT_MOST = 3
+NOTABLE = 0.05  # larger p-values are not reported, and neighbours with a larger share of edges are not different
 TELLING = 0.1  # of the score: a column that does less explains nothing by itself
 
 
@@ -244,6 +245,11 @@ class Explanation:
         return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
 
     @property
+    def _unusual(self) -> bool:
+        """Whether a view finds anything unusual; a detector without views says so by its score alone."""
+        return not self.views or min(one.p for one in self.views) < NOTABLE
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The explanation in plain sentences, the most important first."""
         return (*self.own_sentences, *self.caveats)
@@ -255,7 +261,7 @@ class Explanation:
             return ("This node has no neighbours, so it cannot be scored.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
         told += self.flows.sentences if self.flows else ()
-        if self.telling or (self.columns and self.kind != "clique"):
+        if self.columns and self._unusual and (self.telling or self.kind != "clique"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)

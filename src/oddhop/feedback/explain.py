@@ -10,6 +10,7 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.html import panel, sentences
 from oddhop.explain.explanation import Explanation
+from oddhop.explain.phrases import spoken
 from oddhop.feedback.learner import Learned
 
 NAMED, SHARED, LIKE = 2, 3, 0.25
@@ -89,4 +90,4 @@ def _shared(node: Floats, trees: Ints, memory: Remembered, learned: Learned) -> 
     counts = np.bincount(asked, minlength=node.size)
     first = [k for k in np.argsort(-counts, kind="stable")[:SHARED].tolist() if counts[k]]
     middle = np.median(memory.background, axis=0)
-    return ", ".join(f"{'high' if node[k] > middle[k] else 'low'} {memory.names[k]}" for k in first)
+    return spoken([f"{memory.names[k]} ({'high' if node[k] > middle[k] else 'low'})" for k in first])

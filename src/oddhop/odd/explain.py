@@ -16,14 +16,23 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.explain.columns import Columns
-from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
+from oddhop.explain.explanation import (
+    COLUMNS_TOLD,
+    NOTABLE,
+    SHOWN,
+    Baseline,
+    ColumnDifference,
+    Explanation,
+    Neighbour,
+    View,
+)
 from oddhop.explain.flows import NodeFlows, dates_of, node_flows, with_neighbour
 from oddhop.explain.phrases import said_number
 from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
 from oddhop.odd.clique import surprises
 from oddhop.odd.combine import KINDS
 from oddhop.odd.cycle import cycle_from
-from oddhop.odd.phrases import NOTABLE, reasons
+from oddhop.odd.phrases import reasons
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.views import Panel
 from oddhop.tables.network import Network

@@ -17,7 +17,16 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, silent
 from oddhop.explain.columns import Columns, ColumnSpan
-from oddhop.explain.explanation import COLUMNS_TOLD, SHOWN, Baseline, ColumnDifference, Explanation, Neighbour, View
+from oddhop.explain.explanation import (
+    COLUMNS_TOLD,
+    NOTABLE,
+    SHOWN,
+    Baseline,
+    ColumnDifference,
+    Explanation,
+    Neighbour,
+    View,
+)
 from oddhop.explain.flows import node_flows, with_neighbour
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_columns
@@ -30,7 +39,7 @@ from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.kinship import RATIO_SUMS, RATIOS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.pairs import Pairs
-from oddhop.odd.phrases import NOTABLE, Shared, reasons_between_kinds
+from oddhop.odd.phrases import Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import mean_ratios_with, told_by
 from oddhop.odd.stranger import Ratio, share_as_far, turned

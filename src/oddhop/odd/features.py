@@ -68,7 +68,8 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
 
 
 def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:
-    return {f"{what}, {how}": one for how, one in zip(("mean", "spread", "smallest", "largest"), figures, strict=True)}
+    names = (f"mean {what}", f"spread of the {what}", f"smallest {what}", f"largest {what}")
+    return dict(zip(names, figures, strict=True))
 
 
 def _named(blocks: Blocks, graph: Graph, coordinates: Floats) -> Iterator[tuple[str, Floats]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Floats
 from oddhop.explain.audit import Finding
-from oddhop.explain.explanation import NAMED_AT_MOST, Neighbour, View
+from oddhop.explain.explanation import NAMED_AT_MOST, NOTABLE, Neighbour, View
 from oddhop.explain.guide import Guide
 from oddhop.explain.phrases import one_in, share, spoken
 from oddhop.odd.null import Chance
@@ -60,9 +60,6 @@ GUIDE = Guide(
             "scores to rank nodes and to see which nodes reach the alert threshold.",
         ),
     ),
-)
-NOTABLE = (
-    0.05  # larger p-values are not reported, and neighbours with a larger share of edges do not count as different
 )
 WHAT = {
     "stranger": "This node is unlike its neighbours",
