@@ -10,6 +10,8 @@ from oddhop import read_network
 from oddhop.explain.columns import Columns
 
 EDGES = pa.table({"source": ["a"] * 5, "target": ["b", "c", "d", "e", "f"]})
+PAID = pa.table({"from": list("aabccd"), "to": list("bccdbb"), "euros": [100.0, 12.34, 50.0, 33.33, 7.0, 70.1]})
+PEOPLE = pa.table({"id": list("abcd"), "age": [30, 40, 50, 60]})
 
 
 @pytest.mark.parametrize(
@@ -31,11 +33,7 @@ def test_unknown_values_of_neighbours_are_counted_apart(neighbours: list[float |
 
 
 def test_shares_of_events_are_said_with_their_events() -> None:
-    paid = pa.table(
-        {"from": list("aabccd"), "to": list("bccdbb"), "euros": [100.0, 12.34, 50.0, 33.33, 7.0, 70.1]},
-    )
-    people = pa.table({"id": list("abcd"), "age": [30, 40, 50, 60]})
-    columns = Columns(read_network(paid, people))
+    columns = Columns(read_network(PAID, PEOPLE))
     spans = {one.name: one for one in columns.spans}
     round_sent, round_received = (spans[f"euros {side} share of round amounts"] for side in ("out", "in"))
     assert columns.own(round_sent, 0) == "0.5 (2 events)"
@@ -44,3 +42,15 @@ def test_shares_of_events_are_said_with_their_events() -> None:
     # Node a received nothing. Its share was filled in for the detector, and is no value of the node.
     told = columns.difference(round_received, 0, np.array([1, 2]), "1", -1.0)
     assert (told.own, told.elsewhere) == ("unknown", "")
+
+
+def test_values_of_events_are_said_while_another_thread_explains_another_node() -> None:
+    class Forgetful(dict[int, list[float]]):
+        """Forgets at once, as if another thread had cleared it."""
+
+        def __setitem__(self, node: int, values: list[float]) -> None:
+            del node, values
+
+    columns = Columns(read_network(PAID, PEOPLE), _flows=Forgetful())
+    [span] = [one for one in columns.spans if one.name == "euros out share of round amounts"]
+    assert columns.own(span, 0) == "0.5 (2 events)"

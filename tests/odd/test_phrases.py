@@ -41,7 +41,7 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
 @pytest.mark.parametrize(
     ("rarities", "degree", "far", "said", "part"),
     [
-        ((0.01,), 1, 1, "its only neighbour, node n0. Only {}.", 5),
+        ((0.01,), 1, 1, "its only neighbour, node n0. At most {}.", 5),
         ((0.2,), 1, 0, "its only neighbour, node n0. Only {}.", 20),
         ((0.01, 0.02), 2, 2, f"all of its 2 neighbours: nodes n0 and n1. {UNLIKE}", 5),
         ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 5),

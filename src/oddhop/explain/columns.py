@@ -190,10 +190,12 @@ class Columns:
         """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
         if self.graph.events is None or name not in self._share_of:
             return said
-        if node not in self._flows:  # columns are asked for node by node
-            self._flows.clear()
-            self._flows[node] = flow_values(self.graph.events.of_nodes(node, node + 1))[0].tolist()
-        values = dict(zip(self._share_of, self._flows[node], strict=True))
+        own = self._flows.get(node)
+        if own is None:
+            own = flow_values(self.graph.events.of_nodes(node, node + 1))[0].tolist()
+            self._flows.clear()  # columns are asked for node by node; another thread may clear it at any time
+            self._flows[node] = own
+        values = dict(zip(self._share_of, own, strict=True))
         if np.isnan(values[name]):
             return UNKNOWN
         events = int(sum(values[one] for one in self._share_of[name]))

@@ -199,7 +199,7 @@ def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     part = share(NOTABLE if far else listed[half - 1].rarity or 1.0)
     rare = f"{part} of all edges connect nodes that differ as much"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}. Only {rare}"
+        return f"This node is unlike its only neighbour, node {listed[0].id}. {'At most' if far else 'Only'} {rare}"
     if not far:
         return f"This node is unlike its neighbours. Only {rare} as this node and {half:,} of its {degree:,} neighbours"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
