@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +14,7 @@ from oddhop.explain.explanation import Baseline, Explanation, Neighbour
 
 USUAL = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
 SVG = "{http://www.w3.org/2000/svg}"
-TAGS = {f"{SVG}{tag}" for tag in ("svg", "style", "circle", "path", "text", "title", "g")}
+TAGS = {f"{SVG}{tag}" for tag in ("svg", "style", "circle", "path", "rect", "text", "title", "g")}
 
 
 def explained(name: str = "a", *others: str, kind: str | None = None) -> Explanation:
@@ -50,5 +51,6 @@ def test_a_node_without_neighbours_has_a_picture_too() -> None:
 def test_what_is_written_is_what_is_shown(tmp_path: Path) -> None:
     drawn = explained("é", "b").plot()
     drawn.write(tmp_path / "case.svg")
-    assert (tmp_path / "case.svg").read_text(encoding="utf-8") == drawn.svg == drawn._repr_html_() == drawn._repr_svg_()
+    assert (tmp_path / "case.svg").read_text(encoding="utf-8") == drawn.svg == drawn._repr_svg_()
+    assert base64.b64decode(drawn._repr_html_().partition("base64,")[2].rstrip('">')).decode() == drawn.svg
     assert len(drawn.svg) < 6_000

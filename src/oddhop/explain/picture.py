@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,11 @@ from oddhop.explain.explanation import Explanation
 from oddhop.explain.orbit import NUMBERED, Orbit, Satellite, orbit
 
 LEGEND, LINE, LETTERS = 330.0, 19.0, 54  # the width of the legend, the height of a line, and the letters that fit
-# By itself: ink is inherited, and the other colours read on light and dark grounds.
+# By itself it has a ground of its own: a notebook shows it as an image, which inherits no colours of the notebook.
 STYLE = Markup(
     "<style>.oddhop-orbit{font:11px system-ui,sans-serif;max-width:100%;height:auto}"
-    ".oddhop-orbit text{fill:currentColor}"
-    ".oddhop-orbit .ring,.oddhop-orbit .spoke{fill:none;stroke:currentColor;opacity:.22}"
+    ".oddhop-orbit text{fill:#1b2430}"
+    ".oddhop-orbit .ring,.oddhop-orbit .spoke{fill:none;stroke:#1b2430;opacity:.22}"
     ".oddhop-orbit .usual{fill:none;stroke:#2b9484;stroke-dasharray:5 4;stroke-width:1.4}"
     ".oddhop-orbit .tick{font-size:9px;text-anchor:middle;opacity:.75}.oddhop-orbit .faint{opacity:.75}"
     ".oddhop-orbit .tie{stroke:#7a6be0;stroke-width:.8;opacity:.45;fill:none}.oddhop-orbit .member{stroke:#7a6be0;"
@@ -26,7 +27,7 @@ STYLE = Markup(
     ".oddhop-orbit .n0{fill:#71889a}.oddhop-orbit .n1{fill:#4f8485}.oddhop-orbit .n2{fill:#a87a18}"
     ".oddhop-orbit .n3{fill:#cf6217}.oddhop-orbit .n4{fill:#c5362d}.oddhop-orbit .s0{stroke:#71889a}"
     ".oddhop-orbit .s1{stroke:#4f8485}.oddhop-orbit .s2{stroke:#a87a18}.oddhop-orbit .s3{stroke:#cf6217}"
-    ".oddhop-orbit .s4{stroke:#c5362d}.oddhop-orbit .self{fill:currentColor}"
+    ".oddhop-orbit .s4{stroke:#c5362d}.oddhop-orbit .self{fill:#1b2430}"
     ".oddhop-orbit .num{fill:#fff;font-size:9px;font-weight:700;text-anchor:middle}"
     ".oddhop-orbit .title{font-size:13px;font-weight:600}</style>"
 )
@@ -57,7 +58,9 @@ class Picture:
         return f"Picture({len(self.svg.encode()):,} bytes of SVG)"
 
     def _repr_html_(self) -> str:
-        return self.svg
+        # An image: of an SVG element, JupyterLab shows only the text in notebooks that somebody else has run.
+        coded = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="picture of the case" style="max-width:100%" src="data:image/svg+xml;base64,{coded}">'
 
     def _repr_svg_(self) -> str:  # for viewers that show no HTML
         return self.svg
@@ -83,10 +86,11 @@ def picture(why: Explanation) -> Picture:
     width, height = 2 * drawn.size + LEGEND, 2 * half
     form = Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" class="oddhop-orbit" width="{}" height="{}" viewBox="{} {} {} {}" '
-        'role="img" aria-label="{}">{}{}{}</svg>'
+        'role="img" aria-label="{}">{}<rect x="{}" y="{}" width="{}" height="{}" fill="#fff"/>{}{}</svg>'
     )
     box = -drawn.size, -half, width, height
-    return Picture(str(form.format(width, height, *box, _name(why), STYLE, _marks(drawn), Markup("").join(lines))))
+    parts = _name(why), STYLE, *box, _marks(drawn), Markup("").join(lines)
+    return Picture(str(form.format(width, height, *box, *parts)))
 
 
 def bare(why: Explanation) -> Markup:
@@ -146,7 +150,7 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
         if not one.partner:
             said = Markup('<text x="20">{}</text>').format(shown(one.label, LETTERS))
             lines.append(entry.format(one.shade, number) + said)
-    rings = "rings: share of edges at least as different" if why.views else "rings: predicted hops"
+    rings = "rings: edges at least as different" if why.views else "rings: predicted hops"
     told = [f"{rings}; dashed: typical"]
     if drawn.not_shown:
         told.append(f"{drawn.not_shown:,} more neighbours are not drawn")

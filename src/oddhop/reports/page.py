@@ -128,7 +128,9 @@ class CaseReport:
         # A frame of its own, so that the page keeps its style and its policy, and its script sees nothing else.
         page = render(self).encode("utf-8", "replace").decode().replace("&", "&amp;").replace('"', "&quot;")
         style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid rgba(128,128,128,.4)"
-        return f'<iframe sandbox="allow-scripts" title="case report" style="{style}" srcdoc="{page}"></iframe>'
+        frame = f'<iframe sandbox="allow-scripts" title="case report" style="{style}" srcdoc="{page}">'
+        # Jupyter shows this text in place of the frame in notebooks that somebody else has run.
+        return f"{frame}The case report is not shown. Run this cell, or trust the notebook.</iframe>"
 
 
 def cases_of(
