@@ -49,7 +49,8 @@ def learn(
     for row in first:
         echo(f"  {row['id']}: rank {row['rank']:,}, before {row['rank_label_free']:,}")
     asked = found.questions[:SHOWN]
-    echo(f"Next {len(asked)} nodes to answer:")
+    more = f" (of {len(found.questions)}; questions.csv has all)" if len(found.questions) > len(asked) else ""
+    echo(f"Next {len(asked)} nodes to answer{more}:")
     for one in asked:
         tell_sentence(f"  {one.id}: rank {one.rank:,}, before {one.rank_label_free:,}. {one.why}")
     console.say("done", f"learned ranking and next questions: {found.folder}", folder=str(found.folder))

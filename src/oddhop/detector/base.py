@@ -121,7 +121,8 @@ class GraphDetector(Estimator, DetectorParts):
     def flagging(self, *, top_k: int | None = None, max_chance: float | None = None) -> Self:
         """Return a fitted copy that flags this many nodes of each network, instead of using its threshold.
 
-        The threshold of the copy is then that of the network that it ranked last.
+        The threshold of the copy is then that of the network that it ranked last. ``result_`` stays as it was at the
+        fit: call ``rank`` for a table with the new flags.
 
         Examples
         --------
@@ -360,8 +361,8 @@ class GraphDetector(Estimator, DetectorParts):
     def __getattr__(self, name: str) -> Any:
         if name in OF_THE_FIT and "model_" in vars(self):
             raise AttributeError(
-                f"a {type(self).__name__} loaded from a file has no {name}, because a model file has no network; "
-                "call rank(network) for the results of a network"
+                f"this {type(self).__name__} was loaded from a file and has no {name}, because a model file has no "
+                "network; call rank(network) for the results of a network"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

@@ -110,11 +110,12 @@ def _passed_on(values: dict[str, float]) -> list[str]:
     passed = values.get("passed on in a day", np.nan)
     if not (passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED):
         return []
-    hours = said_number(float(f"{values['hours from in to out']:.2g}"))
-    return [
-        f"This node passed on {passed:.0%} of what it received within 24 hours. "
-        f"The median time from a received event to the next sent event is {hours} hours."
-    ]
+    told = f"This node passed on {passed:.0%} of what it received within 24 hours."
+    hours = values["hours from in to out"]
+    if hours > 24:  # the share is by amount, this time by event: side by side they would seem to be a contradiction
+        return [told]
+    median = said_number(float(f"{hours:.2g}"))
+    return [f"{told} The median time from a received event to the next sent event is {median} hours."]
 
 
 def _how_many(own: Events, values: dict[str, float]) -> str:

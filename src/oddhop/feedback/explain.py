@@ -67,7 +67,10 @@ class Remembered(Protocol):
 
 
 def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
-    """Say which answered nodes are most similar to a node, by the share of trees in which they end in the same leaf."""
+    """Say which answered nodes are most similar to a node, by the share of trees in which they end in the same leaf.
+
+    An answer that is NaN does not count, such as that of the node itself.
+    """
     leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
     same = leaves[1:] == leaves[0]
     alike = same.mean(axis=1)

@@ -283,4 +283,6 @@ class Feedback:
         ranked, memory = self._fitted, self._memory
         if self.learned_ is None:
             return f"It has rank {ranked.rank[node]:,} in the original ranking, and no answer lowers it yet."
-        return like(ranked.x[node], memory.x, memory.answers, memory, self.learned_)
+        own = ranked.network.name(node + ranked.network.graph.judged.start)
+        others = np.array([one != own for one in memory.ids])
+        return like(ranked.x[node], memory.x, np.where(others, memory.answers, np.nan), memory, self.learned_)

@@ -147,7 +147,8 @@ def numbers(values: Any, what: str) -> Floats:
         return np.array(array, dtype=np.float32 if array.dtype in (np.float32, np.float16) else np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(
-            f"{what} must be real numbers, one vector of equal length for each node", f"NumPy reports: {error}"
+            f"{what} must be real numbers, one vector of equal length for each node (NumPy reports: {error})",
+            "give numbers, or give tables to read_network, which also encodes categories, text and dates",
         ) from None
 
 
