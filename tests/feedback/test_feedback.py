@@ -1,5 +1,7 @@
 """The learner starts at the original order, and learns from a set of answers."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -242,3 +244,10 @@ def test_trees_are_the_same_with_any_number_of_threads():
     forest = grow(x[:100], rng.integers(0, 2, 100).astype(float), np.ones(100), 0, trees=20, tried=2)
     assert (forest.predict(x, workers=1) == forest.predict(x, workers=3)).all()
     assert (forest.leaves(x[:9]).max(axis=1) < forest.feature.size).all()
+
+
+def test_a_node_is_not_said_to_be_similar_to_itself(fitted, answers):
+    found = learned(fitted, answers)
+    said = {one: found.explain(one).learned for one in answers}
+    assert any(text.startswith("Similar to ") for text in said.values())
+    assert not [one for one, text in said.items() if str(one) in re.findall(r"\d+", text)]
