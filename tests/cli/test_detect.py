@@ -175,6 +175,9 @@ def test_errors_are_three_lines_and_a_code(folder: Path) -> None:
     run(*DETECT, "--out", "run")
     assert "already has a complete run" in refused(5, *DETECT, "--out", "run")[0]
     assert "nothing to do" in run(*DETECT, "--out", "run", "--resume")
+    shutil.copy("edges.csv", "other.csv")
+    said = refused(5, "detect", "other.csv", *DETECT[2:], "--out", "run", "--resume")
+    assert "run has a complete run of other tables: edges.csv, nodes.csv, and this command has other.csv" in said[0]
 
 
 def test_debug_shows_where(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -102,7 +102,7 @@ def detect(
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
         checkpoints = folder / CHECKPOINTS
-        done = complete_run(folder, log, resume=resume)
+        done = complete_run(folder, log, named_tables(edges, nodes), resume=resume)
         if done is not None:
             shutil.rmtree(checkpoints, ignore_errors=True)  # it may have been killed at its last step
             return done
@@ -143,13 +143,23 @@ def detect(
     return run
 
 
-def complete_run(folder: Path, log: Log, *, resume: bool) -> Run | None:
-    """Return the run of a folder that is complete; None where it is not, and an error without ``resume``."""
+def complete_run(folder: Path, log: Log, tables: Mapping[str, Any], *, resume: bool) -> Run | None:
+    """Return the run of a folder that is complete; None where it is not.
+
+    It is an error without ``resume``, and if the run was made from other tables.
+    """
     manifest = files.read_manifest(folder)
     if manifest is None:
         return None
     if not resume:
         raise RunFolderError(f"{folder} already has a complete run", "choose another folder")
+    if dict(tables) != manifest["tables"]:
+        made, given = (", ".join(str(name) for name in one.values() if name) for one in (manifest["tables"], tables))
+        raise RunFolderError(
+            f"{folder} has a complete run of other tables: {made or 'tables in memory'}, "
+            f"and this command has {given or 'tables in memory'}",
+            "choose another folder",
+        )
     log.say("complete", f"the run in {folder} is complete; nothing to do")
     return Run(folder, files.read_results(folder, manifest), manifest["results"], made_now=False)
 

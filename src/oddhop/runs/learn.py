@@ -66,7 +66,7 @@ def learn(
     opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
     told = read_answers(answers, database)
     with locked(out) as folder:
-        complete_run(folder, log, resume=False)
+        complete_run(folder, log, {}, resume=False)
         found = learned_from(opened.detector, opened.network, opened.result, told, log)
         asked = write_learned(folder, found, questions)
         kept = {name: opened.manifest[name] for name in ("tables", "data", "settings", "detector", "seed")}

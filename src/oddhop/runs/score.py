@@ -94,7 +94,7 @@ def score(
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
-        done = complete_run(folder, log, resume=resume)
+        done = complete_run(folder, log, named_tables(edges, nodes), resume=resume)
         if done is not None:
             return done
         if resume:
