@@ -240,7 +240,7 @@ def test_a_resumed_run_takes_the_seed_that_it_began_with(
 
 @pytest.mark.parametrize("line", [["detect", "--out", "run"], ["fit", "--model", "model.oddhop"]])
 def test_a_run_without_a_checkpoint_says_that_it_starts_from_the_beginning(folder: Path, line: list[str]) -> None:
-    said = "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning"
+    said = "there is no checkpoint: nothing can be resumed, and the run starts from the beginning"
     command = [line[0], "edges.csv", "--nodes", "nodes.csv", *line[1:], "--seed", "0", *FAST, "--resume"]
     network = read_network("edges.csv", "nodes.csv")
     begun = Path("run/checkpoints" if line[0] == "detect" else "model.oddhop.checkpoints")

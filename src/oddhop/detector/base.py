@@ -213,11 +213,11 @@ class GraphDetector(Estimator, DetectorParts):
         return self.score_samples(taken) - self.offset_
 
     def predict(self, network: Any, *, nodes: Any = None) -> Ints:
-        """Return -1 for flagged nodes and +1 for the others."""
+        """Return -1 for flagged nodes and +1 for the others, in the order of :meth:`score_samples`."""
         return np.where(self.decision_function(network, nodes=nodes) < 0, -1, 1)
 
     def fit_predict(self, network: Any, y: Any = None, *, nodes: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's
-        """Fit, and return -1 for flagged nodes and +1 for the others."""
+        """Fit, and return -1 for flagged nodes and +1 for the others, in the order of :meth:`score_samples`."""
         return self.fit(network, nodes=nodes).predict(self.network_)
 
     def explain(

@@ -169,7 +169,7 @@ def tell_resumed(log: Log, checkpoints: Path) -> None:
     if not has_checkpoints(checkpoints):
         log.say(
             "nothing_resumed",
-            "there is no checkpoint yet: nothing can be resumed, and the run starts from the beginning",
+            "there is no checkpoint: nothing can be resumed, and the run starts from the beginning",
             folder=str(checkpoints),
         )
 
