@@ -43,6 +43,13 @@ def learned(fitted: Odd, answers: object) -> Feedback:
     return Feedback(fitted).fit(fitted.network_, answers)
 
 
+def test_a_node_is_not_said_to_be_similar_to_itself(answers):
+    found = learned(Odd(random_state=0, simulate=False, n_resamples=2).fit(made()[0]), answers)
+    said = {one: found.explain(one).learned for one in answers}
+    assert any(text.startswith("Similar to ") for text in said.values())
+    assert not [one for one, text in said.items() if str(one) in re.findall(r"\d+", text)]
+
+
 @pytest.mark.parametrize("some", [None, {}, {105: 1, 131: 1}, {105: None}])
 def test_starts_bit_for_bit_at_the_label_free_ranking(fitted, some):
     found = learned(fitted, some).result_
@@ -244,10 +251,3 @@ def test_trees_are_the_same_with_any_number_of_threads():
     forest = grow(x[:100], rng.integers(0, 2, 100).astype(float), np.ones(100), 0, trees=20, tried=2)
     assert (forest.predict(x, workers=1) == forest.predict(x, workers=3)).all()
     assert (forest.leaves(x[:9]).max(axis=1) < forest.feature.size).all()
-
-
-def test_a_node_is_not_said_to_be_similar_to_itself(fitted, answers):
-    found = learned(fitted, answers)
-    said = {one: found.explain(one).learned for one in answers}
-    assert any(text.startswith("Similar to ") for text in said.values())
-    assert not [one for one, text in said.items() if str(one) in re.findall(r"\d+", text)]
