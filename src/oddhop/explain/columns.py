@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.explain.explanation import ColumnDifference
-from oddhop.explain.phrases import said_number, share
+from oddhop.explain.phrases import counted, said_number, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
@@ -199,7 +199,7 @@ class Columns:
         if np.isnan(values[name]):
             return UNKNOWN
         events = int(sum(values[one] for one in self._share_of[name]))
-        return f"{said} ({events:,} event{'s' * (events != 1)})" if self._share_of[name] else said
+        return f"{said} ({counted(events, 'event')})" if self._share_of[name] else said
 
     def difference(
         self, span: ColumnSpan, node: int, neighbours: Ints, instead: str, effect: float

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.explain.phrases import said_number
+from oddhop.explain.phrases import counted, said_number
 from oddhop.graph.events import NO_TIME, Events
 from oddhop.tables.flows import flow_columns, flow_values
 
@@ -128,12 +128,8 @@ def _how_many(own: Events, values: dict[str, float]) -> str:
             continue
         amount = own.columns.amounts[0] if own.columns.amounts else ""
         total = f" (total {amount}: {said_number(values[f'{amount} {side}'.strip() + ' sum'])})" if amount else ""
-        told.append(f"{verb} {_counted(count, 'event')} {whom} {_counted(partners, 'node')}{total}")
+        told.append(f"{verb} {counted(count, 'event')} {whom} {counted(partners, 'node')}{total}")
     return f"This node {'. This node '.join(told)}."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _when(times: Ints, values: dict[str, float]) -> str:

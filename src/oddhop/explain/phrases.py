@@ -19,6 +19,18 @@ def spoken(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
+def counted(count: int, what: str) -> str:
+    """Say how many there are.
+
+    Examples
+    --------
+    >>> from oddhop.explain.phrases import counted
+    >>> counted(1, "event"), counted(2000, "event")
+    ('1 event', '2,000 events')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 def one_in(part: float) -> str:
     """Say a small share as one in so many, with two digits.
 

@@ -153,8 +153,9 @@ def complete_run(folder: Path, log: Log, tables: Mapping[str, Any], *, resume: b
         return None
     if not resume:
         raise RunFolderError(f"{folder} already has a complete run", "choose another folder")
-    if dict(tables) != manifest["tables"]:
-        made, given = (", ".join(str(name) for name in one.values() if name) for one in (manifest["tables"], tables))
+    known = manifest.get("tables", {})
+    if known != tables:
+        made, given = (", ".join(str(name) for name in one.values() if name) for one in (known, tables))
         raise RunFolderError(
             f"{folder} has a complete run of other tables: {made or 'tables in memory'}, "
             f"and this command has {given or 'tables in memory'}",
