@@ -94,6 +94,9 @@ class Page:
         """Click in the middle of an element, as a mouse does."""
         spot = f"document.querySelector({json.dumps(selector)})"
         self.run(f"{spot}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        # Chromium drops a click that comes before the scrolled page was painted; after two frames it has been.
+        painted = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.call("Runtime.evaluate", expression=painted, awaitPromise=True)
         x, y = self.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({spot}.getBoundingClientRect())")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

@@ -83,6 +83,7 @@ def test_filtering_leaves_what_fits(opened: Page) -> None:
     assert opened.run("document.querySelectorAll('.case:not([hidden])').length") == cases
     opened.run("document.getElementById('filter').value = ''")
     opened.click("#alerts")
+    opened.wait("document.getElementById('alerts').checked")
     assert opened.run(RANKS) == list(range(1, 11))
 
 
