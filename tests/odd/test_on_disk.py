@@ -176,9 +176,9 @@ def test_scores_have_the_bytes_of_those_in_memory(
 @pytest.mark.parametrize(
     ("what", "workers"),
     [
-        *((what, {1: (1,), 3: (2,), 7: (4,)}) for what in SHOPS),
-        pytest.param(SHOPS[0], dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW),
-        *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for what in SHOPS[1:]),
+        (SHOPS[0], {1: (1,), 3: (2,), 7: (4,)}),
+        *(pytest.param(what, {1: (1,), 3: (2,), 7: (4,)}, marks=SLOW) for what in SHOPS[1:]),
+        *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for what in SHOPS),
     ],
 )
 def test_several_kinds_have_the_bytes_of_those_in_memory(
