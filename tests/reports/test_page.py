@@ -154,6 +154,26 @@ def test_the_group_is_outlined_and_its_ties_are_drawn(report: CaseReport) -> Non
     assert 'class="tie"' in page
 
 
+def test_the_arrows_follow_the_cycle_also_over_nodes_that_are_not_neighbours(report: CaseReport) -> None:
+    near = tuple(Neighbour(k, 1.0, 0.0, 0.0, rarity=0.5) for k in ("p", "q", "r"))
+    views = (View("cycle", 0.001, 1.2),)
+    cycle = ("x", "q", "a", "p")  # a pays p, p pays x, x pays q, q pays a
+    why = Explanation("a", 1.2, 3, 1.0, 0.0, USUAL, "cycle", near, 0, 3, (), None, views=views, cycle=cycle)
+    drawn = orbit(why)
+    place = {"a": (0.0, 0.0)} | {one.label[0]: (one.x, one.y) for one in drawn.satellites}
+    assert drawn.cycle == tuple((place[start], place[end]) for start, end in ("ap", "px", "xq", "qa"))
+    assert [one.member for one in drawn.satellites] == [True, True, False, True]
+    assert drawn.satellites[3].label == "x (on the cycle)"
+    assert len(set(place.values())) == 5
+    page = render(replace(report, guide=GUIDE, cases=(replace(report.cases[0], why=why),)))
+    assert page.count('class="cycle"') == 1
+    assert "The arrows in the picture show the earliest cycle" in page
+    assert "x → q → a → p" in why.plot().svg
+    by_chance = replace(why, views=(View("cycle", 0.2, 0.0),))
+    assert orbit(by_chance).cycle == ()
+    assert "arrows" not in by_chance.plot().svg
+
+
 def test_each_neighbour_stands_as_far_out_as_it_looks() -> None:
     hops = [3.9, 2.0, 1.1]
     drawn = orbit(explanation(hops))

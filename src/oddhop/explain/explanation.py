@@ -229,6 +229,12 @@ class Explanation:
         members = [one for one in (*self.neighbours, *self.partners) if one.member and one.node_kind == self.node_kind]
         return tuple(dict.fromkeys((*(one.id for one in members), *self.cycle)))
 
+    @property
+    def notable_cycle(self) -> tuple[Id, ...]:
+        """The nodes of its first cycle in the order of the events, where its cycles are unusual; else none."""
+        notable = any(one.name == "cycle" and one.p < NOTABLE for one in self.views)
+        return self.cycle if notable else ()
+
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
         """Return the explanation of a node without neighbours, which has no score."""

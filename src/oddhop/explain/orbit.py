@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oddhop.explain.explanation import Explanation, Neighbour
+from oddhop.explain.explanation import Explanation, Id, Neighbour
 from oddhop.explain.phrases import one_in
 
 if TYPE_CHECKING:
@@ -28,11 +28,15 @@ MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "penta
 COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
 
 
+Point = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Satellite:
     """A neighbour in the picture: where it stands, its spread, how dark it is, whether it is one of the group.
 
-    ``shape`` says the kind of node. A partner shares neighbours with the node in the middle and is not joined to it.
+    ``shape`` says the kind of node. A partner is not a listed neighbour: it shares neighbours with the node in the
+    middle, or is on its cycle.
     """
 
     label: str
@@ -56,7 +60,8 @@ class Orbit:
     """The picture as figures; the middle is (0, 0) and y points down, as on a screen.
 
     ``rings`` are the radii of 1, 2, ... steps, or of shares of the edges, as ``ticks`` says, and ``usual`` that of what
-    is usual. ``ties`` has the ends of the lines among the group. ``size`` is the half of the picture's width.
+    is usual. ``ties`` has the ends of the lines among the group, and ``cycle`` those of the arrows of a cycle. ``size``
+    is the half of the picture's width.
     ``shapes`` has a sign and the name for every kind of node, where there are several.
     """
 
@@ -66,7 +71,8 @@ class Orbit:
     size: float
     not_shown: int
     ticks: tuple[str, ...] = ()
-    ties: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    ties: tuple[tuple[Point, Point], ...] = ()
+    cycle: tuple[tuple[Point, Point], ...] = ()
     shapes: tuple[tuple[str, str], ...] = ()
 
 
@@ -80,6 +86,8 @@ def shapes_of(why: Explanation) -> dict[str, str]:
 def orbit(why: Explanation) -> Orbit:
     """Place the neighbours of a node around it, the farthest at twelve and the others after it, clockwise.
 
+    The nodes of an unusual cycle come first, in the order of its events; those that are not listed are at the rim.
+
     Examples
     --------
     >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
@@ -90,32 +98,77 @@ def orbit(why: Explanation) -> Orbit:
     >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
     [('b: predicted distance 3.0 ± 0.2 hops', 0, -102, 4), ('c: predicted distance 1.0 ± 0.0 hops', 0, 34, 0)]
     """
-    shown, shapes = (*why.neighbours, *why.partners), shapes_of(why)
+    cycle, shapes = _from_node(why), shapes_of(why)
     farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])
+    listed = (*why.neighbours, *why.partners)
+    away = [one for one in cycle[1:] if one not in {near.id for near in listed}]
+    shown = (*listed, *(Neighbour(one, farthest, 0.0, 0.0, node_kind=why.node_kind) for one in away))
+    on_cycle = {one: place for place, one in enumerate(cycle)}
+    angles = _angles([on_cycle.get(one.id) for one in shown])
     satellites = []
-    for number, one in enumerate(shown):
-        angle = math.tau * number / len(shown)
+    for number, (one, angle) in enumerate(zip(shown, angles, strict=True)):
         along = math.sin(angle), -math.cos(angle)
         reach = [STEP * min(max(one.hops + side * one.spread, 0.0), farthest + 0.4) for side in (-1, 0, 1)]
         (inner, here, outer) = ((radius * along[0], radius * along[1]) for radius in reach)
         dark = shade_of(one, why.baseline.threshold)
         partner = number >= len(why.neighbours)
-        label = f"{one.id}, shares neighbours with this node" if partner else _label(one, why)
-        shape = shapes.get(one.node_kind, "circle")
-        satellites.append(Satellite(label, *here, inner, outer, dark, one.member, shape, partner))
+        shape, member = shapes.get(one.node_kind, "circle"), one.member or one.id in on_cycle
+        name = f"{one.id} (on the cycle)" if one.id in on_cycle else str(one.id)
+        label = name if number >= len(listed) else f"{name}, shares neighbours with this node"
+        label = label if partner else _label(name, one, why)
+        satellites.append(Satellite(label, *here, inner, outer, dark, member, shape, partner))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
     ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
     ties = tuple(((satellites[a].x, satellites[a].y), (satellites[b].x, satellites[b].y)) for a, b in why.ties)
+    where = {one.id: (drawn.x, drawn.y) for one, drawn in zip(shown, satellites, strict=True)} | {why.id: (0.0, 0.0)}
+    arrows = tuple((where[a], where[b]) for a, b in zip(cycle, (*cycle[1:], *cycle[:1]), strict=True))
     usual, size = STEP * why.baseline.usual_hops, rings[-1] + STEP / 2 + 4
     told = tuple((SIGNS[shape], kind) for kind, shape in shapes.items()) if why.node_kind else ()
-    return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties, told)
+    return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties, arrows, told)
 
 
-def _label(one: Neighbour, why: Explanation) -> str:
+def _from_node(why: Explanation) -> tuple[Id, ...]:
+    """Return the nodes of an unusual cycle, from the node of the explanation on."""
+    cycle = why.notable_cycle
+    start = cycle.index(why.id) if why.id in cycle else 0
+    return (*cycle[start:], *cycle[:start])
+
+
+def _angles(places: list[int | None]) -> list[float]:
+    """Return the angle of every node, clockwise from twelve: half of the circle is for the nodes on the cycle."""
+    on_cycle = sorted(place for place in places if place is not None)
+    others = len(places) - len(on_cycle)
+    half = math.pi if on_cycle and others else 0.0
+    angles, turn = [], 0
+    for place in places:
+        if place is not None:
+            angles.append((half or math.tau) * on_cycle.index(place) / len(on_cycle))
+        else:
+            angles.append(half + (math.tau - half) * turn / others)
+            turn += 1
+    return angles
+
+
+def arrowhead(start: Point, end: Point) -> tuple[Point, Point, Point]:
+    """Return an arrowhead before the end of a line: one side, the tip and the other side.
+
+    Examples
+    --------
+    >>> from oddhop.explain.orbit import arrowhead
+    >>> arrowhead((0.0, 0.0), (50.0, 0.0))
+    ((33.0, 4.0), (41.0, 0.0), (33.0, -4.0))
+    """
+    length = max(math.hypot(end[0] - start[0], end[1] - start[1]), 1e-9)
+    x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    sides = [(end[0] - 17 * x - side * 4 * y, end[1] - 17 * y + side * 4 * x) for side in (1, -1)]
+    return sides[0], (end[0] - 9 * x, end[1] - 9 * y), sides[1]
+
+
+def _label(name: str, one: Neighbour, why: Explanation) -> str:
     group = ", in the group" if one.member else ""
     if one.rarity is not None:
-        return f"{one.id}: {one_in(one.rarity)} edges are at least as different{group}"
-    return f"{one.id}{group}" if why.views else f"{one.id}: predicted distance {one.hops:.1f} ± {one.spread:.1f} hops"
+        return f"{name}: {one_in(one.rarity)} edges are at least as different{group}"
+    return f"{name}{group}" if why.views else f"{name}: predicted distance {one.hops:.1f} ± {one.spread:.1f} hops"
 
 
 def shade_of(one: Neighbour, threshold: float) -> int:
@@ -154,6 +207,10 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
         axes.plot([radius * math.cos(t) for t in turn], [radius * math.sin(t) for t in turn], dash, color=colour, lw=1)
     for (ax, ay), (bx, by) in drawn.ties:
         axes.plot([ax, bx], [-ay, -by], color="#4b3f92", lw=0.6, alpha=0.4, zorder=1)
+    for start, end in drawn.cycle:
+        line = [start, end, *arrowhead(start, end)]
+        axes.plot([x for x, _ in line[:2]], [-y for _, y in line[:2]], color="#4b3f92", lw=1.6, zorder=2)
+        axes.plot([x for x, _ in line[2:]], [-y for _, y in line[2:]], color="#4b3f92", lw=1.6, zorder=2)
     for number, one in enumerate(drawn.satellites, 1):
         if not one.partner:
             axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from oddhop.base.files import write_atomically
 from oddhop.base.html import shown
 from oddhop.explain.explanation import Explanation
-from oddhop.explain.orbit import NUMBERED, Orbit, Satellite, orbit
+from oddhop.explain.orbit import NUMBERED, Orbit, Point, Satellite, arrowhead, orbit
 
 LEGEND, LINE, LETTERS = 330.0, 19.0, 54  # the width of the legend, the height of a line, and the letters that fit
 # By itself it has a ground of its own: a notebook shows it as an image, which inherits no colours of the notebook.
@@ -22,7 +22,8 @@ STYLE = Markup(
     ".oddhop-orbit .ring,.oddhop-orbit .spoke{fill:none;stroke:#1b2430;opacity:.22}"
     ".oddhop-orbit .usual{fill:none;stroke:#2b9484;stroke-dasharray:5 4;stroke-width:1.4}"
     ".oddhop-orbit .tick{font-size:9px;text-anchor:middle;opacity:.75}.oddhop-orbit .faint{opacity:.75}"
-    ".oddhop-orbit .tie{stroke:#7a6be0;stroke-width:.8;opacity:.45;fill:none}.oddhop-orbit .member{stroke:#7a6be0;"
+    ".oddhop-orbit .tie{stroke:#7a6be0;stroke-width:.8;opacity:.45;fill:none}"
+    ".oddhop-orbit .cycle{stroke:#7a6be0;stroke-width:1.8;fill:none}.oddhop-orbit .member{stroke:#7a6be0;"
     "stroke-width:2.4}.oddhop-orbit .s{stroke-width:5;stroke-linecap:round;opacity:.35;fill:none}"
     ".oddhop-orbit .n0{fill:#71889a}.oddhop-orbit .n1{fill:#4f8485}.oddhop-orbit .n2{fill:#a87a18}"
     ".oddhop-orbit .n3{fill:#cf6217}.oddhop-orbit .n4{fill:#c5362d}.oddhop-orbit .s0{stroke:#71889a}"
@@ -115,6 +116,8 @@ def _marks(drawn: Orbit) -> Markup:
         parts.append(Markup('<text class="tick" y="{}">{}</text>').format(radius - 3, tick))
     if drawn.ties:
         parts.append(Markup('<path class="tie" d="{}"/>').format("".join(_line(*tie) for tie in drawn.ties)))
+    if drawn.cycle:
+        parts.append(Markup('<path class="cycle" d="{}"/>').format("".join(_arrow(*step) for step in drawn.cycle)))
     parts += [_satellite(one, number) for number, one in enumerate(drawn.satellites, 1)]
     return Markup("").join([*parts, Markup('<circle class="self" r="9"/>')])
 
@@ -136,8 +139,12 @@ def _satellite(one: Satellite, number: int) -> Markup:
     return spread + mark + (beside if numbered else Markup(""))
 
 
-def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
-    return f"M{start[0]:.0f} {start[1]:.0f}L{end[0]:.0f} {end[1]:.0f}"
+def _line(*points: Point) -> str:
+    return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points)
+
+
+def _arrow(start: Point, end: Point) -> str:
+    return _line(start, end) + _line(*arrowhead(start, end))
 
 
 def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
@@ -156,6 +163,8 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
         told.append(f"{drawn.not_shown:,} more neighbours are not drawn")
     if drawn.ties:
         told.append("outlined: the group and the edges among its members")
+    if drawn.cycle:
+        told.append(f"arrows: the earliest cycle, {' → '.join(map(str, why.notable_cycle))}")
     if drawn.shapes:
         told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
     return [*lines, *(Markup('<text class="faint">{}</text>').format(shown(one, LETTERS + 10)) for one in told)]
