@@ -108,6 +108,10 @@ def test_newly_odd_and_no_longer_odd_nodes_are_listed(home: Path, tables: Tables
     then, now = (set(pq.read_table(tmp_path / one / "results.parquet")["id"].to_pylist()[:5]) for one in ("old", "new"))
     listed = {what: {one for one, (is_what, _) in reasons(found).items() if is_what == what} for what in found.counts}
     assert listed["newly odd"] == now - then
+    for words, code in ((["old", "new"], 11), (["old", "old"], 0), (["old", "new", "--json"], 11)):
+        folders = [str(tmp_path / word) if word in ("old", "new") else word for word in words]
+        assert CliRunner().invoke(app, ["compare", *folders, "--exit-code"]).exit_code == code
+        assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 0
     assert listed["no longer odd"] == then - now
     assert any(reason.startswith("its edges changed (degree ") for _, reason in reasons(found).values())
     assert any(reason == "only other nodes changed" for _, reason in reasons(found).values())

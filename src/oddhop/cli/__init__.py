@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from oddhop.cli.audit import audit
 from oddhop.cli.bench import app as bench
 from oddhop.cli.cases import app as cases
-from oddhop.cli.compare import compare
+from oddhop.cli.compare import NEW_ANOMALIES, compare
 from oddhop.cli.detect import detect
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
@@ -45,6 +45,7 @@ class PlainList(TyperGroup):
         for _, code, kind in CODES:
             if kind not in kinds.setdefault(code, []):
                 kinds[code].append(kind)
+        kinds[NEW_ANOMALIES] = ["new anomalous nodes (only oddhop compare --exit-code)"]
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), ", ".join(kinds[code])) for code in sorted(kinds)])
 

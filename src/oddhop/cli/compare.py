@@ -11,6 +11,8 @@ import typer
 from oddhop.cli import options as o
 from oddhop.cli.console import LogFormat, echo, tell_sentence
 
+NEW_ANOMALIES = 11  # above the codes of errors
+
 
 @o.guarded
 def compare(
@@ -25,6 +27,14 @@ def compare(
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the whole comparison of the two runs as JSON.", rich_help_panel=o.TELLING),
+    ] = False,
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code",
+            help=f"End with exit code {NEW_ANOMALIES} if a node is anomalous in the new run and not in the old run.",
+            rich_help_panel=o.TELLING,
+        ),
     ] = False,
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
@@ -55,7 +65,9 @@ def compare(
     if as_json:
         told = {"counts": dict(found.counts), "drift": asdict(found.drift), "sentences": found.sentences}
         echo(json.dumps({**told, "changes": found.table.to_pylist()}, indent=1, default=str))
-        return
-    show_changes(found)
-    for sentence in found.sentences:
-        tell_sentence(sentence)
+    else:
+        show_changes(found)
+        for sentence in found.sentences:
+            tell_sentence(sentence)
+    if exit_code and found.has_new_anomalies:
+        raise typer.Exit(NEW_ANOMALIES)

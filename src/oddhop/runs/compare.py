@@ -55,6 +55,11 @@ class Comparison:
     drift: Drift
     sentences: tuple[str, ...]
 
+    @property
+    def has_new_anomalies(self) -> bool:
+        """Whether the new run lists a node that the old run does not list."""
+        return self.counts[NEWLY] + self.counts[NEW] > 0
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
