@@ -102,7 +102,9 @@ def partners_of(node: Any, events: list[Event]) -> list[Any]:
 
 
 def largest_share_within(width: dt.timedelta, times: list[dt.datetime]) -> float:
-    return share(max((sum(start <= time < start + width for time in times) for start in times), default=0), len(times))
+    if len(times) < 2:
+        return NAN
+    return share(max(sum(start <= time < start + width for time in times) for start in times), len(times))
 
 
 def amount_columns(where: str, amounts: list[float]) -> dict[str, float]:
@@ -171,7 +173,8 @@ def expected_columns(case: Case, node: Any) -> dict[str, float]:
         partners = Counter(partners_of(node, some))
         out[f"events{side}"] = len(some)
         out[f"partners{side}"] = len(partners)
-        out[f"largest partner share{side}"] = share(max(partners.values(), default=0), len(some))
+        largest = max(partners.values(), default=0)
+        out[f"largest partner share{side}"] = share(largest, len(some)) if len(some) > 1 else NAN
     out["events per partner"] = share(len(both), len(every))
     if case.directed:
         out["mutual partner share"] = share(len(to & by), len(every))

@@ -88,7 +88,7 @@ def check_names(own: Sequence[str], made: Sequence[str]) -> None:
 
 
 def flow_values(events: Events) -> Floats:
-    """Return the value of every column for every node, NaN if a node has no such event.
+    """Return the value of every column for every node, NaN if a node has no such event, or too few for the column.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def flow_values(events: Events) -> Floats:
     >>> columns = EventColumns(directed=False)
     >>> events = Events(columns, np.array([0, 1, 1, 2, 2]), np.array([1, 0]), np.empty(0, np.int64), none, none)
     >>> flow_values(events).tolist()
-    [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
+    [[1.0, 1.0, nan, 1.0], [1.0, 1.0, nan, 1.0]]
     """
     nodes = events.node_count
     with np.errstate(over="ignore", invalid="ignore"):  # sums beyond what a float holds are held at LARGEST
@@ -116,7 +116,7 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
     for count, (side, verb, whom) in zip(every, sides, strict=True):
         yield FlowColumn(count, f"how many events it {verb}")
         yield FlowColumn(f"partners {side}".strip(), f"how many different nodes it {verb} {whom}")
-        share = "the share of these events with the commonest partner"
+        share = "the share of these events with the commonest partner, if there are at least two"
         yield FlowColumn(f"largest partner share {side}".strip(), share, skewed=False, share_of=(count,))
     yield FlowColumn("events per partner", "events divided by partners")
     if events.directed:
@@ -138,8 +138,8 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
         yield FlowColumn("days active", "days from its first event to its last")
         yield FlowColumn("median gap hours", "the median time between one of its events and the next")
         shares = {
-            "largest share in an hour": "the largest share of its events within one hour",
-            "largest share in a day": "the largest share of its events within 24 hours",
+            "largest share in an hour": "the largest share of its events within one hour, if it has at least two",
+            "largest share in a day": "the largest share of its events within 24 hours, if it has at least two",
             "night share": "the share of its events from 0 to 6 h (UTC)",
             "weekend share": "the share of its events on Saturday or Sunday (UTC)",
         }
@@ -163,11 +163,12 @@ def _computed(events: Events) -> Iterator[Floats]:
     directed = events.columns.directed
     counts = np.empty((rows, 3))
     count_partners(events.indptr, events.partners, counts)
+    counts[counts[:, 0] < 2, 2] = np.nan  # of one event, the share with the commonest partner is always 1
     yield _by_side(counts, directed)
     mutual = np.zeros(nodes)
     if directed:
         count_mutual(events.indptr, events.partners, mutual)
-    both = counts.reshape(nodes, 2, 3).sum(axis=1)
+    both = counts.reshape(nodes, 2, 3)[:, :, :2].sum(axis=1)
     partners = both[:, 1] - mutual
     yield _divided(both[:, 0], partners)
     if directed:
@@ -182,6 +183,7 @@ def _computed(events: Events) -> Iterator[Floats]:
     if events.columns.time is not None:
         spread = np.empty((nodes, 6))
         spread_in_time(events.indptr, events.times, spread)
+        spread[np.isnan(spread[:, 1]), 2:4] = np.nan  # one event, so without a gap, is always within one hour
         yield spread
     if events.columns.time is not None and directed:
         moved = events.amounts[:, 0] if events.columns.amounts else np.ones(events.partners.size)
