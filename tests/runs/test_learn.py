@@ -30,6 +30,11 @@ def test_without_answers_the_ranking_is_the_label_free_one(run: Path, tmp_path: 
         assert found.result[name].equals(then[name])
     assert [one.rank_label_free for one in found.questions[:3]] == [1, 2, 3]
     assert found.notice is None
+    for words in (["explain", "out", "n000"], ["report", "out"], ["compare", str(run), "out"]):
+        given = [str(tmp_path / "out") if word == "out" else word for word in words]
+        done = CliRunner().invoke(app, given)
+        assert done.exit_code == 5
+        assert "is a folder of oddhop learn" in done.stderr.replace("\n", " ")
 
 
 def test_files_books_and_mappings_say_the_same(run: Path, tmp_path: Path) -> None:

@@ -121,9 +121,7 @@ def compare(old: str | Path, new: str | Path) -> Comparison:
 def open_side(folder: str | Path) -> Side:
     """Read a complete run; one that was changed since is refused."""
     folder = Path(folder)
-    manifest = files.read_manifest(folder)
-    if manifest is None:
-        raise RunFolderError(f"{folder} has no complete run", "give the folder of --out of a run")
+    manifest = files.read_run(folder)
     if not _tells_enough(manifest):
         raise RunFolderError(
             f"the manifest of {folder} has no figures for a comparison", "restore it from a copy or run again"

@@ -49,6 +49,19 @@ def write_results(folder: Path, result: pa.Table, *, in_shards: bool = False) ->
     }
 
 
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a whole run of detect or score; a folder without one is refused."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise RunFolderError(f"{folder} has no complete run of oddhop detect", "give the folder of --out of a run")
+    if manifest["command"] == "learn":
+        raise RunFolderError(
+            f"{folder} is a folder of oddhop learn, which has a ranking but no model of the network",
+            "give the folder of the run that was learned from",
+        )
+    return manifest
+
+
 def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
     """Read the table of a run, one file or several, and refuse what was changed since."""
     names = sorted(name for name in manifest["files"] if Path(name).parts[0] == PARQUET)

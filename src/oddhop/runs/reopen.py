@@ -41,10 +41,10 @@ def reopen(
 ) -> OpenedRun:
     """Read the tables of a run again; other tables are an error. Give ``edges`` and ``nodes`` if the files moved."""
     folder = Path(folder)
-    manifest = files.read_manifest(folder)
-    if manifest is None or not manifest.get("tables", {}).get("edges"):
-        raise RunFolderError(f"{folder} has no complete run of oddhop detect", "give the folder of --out of a run")
-    tables = manifest["tables"]
+    manifest = files.read_run(folder)
+    tables = manifest.get("tables", {})
+    if not tables.get("edges"):
+        raise RunFolderError(f"the run in {folder} does not name its tables", "run oddhop detect on files")
     detector = load(folder / files.MODEL)
     settings = checked_run_settings(manifest["settings"])
     network = read_for_run(

@@ -108,6 +108,13 @@ def test_a_frame_is_not_changed():
     pd.testing.assert_frame_equal(frame, NODES.to_pandas())
 
 
+def test_a_named_index_of_pandas_comes_first_whatever_its_name():
+    named = NODES.to_pandas().rename(columns={"id": "who"}).set_index("who")
+    assert read_tables(EDGES, named).roles.id == "who"
+    strange = NODES.replace_schema_metadata({"pandas": "[not JSON"})
+    same(read_tables(EDGES, strange), read_tables(EDGES, NODES))
+
+
 def test_semicolons_and_a_byte_order_mark_are_read(tmp_path):
     (tmp_path / "e.csv").write_text("source;target\n1;2\n", encoding="utf-8-sig")
     network = read_tables(tmp_path / "e.csv", pa.table({"id": [1, 2], "x": [0.0, 1.0]}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,5 +68,9 @@ class Frame:
         """Say that it must be loaded: a stream can be read once."""
 
     def _columns(self) -> list[tuple[int, str]]:
-        names = enumerate(self.reader.schema.names)
-        return [(i, name) for i, name in names if not re.fullmatch(PANDAS_INDEX, name)]
+        """Return the places and names of the columns, the index of pandas first, as pandas writes it to a CSV."""
+        schema, index = self.reader.schema, list[Any]()
+        with suppress(ValueError, TypeError, AttributeError, KeyError):  # metadata that pandas did not write
+            index = list(schema.pandas_metadata["index_columns"])
+        names = [(i, name) for i, name in enumerate(schema.names) if not re.fullmatch(PANDAS_INDEX, name)]
+        return sorted(names, key=lambda one: one[1] not in index)
