@@ -16,7 +16,7 @@ from oddhop.feedback.learner import Rows
 from oddhop.feedback.ranked import Ranked
 from oddhop.tables.network import Network
 
-KIND, SCHEMA = "feedback", 4
+KIND, SCHEMA = "feedback", 5
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 1)), attribute_names=["age"])
     >>> list(node_features(learn_panel(graph)[0], graph))[-3:]
-    ['age', 'neighbours: age', 'age beyond neighbours']
+    ['age', 'mean age of its neighbours', 'age minus the mean of its neighbours']
     """
     figures, seen = figures_of(panel, graph, workers=workers)
     out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
@@ -50,7 +50,7 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
-    out |= _told("degree of its neighbours (log)", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
+    out |= _told("log degree of its neighbours", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
     if not panel.kinship.silent:
         out |= _told("difference from its neighbours", _over_rows(own.indptr, seen.own.of_entries[RATIOS]))
     adjacency = sp.csr_array(
@@ -59,7 +59,11 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     for name, values in _named(panel.blocks, single, seen.coordinates):
         # The node's own value where it has no neighbours.
         around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
-        out |= {name: values, f"neighbours: {name}": around, f"{name} beyond neighbours": values - around}
+        out |= {
+            name: values,
+            f"mean {name} of its neighbours": around,
+            f"{name} minus the mean of its neighbours": values - around,
+        }
     if single.flow_count:
         flows = flow_columns(single.attributes, single.flow_count)
         rows = dense(flows[: single.node_count])
@@ -68,7 +72,7 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
 
 
 def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:
-    names = (f"mean {what}", f"spread of the {what}", f"smallest {what}", f"largest {what}")
+    names = (f"mean {what}", f"standard deviation of the {what}", f"smallest {what}", f"largest {what}")
     return dict(zip(names, figures, strict=True))
 
 
