@@ -1,7 +1,9 @@
-"""What ``oddhop plan`` foresees against the peak of ``oddhop detect``: ``python benchmarks/plans.py FOLDER NAME...``.
+"""What ``oddhop plan`` foresees against the peak of ``oddhop detect``.
 
-FOLDER/NAME has the tables of benchmarks/tables.py. Few steps are made: steps cost time, not memory. All samples are
-kept, for those do.
+    python benchmarks/plans.py odd FOLDER NAME...      # or hcm
+
+FOLDER/NAME has the tables ``edges.parquet`` and ``nodes.parquet``. HCM makes few steps: steps cost time, not memory.
+All samples are kept, for those do.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FEW = ["--detector", "hcm", "--set", "hcm.burn_in=10", "--set", "hcm.thin=1", "--seed", "0"]
+FEW = {"hcm": ["--set", "hcm.burn_in=10", "--set", "hcm.thin=1"], "odd": []}
 COMMAND = """
 import resource, sys
 from oddhop.cli import app
@@ -34,13 +36,14 @@ def in_mib(text: str) -> float:
 
 
 def main() -> None:
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    detector, folder, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+    chosen = ["--detector", detector, *FEW[detector]]
     print("| network | planned | measured | ratio |\n|---|---|---|---|")
     for name in names:
         tables = [str(folder / name / "edges.parquet"), "--nodes", str(folder / name / "nodes.parquet")]
-        planned = in_mib(re.search(r"and ([\d.]+ \w+) at most", run("plan", *tables, *FEW[:6]).stdout)[1])  # type: ignore[index]
+        planned = in_mib(re.search(r"at most ([\d.]+ \w+)", run("plan", *tables, *chosen).stdout)[1])  # type: ignore[index]
         with tempfile.TemporaryDirectory() as out:
-            done = run("detect", *tables, "--out", f"{out}/run", *FEW)
+            done = run("detect", *tables, "--out", f"{out}/run", "--seed", "0", *chosen)
         peak = int(re.search(r"PEAK (\d+)", done.stderr)[1]) / 1024  # type: ignore[index]
         print(f"| {name} | {planned:,.0f} MiB | {peak:,.0f} MiB | {planned / peak:.2f} |", flush=True)
 

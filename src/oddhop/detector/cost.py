@@ -10,8 +10,8 @@ from oddhop.errors import MemoryBudgetError
 from oddhop.graph.graph import Graph
 
 BASE = 490 * 2**20  # the interpreter with torch, numba, SciPy and scikit-learn, compiled kernels and all
-# Reading tables: DuckDB, and what the texts of a column cost while their words are sorted out. The allocator keeps it.
-TABLES_BASE, TABLES_VALUE = 60 * 2**20, 150
+# Reading tables: DuckDB, and what the texts of a column cost while their words are sorted out; a number costs less.
+TABLES_BASE, TABLES_WORD, TABLES_NUMBER = 60 * 2**20, 150, 24
 TABLES_EVENT = 300  # placed and sorted by DuckDB, and held once more while the arrays are joined
 
 
@@ -47,7 +47,10 @@ class Size:
     @property
     def reading(self) -> int:
         """The memory for reading the tables, in bytes."""
-        return 0 if self.values is None else TABLES_BASE + TABLES_VALUE * self.values + TABLES_EVENT * self.events
+        if self.values is None:
+            return 0
+        value = TABLES_NUMBER if self.values == self.nodes * self.attributes else TABLES_WORD  # dense or sparse
+        return TABLES_BASE + value * self.values + TABLES_EVENT * self.events
 
 
 @dataclass(frozen=True)

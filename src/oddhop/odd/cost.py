@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oddhop.detector.cost import BASE, Cost, Size, available_memory
+from oddhop.detector.cost import Cost, Size, available_memory
 from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
@@ -16,6 +16,7 @@ SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated 
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
+BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
 OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
 
 
@@ -69,11 +70,13 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     vectors = 4 * nodes * max((STEPS + 1 + KEPT) * WIDTH, 4 * EIGENVECTORS)
     # f, what is left of it, residuals and two sums over common neighbours of every entry, of the whole and of a round.
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 5 * 4
-    memory = BASE + size.reading + wiring + 5 * coordinates + vectors + per_edge + 258 * nodes + _event_memory(size)
+    views = wiring + max(5 * coordinates, vectors) + per_edge + 258 * nodes + _event_memory(size)
+    memory = BASE + max(size.reading, views)  # what reading took is given back
     seconds = _seconds(size, settings)
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})
-    simulated = memory + 100 * edges + 8 * coordinates  # ends, a table of edges, draws; noise and its mixtures
+    # Ends, a table of edges, draws; noise and its mixtures.
+    simulated = BASE + max(size.reading, views + 100 * edges + 8 * coordinates)
     return Cost(
         {"views": memory, "simulations": simulated}, {"views": seconds, "simulations": _simulation_seconds(size)}
     )
@@ -102,7 +105,8 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
 
 
 def _width(size: Size) -> int:
-    return min(size.attributes, max(COMPONENTS, WIDE))
+    # A wide block of columns is reduced to components; a network may have narrow blocks beside it.
+    return size.attributes if size.attributes <= WIDE else (COMPONENTS + WIDE) // 2
 
 
 def _seconds(size: Size, settings: OddSettings) -> float:
