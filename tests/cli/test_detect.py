@@ -121,7 +121,8 @@ def test_the_same_seed_gives_the_same_bytes_from_any_form_and_order(folder: Path
 
 def test_a_model_scores_other_tables_as_its_own(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--top", "4")
-    run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
+    told = run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
+    assert ", the threshold of the model)" in told
     assert pq.read_table("run/results.parquet").equals(pq.read_table("again/results.parquet"))
     run("fit", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST, "--top", "4", "--model", "m.oddhop")
     assert Path("m.oddhop").read_bytes() == Path("run/model.oddhop").read_bytes()

@@ -134,7 +134,8 @@ def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     if figures.get("ending"):
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
-        flagged = f"{figures['flagged']:,} nodes flagged (score above {figures['threshold']:.4g})"
+        whose = "" if budgeted else ", the threshold of the model"
+        flagged = f"{figures['flagged']:,} nodes flagged (score above {figures['threshold']:.4g}{whose})"
         flagged += _cases_of(run.result)
     elif budgeted:
         flagged = "no nodes flagged: the nodes at the cut-off have equal scores, or too many are expected by chance"
