@@ -14,7 +14,9 @@ from oddhop import Graph, Network, Odd, read_network
 from oddhop.base.parallel import silent
 from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
-from oddhop.odd.explain import MANY, drawn_at
+from oddhop.odd.explain import MANY, _Surroundings, drawn_at
+from oddhop.odd.features import node_features
+from oddhop.odd.views import learn_panel
 from oddhop.tables.encode import learn_encoding
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.odd.small_shop import shop
@@ -248,3 +250,21 @@ def test_where_nothing_is_unusual_no_column_is_named_as_a_reason(small: Graph) -
     ]
     assert typical
     assert not any("main reason" in sentence for why in typical for sentence in why.sentences)
+
+
+def test_wanted_neighbours_are_among_the_first() -> None:
+    nodes, none = np.arange(100, 110), np.zeros(10)
+    around = _Surroundings(nodes, none, none, none, none > 0, np.arange(10)[::-1])
+    assert around.first(4, []).tolist() == [9, 8, 7, 6]
+    assert around.first(4, [102, 7, 109]).tolist() == [9, 8, 7, 2]
+    assert around.first(40, [102]).tolist() == list(range(10))[::-1]
+
+
+def test_a_column_by_the_name_of_a_feature_does_not_replace_it() -> None:
+    rng = np.random.default_rng(0)
+    names = ["age", "log degree", "mean age of its neighbours"]
+    graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)), attribute_names=names)
+    plain = graph.with_attributes(graph.attributes, names=["a", "b", "c"])
+    found, other = (node_features(learn_panel(one)[0], one) for one in (graph, plain))
+    assert len(found) == len(other)
+    assert np.array_equal(found["mean log degree of its neighbours"], other["mean log degree of its neighbours"])

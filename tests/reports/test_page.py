@@ -168,7 +168,8 @@ def test_the_arrows_follow_the_cycle_also_over_nodes_that_are_not_neighbours(rep
     page = render(replace(report, guide=GUIDE, cases=(replace(report.cases[0], why=why),)))
     assert page.count('class="cycle"') == 1
     assert "The arrows in the picture show the earliest cycle" in page
-    assert "x → q → a → p" in why.plot().svg
+    assert "x → q → a → p → x" in why.plot().svg
+    assert "outlined: the cycle" in why.plot().svg
     by_chance = replace(why, views=(View("cycle", 0.2, 0.0),))
     assert orbit(by_chance).cycle == ()
     assert "arrows" not in by_chance.plot().svg

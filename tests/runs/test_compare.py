@@ -159,6 +159,9 @@ def test_without_flags_the_first_fifty_are_the_list(tables: Tables, tmp_path: Pa
     assert found.counts["listed then"] == found.counts["listed now"] == 50
     assert any("the first 50" in one for one in found.sentences)
     assert not any("models differ" in one for one in found.sentences)
+    other = detect(**with_clique(tables, 8), out=tmp_path / "c", settings=PAIRS, explain=0).folder
+    assert compare(runs[0], other).counts["newly odd"] > 0  # among the first ranks, of which no node is flagged
+    assert CliRunner().invoke(app, ["compare", str(runs[0]), str(other), "--exit-code"]).exit_code == 0
 
 
 def test_columns_that_were_encoded_anew_are_not_compared(tables: Tables, tmp_path: Path) -> None:

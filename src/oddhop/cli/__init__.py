@@ -45,7 +45,7 @@ class PlainList(TyperGroup):
         for _, code, kind in CODES:
             if kind not in kinds.setdefault(code, []):
                 kinds[code].append(kind)
-        kinds[NEW_ANOMALIES] = ["new anomalous nodes (only oddhop compare --exit-code)"]
+        kinds[NEW_ANOMALIES] = ["newly flagged nodes (only oddhop compare --exit-code)"]
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), ", ".join(kinds[code])) for code in sorted(kinds)])
 

@@ -32,7 +32,7 @@ def compare(
         bool,
         typer.Option(
             "--exit-code",
-            help=f"End with exit code {NEW_ANOMALIES} if a node is anomalous in the new run and not in the old run.",
+            help=f"End with exit code {NEW_ANOMALIES} if a node is flagged in the new run and not in the old run.",
             rich_help_panel=o.TELLING,
         ),
     ] = False,

@@ -162,9 +162,12 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
     if drawn.not_shown:
         told.append(f"{drawn.not_shown:,} more neighbours are not drawn")
     if drawn.ties:
-        told.append("outlined: the group and the edges among its members")
+        told.append("thin lines: the edges among the members of the group")
     if drawn.cycle:
-        told.append(f"arrows: the earliest cycle, {' → '.join(map(str, why.notable_cycle))}")
+        told.append(f"arrows: the earliest cycle, {' → '.join(map(str, (*why.notable_cycle, why.notable_cycle[0])))}")
+    outlined = [name for name, lines in (("the group", drawn.ties), ("the cycle", drawn.cycle)) if lines]
+    if outlined:
+        told.append(f"outlined: {' and '.join(outlined)}")
     if drawn.shapes:
         told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
     return [*lines, *(Markup('<text class="faint">{}</text>').format(shown(one, LETTERS + 10)) for one in told)]

@@ -105,8 +105,8 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
 
 
 def _width(size: Size) -> int:
-    # A wide block of columns is reduced to components; a network may have narrow blocks beside it.
-    return size.attributes if size.attributes <= WIDE else (COMPONENTS + WIDE) // 2
+    # A wide block of columns is reduced to components, and may have a narrow one beside it: a value between the two.
+    return min(size.attributes, (COMPONENTS + WIDE) // 2)
 
 
 def _seconds(size: Size, settings: OddSettings) -> float:

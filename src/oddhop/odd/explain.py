@@ -6,7 +6,7 @@ column replaced by what is typical of the neighbours. Nothing is fitted to the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -98,6 +98,12 @@ class _Surroundings:
     members: Bools
     order: Ints
 
+    def first(self, count: int, wanted: Sequence[int]) -> Ints:
+        """Return the places of so many neighbours that matter most, those that are wanted among them."""
+        last = np.isin(self.nodes[self.order], wanted, invert=True)
+        kept = np.argsort(last, kind="stable")[:count]
+        return self.order[np.sort(kept)]
+
 
 def _explain(context: Context, number: int) -> Explanation:
     held, graph = context.held, context.held.graph
@@ -111,7 +117,8 @@ def _explain(context: Context, number: int) -> Explanation:
     p = np.exp(as_it_is.evidence.log_p[:, 0])
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
     around = _surroundings(held, number, kind, in_a_group=bool(p[2] < NOTABLE))
-    shown = around.order[:SHOWN]
+    flows, cycle = _flows(context, number)
+    shown = around.first(SHOWN, cycle)
     tried = shown if 1 < degree <= MANY else shown[:0]  # without its last edge a node is not judged at all
     company = around.nodes if degree <= MANY else around.nodes[np.linspace(0, degree - 1, MANY).astype(np.int64)]
     node = Node(context, number, company, context.columns.typical(company), tried)
@@ -124,7 +131,6 @@ def _explain(context: Context, number: int) -> Explanation:
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
     listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
     ties = _ties(held, around.nodes[shown], around.members[shown])
-    flows, cycle = _flows(context, number)
     return Explanation(
         id=context.network.name(number),
         score=score,
@@ -145,17 +151,17 @@ def _explain(context: Context, number: int) -> Explanation:
         ties=ties,
         flows=flows,
         profile=context.network.profile(number),
-        cycle=cycle,
+        cycle=tuple(map(context.network.name, cycle)),
     )
 
 
-def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int | str, ...]]:
-    """Say what the events of a node tell, and who is on the first cycle that it is on."""
+def _flows(context: Context, number: int) -> tuple[NodeFlows | None, list[int]]:
+    """Say what the events of a node tell, and return the nodes of the first cycle that it is on."""
     events, cycles = context.held.graph.events, context.held.cycles
     if events is None:
-        return None, ()
+        return None, []
     if cycles is None or not cycles.counts[number]:
-        return node_flows(events, number), ()
+        return node_flows(events, number), []
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
@@ -163,8 +169,8 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, tuple[int |
     out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
     back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
     told = node_flows(events, number, [*out, *back])
-    on_it = tuple(context.network.name(int(node)) for node in sources)
-    names = " → ".join(map(str, (*on_it, on_it[0])))
+    on_it = sources.tolist()
+    names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
     of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))

@@ -59,16 +59,22 @@ def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, 
     for name, values in _named(panel.blocks, single, seen.coordinates):
         # The node's own value where it has no neighbours.
         around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
-        out |= {
-            name: values,
-            f"mean {name} of its neighbours": around,
-            f"{name} minus the mean of its neighbours": values - around,
-        }
+        _put(out, name, values)
+        _put(out, f"mean {name} of its neighbours", around)
+        _put(out, f"{name} minus the mean of its neighbours", values - around)
     if single.flow_count:
         flows = flow_columns(single.attributes, single.flow_count)
         rows = dense(flows[: single.node_count])
-        out |= {_name(single, int(k)): column for k, column in zip(flows.columns, rows.T, strict=True)}
+        for k, column in zip(flows.columns, rows.T, strict=True):
+            _put(out, _name(single, int(k)), column)
     return out
+
+
+def _put(out: dict[str, Floats], name: str, values: Floats) -> None:
+    """Add a feature of a column; one whose name is taken is told apart."""
+    while name in out:
+        name = f"{name} (column)"
+    out[name] = values
 
 
 def _told(what: str, figures: tuple[Floats, ...]) -> dict[str, Floats]:

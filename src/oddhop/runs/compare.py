@@ -48,17 +48,19 @@ class Comparison:
     counts : how many nodes of every sort there are, those that are not listed too.
     drift : how far the data moved, and whether the model should be fitted again.
     sentences : all of it in words.
+    flagged : whether one of the runs flagged nodes; else the lists are those of the first ranks.
     """
 
     table: pa.Table
     counts: Mapping[str, int]
     drift: Drift
     sentences: tuple[str, ...]
+    flagged: bool
 
     @property
     def has_new_anomalies(self) -> bool:
-        """Whether the new run lists a node that the old run does not list."""
-        return self.counts[NEWLY] + self.counts[NEW] > 0
+        """Whether the new run flags a node that the old run does not flag."""
+        return self.flagged and self.counts[NEWLY] + self.counts[NEW] > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +203,7 @@ def compare_sides(old: Side, new: Side) -> Comparison:
         reasons.columns_changed,
     )
     sentences = _sentences(old, new, counts, drift, reasons, flagged=flagged)
-    return Comparison(table, counts, drift, sentences)
+    return Comparison(table, counts, drift, sentences, flagged)
 
 
 def _tells_enough(manifest: Mapping[str, Any]) -> bool:

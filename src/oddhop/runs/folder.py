@@ -53,10 +53,12 @@ def read_run(folder: Path) -> dict[str, Any]:
     """Return the manifest of a whole run of detect or score; a folder without one is refused."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise RunFolderError(f"{folder} has no complete run of oddhop detect", "give the folder of --out of a run")
+        raise RunFolderError(
+            f"{folder} has no complete run of oddhop detect or score", "give the folder of --out of a run"
+        )
     if manifest["command"] == "learn":
         raise RunFolderError(
-            f"{folder} is a folder of oddhop learn, which has a ranking but no model of the network",
+            f"{folder} is a folder of oddhop learn, not of oddhop detect or score",
             "give the folder of the run that was learned from",
         )
     return manifest

@@ -111,8 +111,8 @@ def test_a_frame_is_not_changed():
 def test_a_named_index_of_pandas_comes_first_whatever_its_name():
     named = NODES.to_pandas().rename(columns={"id": "who"}).set_index("who")
     assert read_tables(EDGES, named).roles.id == "who"
-    strange = NODES.replace_schema_metadata({"pandas": "[not JSON"})
-    same(read_tables(EDGES, strange), read_tables(EDGES, NODES))
+    for strange in ("[not JSON", "[" * 100_000, '{"index_columns": "x"}', '{"index_columns": [["x"], 3]}'):
+        same(read_tables(EDGES, NODES.replace_schema_metadata({"pandas": strange})), read_tables(EDGES, NODES))
 
 
 def test_semicolons_and_a_byte_order_mark_are_read(tmp_path):

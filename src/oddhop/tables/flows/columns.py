@@ -138,8 +138,8 @@ def _listed(events: EventColumns) -> Iterator[FlowColumn]:
         yield FlowColumn("days active", "days from its first event to its last")
         yield FlowColumn("median gap hours", "the median time between one of its events and the next")
         shares = {
-            "largest share in an hour": "the largest share of its events within one hour, if it has at least two",
-            "largest share in a day": "the largest share of its events within 24 hours, if it has at least two",
+            "largest share in an hour": "the largest share of its events within one hour, if at least two have a time",
+            "largest share in a day": "the largest share of its events within 24 hours, if at least two have a time",
             "night share": "the share of its events from 0 to 6 h (UTC)",
             "weekend share": "the share of its events on Saturday or Sunday (UTC)",
         }

@@ -52,7 +52,8 @@ class Frame:
         ids: Collection[int],  # noqa: ARG002 - as the other forms
     ) -> None:
         """Make a table of the picked columns, named c and their number."""
-        places = [self._columns()[k][0] for k in picks]
+        columns = self._columns()
+        places = [columns[k][0] for k in picks]
         schema = pa.schema([self.reader.schema.field(i).with_name(f"c{k}") for i, k in zip(places, picks, strict=True)])
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -69,8 +70,10 @@ class Frame:
 
     def _columns(self) -> list[tuple[int, str]]:
         """Return the places and names of the columns, the index of pandas first, as pandas writes it to a CSV."""
-        schema, index = self.reader.schema, list[Any]()
-        with suppress(ValueError, TypeError, AttributeError, KeyError):  # metadata that pandas did not write
-            index = list(schema.pandas_metadata["index_columns"])
+        schema, index = self.reader.schema, None
+        # Metadata that pandas did not write may be anything.
+        with suppress(ValueError, TypeError, AttributeError, KeyError, RecursionError):
+            index = schema.pandas_metadata["index_columns"]
+        first = index if isinstance(index, list) else []
         names = [(i, name) for i, name in enumerate(schema.names) if not re.fullmatch(PANDAS_INDEX, name)]
-        return sorted(names, key=lambda one: one[1] not in index)
+        return sorted(names, key=lambda one: one[1] not in first)
