@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oddhop.explain.explanation import Baseline, Explanation, Neighbour, View
+from oddhop.explain.explanation import Baseline, ColumnDifference, Explanation, Neighbour, View
 from oddhop.explain.orbit import STEP, orbit, shade
 from oddhop.graph.adjacency import Repairs
 from oddhop.odd.phrases import GUIDE
@@ -170,6 +170,9 @@ def test_the_arrows_follow_the_cycle_also_over_nodes_that_are_not_neighbours(rep
     assert "The arrows in the picture show the earliest cycle" in page
     assert "x → q → a → p → x" in why.plot().svg
     assert "outlined: the cycle" in why.plot().svg
+    column = ColumnDifference("age", "1", "2", "", "2", -1.0)
+    assert "depends most on the column" not in " ".join(replace(why, columns=(column,)).sentences)
+    assert "depends most on the column" in " ".join(replace(why, columns=(column,), kind="flow").sentences)
     by_chance = replace(why, views=(View("cycle", 0.2, 0.0),))
     assert orbit(by_chance).cycle == ()
     assert "arrows" not in by_chance.plot().svg

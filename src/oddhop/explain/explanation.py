@@ -267,7 +267,8 @@ class Explanation:
             return ("This node has no neighbours, so it cannot be scored.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
         told += self.flows.sentences if self.flows else ()
-        if self.columns and self._unusual and (self.telling or self.kind != "clique"):
+        # No column has a part in a cycle of events, and hardly one in a clique.
+        if self.columns and self._unusual and self.kind != "cycle" and (self.telling or self.kind != "clique"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
