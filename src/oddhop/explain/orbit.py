@@ -61,8 +61,8 @@ class Orbit:
 
     ``rings`` are the radii of 1, 2, ... steps, or of shares of the edges, as ``ticks`` says, and ``usual`` that of what
     is usual. ``ties`` has the ends of the lines among the group, and ``cycle`` those of the arrows of a cycle. ``size``
-    is the half of the picture's width.
-    ``shapes`` has a sign and the name for every kind of node, where there are several.
+    is the half of the picture's width. ``shapes`` has a sign and the name for every kind of node, where there are
+    several.
     """
 
     satellites: tuple[Satellite, ...]
@@ -101,8 +101,9 @@ def orbit(why: Explanation) -> Orbit:
     cycle, shapes = _from_node(why), shapes_of(why)
     farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])
     listed = (*why.neighbours, *why.partners)
-    away = [one for one in cycle[1:] if one not in {near.id for near in listed}]
-    shown = (*listed, *(Neighbour(one, farthest, 0.0, 0.0, node_kind=why.node_kind) for one in away))
+    near = {why.id, *(one.id for one in listed)}
+    away = [Neighbour(one, farthest, 0.0, 0.0, node_kind=why.node_kind) for one in cycle if one not in near]
+    shown = (*listed, *away)
     on_cycle = {one: place for place, one in enumerate(cycle)}
     angles = _angles([on_cycle.get(one.id) for one in shown])
     satellites = []
@@ -113,9 +114,11 @@ def orbit(why: Explanation) -> Orbit:
         dark = shade_of(one, why.baseline.threshold)
         partner = number >= len(why.neighbours)
         shape, member = shapes.get(one.node_kind, "circle"), one.member or one.id in on_cycle
-        name = f"{one.id} (on the cycle)" if one.id in on_cycle else str(one.id)
-        label = name if number >= len(listed) else f"{name}, shares neighbours with this node"
-        label = label if partner else _label(name, one, why)
+        label = f"{one.id} (on the cycle)" if one.id in on_cycle else str(one.id)
+        if not partner:
+            label = _label(label, one, why)
+        elif number < len(listed):
+            label = f"{label}, shares neighbours with this node"
         satellites.append(Satellite(label, *here, inner, outer, dark, member, shape, partner))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
     ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
@@ -138,14 +141,14 @@ def _angles(places: list[int | None]) -> list[float]:
     """Return the angle of every node, clockwise from twelve: half of the circle is for the nodes on the cycle."""
     on_cycle = sorted(place for place in places if place is not None)
     others = len(places) - len(on_cycle)
-    half = math.pi if on_cycle and others else 0.0
+    arc = (math.pi if others else math.tau) if on_cycle else 0.0
     angles, turn = [], 0
     for place in places:
-        if place is not None:
-            angles.append((half or math.tau) * on_cycle.index(place) / len(on_cycle))
-        else:
-            angles.append(half + (math.tau - half) * turn / others)
+        if place is None:
+            angles.append(arc + (math.tau - arc) * turn / others)
             turn += 1
+        else:
+            angles.append(arc * on_cycle.index(place) / len(on_cycle))
     return angles
 
 
@@ -208,9 +211,8 @@ def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
     for (ax, ay), (bx, by) in drawn.ties:
         axes.plot([ax, bx], [-ay, -by], color="#4b3f92", lw=0.6, alpha=0.4, zorder=1)
     for start, end in drawn.cycle:
-        line = [start, end, *arrowhead(start, end)]
-        axes.plot([x for x, _ in line[:2]], [-y for _, y in line[:2]], color="#4b3f92", lw=1.6, zorder=2)
-        axes.plot([x for x, _ in line[2:]], [-y for _, y in line[2:]], color="#4b3f92", lw=1.6, zorder=2)
+        for line in ((start, end), arrowhead(start, end)):
+            axes.plot([x for x, _ in line], [-y for _, y in line], color="#4b3f92", lw=1.6, zorder=2)
     for number, one in enumerate(drawn.satellites, 1):
         if not one.partner:
             axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
