@@ -43,8 +43,11 @@ def word(seed: int, *key: int) -> np.uint64:
 
 
 @compiled
-def mix(state: np.uint64, value: int) -> np.uint64:
-    """Fold one number into 64 bits (the finaliser of splitmix64)."""
+def mix(state: np.uint64, value: int | np.integer) -> np.uint64:
+    """Fold one number into 64 bits (the finaliser of splitmix64).
+
+    Every type of ``value`` is compiled by itself, also a literal: callers give ``np.int64`` where they can.
+    """
     bits = (state ^ uint64(value)) + uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> uint64(27))) * uint64(0x94D049BB133111EB)
@@ -63,7 +66,7 @@ def mixed_texts(starts: Ints, content: Ints, out: Ints) -> None:
     for k in range(out.size):
         bits = np.uint64(0)
         for place in range(starts[k], starts[k + 1]):
-            bits = mix(bits, content[place])
+            bits = mix(bits, np.int64(content[place]))
         out[k] = bits
 
 
@@ -77,4 +80,4 @@ def mixed_pairs(left: Ints, right: Ints, out: Ints) -> None:
 @compiled
 def drawn(left: int, right: int, key: np.uint64, share: float) -> bool:
     """Return whether an edge is drawn, by the keys of its ends: alike in any network that has it."""
-    return unit(mix(mix(mix(key, 0), min(left, right)), max(left, right))) < share
+    return unit(mix(mix(mix(key, np.int64(0)), min(left, right)), max(left, right))) < share

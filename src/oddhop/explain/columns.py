@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.explain.explanation import ColumnDifference
+from oddhop.explain.flows import values_of
 from oddhop.explain.phrases import counted, said_number, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
@@ -27,7 +28,7 @@ from oddhop.tables.encode.encoders import (
     Scale,
     TextColumn,
 )
-from oddhop.tables.flows import flow_columns, flow_values
+from oddhop.tables.flows import flow_columns
 from oddhop.tables.network import Network
 
 LONGEST = 80
@@ -67,7 +68,7 @@ class Columns:
 
     network: Network
     _shares: dict[int, float | None] = field(default_factory=dict, repr=False)
-    _flows: dict[int, list[float]] = field(default_factory=dict, repr=False)
+    _flows: dict[int, dict[str, float]] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> Graph:
@@ -186,16 +187,22 @@ class Columns:
         not_stored = self.graph.node_count - values.size  # zeros, all of them
         return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
 
-    def _flow_said(self, name: str, node: int, said: str) -> str:
-        """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
-        if self.graph.events is None or name not in self._share_of:
-            return said
+    def flows(self, node: int) -> dict[str, float]:
+        """Return the columns of a node that were computed from events."""
+        if self.graph.events is None:
+            return {}
         own = self._flows.get(node)
         if own is None:
-            own = flow_values(self.graph.events.of_nodes(node, node + 1))[0].tolist()
+            own = values_of(self.graph.events, node)
             self._flows.clear()  # columns are asked for node by node; another thread may clear it at any time
             self._flows[node] = own
-        values = dict(zip(self._share_of, own, strict=True))
+        return own
+
+    def _flow_said(self, name: str, node: int, said: str) -> str:
+        """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
+        if name not in self._share_of:
+            return said
+        values = self.flows(node)
         if np.isnan(values[name]):
             return UNKNOWN
         events = int(sum(values[one] for one in self._share_of[name]))

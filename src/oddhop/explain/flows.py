@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -45,21 +45,31 @@ class NodeFlows:
     directed: bool = True
 
 
-def node_flows(events: Events, node: int, odd: Sequence[tuple[bool, int, int]] = ()) -> NodeFlows:
-    """Say what a node sent and received; ``odd`` events are marked: whether received, the partner, and the time.
+def values_of(events: Events, node: int) -> dict[str, float]:
+    """Return the flow columns of one node by their names."""
+    own = events.of_nodes(node, node + 1)
+    return dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
+
+
+def node_flows(
+    events: Events, node: int, values: Mapping[str, float], odd: Sequence[tuple[bool, int, int]] = ()
+) -> NodeFlows:
+    """Say what a node sent and received, whose flow columns have these values.
+
+    ``odd`` events are marked: whether received, the partner, and the time.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> from oddhop import read_network
-    >>> from oddhop.explain.flows import node_flows
+    >>> from oddhop.explain.flows import node_flows, values_of
     >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "c", "a"], "euros": [100.0, 50.0, 10.0]})
     >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 40, 50]})
-    >>> node_flows(read_network(paid, people).graph.events, 0).sentences[0].partition(". ")[0]
+    >>> events = read_network(paid, people).graph.events
+    >>> node_flows(events, 0, values_of(events, 0)).sentences[0].partition(". ")[0]
     'This node sent 2 events to 2 nodes (total euros: 150)'
     """
     own = events.of_nodes(node, node + 1)
-    values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
     told = [*_passed_on(values), _how_many(own, values)]
     if own.columns.time is not None and (own.times != NO_TIME).any():
         told.append(_when(own.times[own.times != NO_TIME], values))
@@ -105,7 +115,7 @@ def dates_of(times: Ints) -> str:
     return f", {first}" if first == last else f", {first} to {last}"
 
 
-def _passed_on(values: dict[str, float]) -> list[str]:
+def _passed_on(values: Mapping[str, float]) -> list[str]:
     """Say how much was passed on, where it is at least half: the first thing to know of a mule."""
     passed = values.get("passed on in a day", np.nan)
     if not (passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED):
@@ -118,7 +128,7 @@ def _passed_on(values: dict[str, float]) -> list[str]:
     return [f"{told} The median time from a received event to the next sent event is {median} hours."]
 
 
-def _how_many(own: Events, values: dict[str, float]) -> str:
+def _how_many(own: Events, values: Mapping[str, float]) -> str:
     sides = (("out", "sent", "to"), ("in", "received", "from")) if own.columns.directed else (("", "has", "with"),)
     told = []
     for side, verb, whom in sides:
@@ -132,7 +142,7 @@ def _how_many(own: Events, values: dict[str, float]) -> str:
     return f"This node {'. This node '.join(told)}."
 
 
-def _when(times: Ints, values: dict[str, float]) -> str:
+def _when(times: Ints, values: Mapping[str, float]) -> str:
     first, last = day_of(int(times.min())), day_of(int(times.max()))
     if times.size == 1:
         return f"The only event of this node with a time is on {first}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def _sort_rows(starts: Ints, entries: Ints) -> tuple[Ints, int, int]:
     for i in range(nodes):
         row = entries[starts[i] : starts[i + 1]]
         sort_ascending(row)
-        k = 0
+        k: Any = np.int64(0)  # with a literal, same_edge would be compiled twice
         while k < row.size:
             neighbour = row[k] >> 1
             k, again, lone = same_edge(row, k)
@@ -170,7 +171,7 @@ def both_ways(indptr: Ints, indices: Ints, upper: Ints, values: Floats, out: Flo
 
 
 @compiled
-def first_not_below(values: Ints, low: int, high: int, wanted: int) -> int:
+def first_not_below(values: Ints, low: int, high: int, wanted: int | np.integer) -> int:
     """Return the first place of a sorted range, from ``low`` to before ``high``, whose value is at least ``wanted``."""
     while low < high:
         middle = (low + high) // 2

@@ -91,8 +91,8 @@ def _repair(left: Ints, right: Ints, before: Ints, groups: Ints, bounds: Ints, k
                 wrong[e] = False
             found = stop - start
         for turn in range(min(TRIES_PER_WRONG * found, TRIES * (stop - start))):
-            bits = mix(mix(mix(key, k), turn), 0)
-            one = start + np.int64(mix(bits, 0) % np.uint64(stop - start))
+            bits = mix(mix(mix(key, k), turn), np.int64(0))
+            one = start + np.int64(mix(bits, np.int64(0)) % np.uint64(stop - start))
             _exchange(left, right, wrong, groups, one, start, stop, bits, table, nodes)
 
 

@@ -213,7 +213,7 @@ def _add_contents(
 ) -> None:
     """Add a block of rows to what is known of the columns; without ``indices`` every row has all columns."""
     for i in range(indptr.size - 1):
-        row = mix(np.uint64(first + i), 0)
+        row = mix(np.uint64(first + i), np.int64(0))
         for k in range(indptr[i], indptr[i + 1]):
             c = indices[k] if indices.size else k - indptr[i]
             if values[k] != 0 and c < keys.size:
@@ -222,4 +222,4 @@ def _add_contents(
                 counts[c] &= values[k] == np.floor(values[k])
                 flags[c] &= values[k] == 1
                 # A sum modulo 2^64 has no order, and zeros add nothing, stored or not.
-                keys[c] += mix(bits[k] ^ row, 0)
+                keys[c] += mix(bits[k] ^ row, np.int64(0))

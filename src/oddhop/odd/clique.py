@@ -230,10 +230,10 @@ def _mutual(indptr: Ints, indices: Ints, left: Floats, u: int) -> tuple[Floats, 
         for k in range(min(last - first, degree)):  # the shorter row is looked up in the longer one
             if shorter:
                 theirs = first + k
-                mine = first_not_below(indices, mine, end, indices[theirs])
+                mine = first_not_below(indices, mine, end, np.int64(indices[theirs]))
             else:
                 mine = own + k
-                theirs = first_not_below(indices, theirs, last, indices[mine])
+                theirs = first_not_below(indices, theirs, last, np.int64(indices[mine]))
             if mine < end and theirs < last and indices[mine] == indices[theirs]:
                 places[count], values[count] = mine - own, left[theirs]
                 count += 1

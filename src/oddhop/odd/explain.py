@@ -161,14 +161,14 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, list[int]]:
     if events is None:
         return None, []
     if cycles is None or not cycles.counts[number]:
-        return node_flows(events, number), []
+        return node_flows(events, number, context.columns.flows(number)), []
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
     targets, times = sent.partners[steps], sent.times[steps]
     out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
     back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
-    told = node_flows(events, number, [*out, *back])
+    told = node_flows(events, number, context.columns.flows(number), [*out, *back])
     on_it = sources.tolist()
     names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])

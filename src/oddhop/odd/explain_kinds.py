@@ -27,7 +27,7 @@ from oddhop.explain.explanation import (
     Neighbour,
     View,
 )
-from oddhop.explain.flows import node_flows, with_neighbour
+from oddhop.explain.flows import node_flows, values_of, with_neighbour
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_columns
 from oddhop.odd.butterfly import Common, common_neighbours, partners
@@ -162,7 +162,7 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
         ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
-        flows=None if graph.events is None else node_flows(graph.events, number),
+        flows=None if graph.events is None else node_flows(graph.events, number, values_of(graph.events, number)),
         profile=network.profile(number),
         partners=members,
         node_kind=network.kind_of(number) or "",

@@ -300,7 +300,7 @@ def _count_inside(indptr: Ints, indices: Ints, start: int, key: np.uint64, out: 
     for i in range(indptr.size - 1):
         half, out[i] = mix(key, start + i) & np.uint64(1), 0
         for j in indices[indptr[i] : indptr[i + 1]]:
-            out[i] += (mix(key, j) & np.uint64(1)) == half
+            out[i] += (mix(key, np.int64(j)) & np.uint64(1)) == half
 
 
 @compiled
