@@ -112,7 +112,8 @@ def _explain(context: Context, number: int) -> Explanation:
         return Explanation.of_lone_node(context.network.name(number), context.baseline)
     silent_view = held.panel.kinship.silent
     now = Situation(context.columns.rows(np.array([number]))[0], np.ones(degree, dtype=bool))
-    as_it_is = rescore_node(held, number, *held.seen(graph.attributes[[number]]), now.kept[None])
+    own = held.seen(graph.attributes[[number]])
+    as_it_is = rescore_node(held, number, *own, now.kept[None])
     score, kind = float(as_it_is.evidence.score[0]), KINDS[int(as_it_is.evidence.kind[0])]
     p = np.exp(as_it_is.evidence.log_p[:, 0])
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
@@ -124,7 +125,7 @@ def _explain(context: Context, number: int) -> Explanation:
     node = Node(context, number, company, context.columns.typical(company), tried)
     effects: Floats = np.zeros(0)
     if tried.size:
-        effects = node.judged(now.row[None], node.without(now, tried)).evidence.score - score
+        effects = rescore_node(held, number, *own, node.without(now, tried)).evidence.score - score
     telling = telling_columns(node, now, as_it_is)
     changed = counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
     far = 0 if silent_view else int((around.rarity <= NOTABLE).sum())
