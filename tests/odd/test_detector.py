@@ -105,6 +105,10 @@ def test_bad_settings_and_inputs_are_refused_by_name(small: Graph) -> None:
         Odd().fit(Graph.from_arrays(np.empty((2, 0), dtype=int), np.eye(3)))
     with pytest.raises(MemoryBudgetError, match="max_memory"):
         Odd(max_memory=1000).fit(small)
+    with pytest.raises(MemoryBudgetError, match=r"and 0\.1 GiB are available"):
+        Odd(max_memory="100 MiB").fit(small)
+    with pytest.raises(SettingsError, match=r"'4x'.*write for example 4GiB"):
+        Odd(max_memory="4x").fit(small)
 
 
 def test_a_node_without_neighbours_is_not_judged(small: Graph) -> None:

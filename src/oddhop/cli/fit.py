@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,10 +44,10 @@ def fit(
         oddhop fit edges.csv --nodes nodes.csv --model model.oddhop
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered, in_bytes, named_nodes
+    from oddhop.cli.settings import gathered, named_nodes
 
-    learn = {"top_k": top, "max_chance": max_chance, "random_state": seed, "workers": workers}
-    learn["max_memory"] = in_bytes(max_memory)
+    learn: dict[str, Any] = {"top_k": top, "max_chance": max_chance, "random_state": seed}
+    learn |= {"workers": workers, "max_memory": max_memory}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():
@@ -98,7 +98,7 @@ def score(
         oddhop score model.oddhop edges.csv --nodes nodes.csv --out scores --top 20
     """
     from oddhop import runs
-    from oddhop.cli.settings import gathered, in_bytes, named_nodes
+    from oddhop.cli.settings import gathered, named_nodes
     from oddhop.cli.summary import tell
 
     chosen = gathered(None, [], read=read)
@@ -116,7 +116,7 @@ def score(
             write_to=write_to,
             write_mode=write_mode.value,
             workers=workers,
-            max_memory=in_bytes(max_memory),
+            max_memory=max_memory,
             resume=resume,
             explain=explain,
             report=report,

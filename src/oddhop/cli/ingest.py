@@ -56,11 +56,10 @@ def ingest(
 
         oddhop ingest edges.csv --nodes nodes.csv --out graph
     """
-    from oddhop.cli.settings import gathered, in_bytes, named_nodes
+    from oddhop.cli.settings import gathered, named_nodes
     from oddhop.errors import TableError
     from oddhop.runs.read import tell_network
     from oddhop.tables.ingest import ingest as make
-    from oddhop.tables.ingest.folder import MAX_MEMORY
     from oddhop.tables.network import open_network
     from oddhop.tables.read.joins import NO_ATTRIBUTES
 
@@ -77,7 +76,7 @@ def ingest(
             chosen.read,
             chosen.encode,
             encoding=None if like is None else _encoding_of(like),
-            max_memory=in_bytes(max_memory) or MAX_MEMORY,
+            max_memory=max_memory,
             progress=console.progress,
         )
         tell_network(console, open_network(out), learned=like is None)

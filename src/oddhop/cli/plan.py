@@ -34,13 +34,13 @@ def plan(
         oddhop plan edges.csv --nodes nodes.csv
     """
     from oddhop.base.parallel import available_workers
-    from oddhop.cli.settings import gathered, in_bytes, named_nodes
+    from oddhop.cli.settings import gathered, named_nodes
     from oddhop.detector.cost import Size, available_memory, check_memory
     from oddhop.detector.registry import detector_named
     from oddhop.runs.plan import seconds_after_fit, seconds_before_fit
     from oddhop.runs.read import read_for_run
 
-    learn = {"workers": workers, "max_memory": in_bytes(max_memory)}
+    learn = {"workers": workers, "max_memory": max_memory}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():

@@ -14,7 +14,6 @@ from oddhop.runs.read import is_query
 from oddhop.runs.settings import RunSettings, checked_run_settings
 
 KIND = re.compile(r"[\w -]*\w[\w -]*")
-UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def gathered(
@@ -81,27 +80,6 @@ def named_nodes(given: Sequence[str] | None) -> str | dict[str, str] | None:
             )
         tables[kind.strip()] = table
     return tables
-
-
-def in_bytes(size: str | None) -> int | None:
-    """Read a size such as 4GiB, 500M or 2e9.
-
-    Examples
-    --------
-    >>> from oddhop.cli.settings import in_bytes
-    >>> in_bytes("4GiB"), in_bytes("500M")
-    (4294967296, 524288000)
-    """
-    if size is None:
-        return None
-    number = size.strip().lower().removesuffix("b").removesuffix("i")
-    unit = number[-1:] if number[-1:] in UNITS else ""
-    try:
-        return int(float(number.removesuffix(unit)) * UNITS[unit])
-    except (ValueError, OverflowError):
-        raise SettingsError(
-            f"a size must be a number with K, M, G or T, got {size!r}", "write for example 4GiB"
-        ) from None
 
 
 def _from_file(file: Path) -> dict[str, Any]:

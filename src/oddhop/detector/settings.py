@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from oddhop.base.settings import Settings
+from oddhop.base.settings import ByteCount, Settings
 
 DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory")
 """Settings that may differ when a run is resumed."""
@@ -20,14 +20,14 @@ class DetectorSettings(Settings):
     random_state : the seed, or None for a fresh one.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
+    max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
     """
 
     random_state: int | None = Field(None, ge=0)
     contamination: Literal["auto"] | float = "auto"
     top_k: int | None = Field(None, ge=1)
     workers: int | None = Field(None, ge=1)
-    max_memory: int | None = Field(None, ge=1)
+    max_memory: ByteCount | None = None
 
     @model_validator(mode="after")
     def _flags_one_way(self) -> Self:

@@ -73,7 +73,7 @@ class HCM(GraphDetector):
     precision : "float32", "float64", or "bfloat16": trained in float32, and scored with embeddings of half the
         size (see :doc:`runs-and-files`).
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
+    max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class HCM(GraphDetector):
         top_k: int | None = None,
         precision: Literal["float32", "float64", "bfloat16"] = "float32",
         workers: int | None = None,
-        max_memory: int | None = None,
+        max_memory: int | str | None = None,
     ) -> None:
         self.hop_classes = hop_classes
         self.directed = directed

@@ -73,7 +73,7 @@ class Odd(GraphDetector):
     random_state : a seed for those draws, or None for a fresh one; no score depends on it.
     contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
     workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes; a run that needs more fails at the start. None uses the available memory.
+    max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Odd(GraphDetector):
         contamination: Literal["auto"] | float = "auto",
         top_k: int | None = None,
         workers: int | None = None,
-        max_memory: int | None = None,
+        max_memory: int | str | None = None,
     ) -> None:
         self.n_resamples = n_resamples
         self.simulate = simulate

@@ -35,7 +35,7 @@ def score(
     write_to: str | None = None,
     write_mode: WriteMode = "create",
     workers: int | None = None,
-    max_memory: int | None = None,
+    max_memory: int | str | None = None,
     resume: bool = False,
     explain: int = CASES,
     report: bool = True,
@@ -55,7 +55,7 @@ def score(
         :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and the id of a node are those of the
         model, unless others are named.
     top_k, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
-    max_memory : bytes; a network that needs more is refused. None uses the available memory.
+    max_memory : bytes, or text such as "4GiB"; a network that needs more is refused. None uses the available memory.
     resume : take a run that is complete for done. One that was killed is begun again.
 
     Examples

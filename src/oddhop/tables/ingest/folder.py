@@ -15,6 +15,7 @@ import duckdb
 from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
+from oddhop.base.settings import in_bytes
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
@@ -42,7 +43,7 @@ def ingest(
     encode: EncodeSettings | None = None,
     *,
     encoding: Encoding | None = None,
-    max_memory: int = MAX_MEMORY,
+    max_memory: int | str = MAX_MEMORY,
     partition_entries: int = PARTITION_ENTRIES,
     progress: Progress = silent,
 ) -> Stored:
@@ -54,7 +55,7 @@ def ingest(
     folder : where it is made; a run that was killed goes on there.
     read, encode : as for tables in memory.
     encoding : an encoding to use again, in place of learning one.
-    max_memory : what the work may take, in bytes, about. One column of the node table must fit.
+    max_memory : about what the work may take, in bytes or as text such as "4GiB". One column of the nodes must fit.
     partition_entries : the most entries of the adjacency in a partition; an edge has two.
     progress : called with the step, what is done, and what there is to do.
 
@@ -97,7 +98,7 @@ def ingest(
             encode=encode,
             encoding=encoding,
             settings=settings,
-            memory_limit=read.memory_limit or f"{max(max_memory - OURS, LEAST) >> 20}MiB",
+            memory_limit=read.memory_limit or f"{max(in_bytes(max_memory) - OURS, LEAST) >> 20}MiB",
             progress=progress,
         )
         with locked(folder) as target:
