@@ -26,7 +26,7 @@ from oddhop.graph.kinds import NodeKinds
 from oddhop.odd import kinds, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
 from oddhop.odd.communities import RESIDUALS, leading, write_residuals
-from oddhop.odd.kinship import learn_kinship
+from oddhop.odd.homophily import learn_homophily
 from oddhop.odd.triangles import unexplained, write_largest
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
@@ -77,19 +77,19 @@ def stages(edges: int) -> None:
     with timed("residuals", found):
         write_residuals(store, runner, eigenvalues)
     residuals = store.of_entries[RESIDUALS]
-    _, seen = views.see(graph, blocks, others=others, residuals=residuals, workers=workers)
-    seen = replace(seen, store=store, eigenvalues=eigenvalues)
+    _, data = views.view_data(graph, blocks, others=others, residuals=residuals, workers=workers)
+    data = replace(data, store=store, eigenvalues=eigenvalues)
     with timed("edges by kind", found):
-        split = seen.edges
+        split = data.edges
     with timed("relation", found):
         learned, _ = kinds.learn_others(split, others, runner)
     with timed("common neighbours", found):
-        learn_kinship(seen.own, runner)
-        write_largest(seen.own, runner, unexplained(seen.own, runner))
-        kinds.joint_knots(split, runner)
-    panel, _ = views.learn_views(split, runner, blocks, seen.known, others)
+        learn_homophily(data.own, runner)
+        write_largest(data.own, runner, unexplained(data.own, runner))
+        kinds.joint_clique_scores(split, runner)
+    fitted, _ = views.learn_views(split, runner, blocks, data.known, others)
     with timed("a fifth of the edges left out", found):
-        views.thinned_score(panel, seen, 0, 0, workers=workers)
+        views.thinned_score(fitted, data, 0, 0, workers=workers)
     hubs, peak = kinds.hub_counts(split), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     cells = " | ".join(f"{found[name]:.1f}" for name in found)
     silent = learned[0].relation.silent

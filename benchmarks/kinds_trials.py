@@ -23,9 +23,9 @@ from oddhop.odd import butterfly, kinds, relation, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
 from oddhop.odd.butterfly import LARGEST_SHARED, SUMS, WEIGHTS, Common
 from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.kinship import COORDINATES, RATIOS
+from oddhop.odd.homophily import COORDINATES, RATIOS
 from oddhop.odd.pairs import Pairs
-from oddhop.odd.stranger import Kinship, odds_of_no_reason
+from oddhop.odd.stranger import Homophily, odds_of_no_reason
 from oddhop.odd.triangles import LARGEST
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
@@ -45,11 +45,11 @@ def own_ends(own: Ends, theirs: Ends, usual: object) -> tuple[np.ndarray, np.nda
 class Normal:
     """z^2 / 2 in the place of the rate."""
 
-    kinship: Kinship
+    homophily: Homophily
 
     def nats(self, means: np.ndarray, degrees: np.ndarray) -> np.ndarray:
         """Return z^2 / 2, and 0 below the median."""
-        known = self.kinship
+        known = self.homophily
         z = (means - known.middle) / np.sqrt(known.between + known.within / np.maximum(degrees, 1))
         return np.where(degrees > 0, np.maximum(z, 0.0) ** 2 / 2, 0.0)
 

@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.odd.null import simulate_chance
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 
 ANOMALIES = ("cora_cola_injected", "citeseer_cola_injected", "bond_inj_cora", "blogcatalog_dominant")
 RAW = ("cora", "citeseer", "blogcatalog_raw")
@@ -133,9 +133,9 @@ GENERATORS: tuple[Callable[[np.random.Generator, int], Graph], ...] = (
 def judged(graph: Graph) -> tuple[dict[str, float], np.ndarray]:
     """Fit, simulate, and return the figures and the nodes by rank."""
     began = time.perf_counter()
-    panel, evidence, seen = learn_panel(graph, workers=2)
+    fitted, evidence, data = fit_views(graph, workers=2)
     fitted = time.perf_counter()
-    chance = simulate_chance(panel, seen, seed=0, workers=2)
+    chance = simulate_chance(fitted, data, seed=0, workers=2)
     score = evidence.score[graph.degrees > 0]
     rare = chance.shares(score) * np.arange(1, score.size + 1) / score.size
     figures = {

@@ -21,13 +21,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from oddhop import Graph
 from oddhop.bench.networks import load_network
 from oddhop.evaluate.inject import inject
-from oddhop.odd import kinship as learning
-from oddhop.odd.clique import beyond_degree, knots
+from oddhop.odd import homophily as learning
+from oddhop.odd.clique import beyond_degree, raw_clique_scores
 from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, learn_kinship
+from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, learn_homophily
 from oddhop.odd.p_values import learn_bulk
-from oddhop.odd.stranger import Kinship, strangeness
-from oddhop.odd.views import Seen, learn_panel
+from oddhop.odd.stranger import Homophily, strangeness
+from oddhop.odd.views import ViewData, fit_views
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -48,7 +48,7 @@ class Said:
     faint_w: float
     outlier: np.ndarray
     clique: np.ndarray
-    standing: np.ndarray  # q of the knots
+    standing: np.ndarray  # q of the raw clique scores
     ring_any_looks: np.ndarray
     standing_any_looks: np.ndarray
     ring_any_degree: np.ndarray
@@ -70,7 +70,7 @@ PARTS: dict[str, Callable[[Said], np.ndarray]] = {
     "without $R$": lambda s: joined(s, clique=0 * s.clique),
     "without $Q$": lambda s: joined(s, standing=0 * s.standing),
     "looks explain no clique": lambda s: joined(s, clique=s.ring_any_looks, standing=s.standing_any_looks),
-    "$R$ of the knots as they are, not beyond the degree": lambda s: joined(s, clique=s.ring_any_degree),
+    "$R$ of the raw clique scores, not beyond the degree": lambda s: joined(s, clique=s.ring_any_degree),
     "every coordinate is heard": lambda s: joined(s, s.faint_w, stranger=s.faint),
     "$w = 1/2$ in every network": lambda s: joined(s, 0.5),
 }
@@ -88,7 +88,7 @@ def changed(name: str, value: Any) -> Iterator[None]:
 
 
 def listen(graph: Graph) -> Said:
-    _, _, seen = learn_panel(graph)
+    _, _, data = fit_views(graph)
     judged = graph.degrees > 0
 
     def rare(figures: np.ndarray) -> np.ndarray:
@@ -98,16 +98,16 @@ def listen(graph: Graph) -> Said:
         bulk = learn_bulk(figures[judged])
         return -bulk.log_q(bulk.log_p(figures))
 
-    kinship, f, own = strange(seen)
+    homophily, f, own = strange(data)
     with changed("telling_coordinates", lambda store, _: np.ones(store.of_nodes[COORDINATES].shape[1], dtype=bool)):
-        faint_kinship, _, faint = strange(seen)
-    tied, any_looks = (knots_by(seen, values) for values in (f, np.zeros_like(f)))  # 0: even odds for every edge
+        faint_homophily, _, faint = strange(data)
+    tied, any_looks = (knots_by(data, values) for values in (f, np.zeros_like(f)))  # 0: even odds for every edge
     return Said(
-        w=1 / (1 + kinship.information),
+        w=1 / (1 + homophily.information),
         stranger=rare(own),
         faint=rare(faint),
-        faint_w=1 / (1 + faint_kinship.information),
-        outlier=rare(seen.known.outlyingness),
+        faint_w=1 / (1 + faint_homophily.information),
+        outlier=rare(data.known.outlyingness),
         clique=rare(beyond_degree(tied, graph.degrees)),
         standing=apart(tied),
         ring_any_looks=rare(beyond_degree(any_looks, graph.degrees)),
@@ -116,19 +116,19 @@ def listen(graph: Graph) -> Said:
     )
 
 
-def strange(seen: Seen) -> tuple[Kinship, np.ndarray, np.ndarray]:
-    """Return what is learned of kinship, f of every entry, and z of every node."""
-    graph = seen.graph
-    store = InMemory(graph.indptr, graph.indices, {COORDINATES: seen.coordinates})
-    kinship = learn_kinship(store, on_threads(1))
-    return kinship, store.of_entries[RATIOS], strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees)
+def strange(data: ViewData) -> tuple[Homophily, np.ndarray, np.ndarray]:
+    """Return what is learned of homophily, f of every entry, and z of every node."""
+    graph = data.graph
+    store = InMemory(graph.indptr, graph.indices, {COORDINATES: data.coordinates})
+    homophily = learn_homophily(store, on_threads(1))
+    return homophily, store.of_entries[RATIOS], strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees)
 
 
-def knots_by(seen: Seen, f: np.ndarray) -> np.ndarray:
-    """Return the knots of every node by f of every entry."""
-    graph = seen.graph
-    store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: seen.store.of_entries[RESIDUALS], RATIOS: f})
-    return knots(store, on_threads(1))[0]
+def knots_by(data: ViewData, f: np.ndarray) -> np.ndarray:
+    """Return the raw clique scores of every node by f of every entry."""
+    graph = data.graph
+    store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: data.store.of_entries[RESIDUALS], RATIOS: f})
+    return raw_clique_scores(store, on_threads(1))[0]
 
 
 def opened(name: str) -> tuple[Graph, np.ndarray]:

@@ -23,7 +23,14 @@ from oddhop.base.parallel import single_threaded
 from oddhop.bench.synthetic import synthetic
 from oddhop.odd.blocks import learn_blocks
 from oddhop.odd.communities import leading, write_residuals
-from oddhop.odd.kinship import COORDINATES, FACES, _neighbour_products, _write_faces, _write_ratios, learn_kinship
+from oddhop.odd.homophily import (
+    COORDINATES,
+    VARIATES,
+    _neighbour_products,
+    _write_ratios,
+    _write_variates,
+    learn_homophily,
+)
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.triangles import unexplained, write_largest
 from oddhop.partitions.store import InMemory
@@ -120,14 +127,14 @@ def stages(edges: int) -> None:
     store = InMemory(graph.indptr, graph.indices)
     store.of_nodes[COORDINATES] = learn_blocks(graph.attributes, 0).coordinates(graph.attributes, 0, graph.node_count)
     eigenvalues = leading(store, runner)
-    kinship = learn_kinship(store, runner)
+    homophily = learn_homophily(store, runner)
     write_residuals(store, runner, eigenvalues)
     chance = unexplained(store, runner)
-    _write = partial(_write_faces, store, kinship, 0, "white")
+    _write = partial(_write_variates, store, homophily, 0, "white")
     runner.each("", _write, store.ranges)
     white, adjacency = store.of_nodes["white"], graph.adjacency().astype(np.float32)
     out = np.empty(graph.edge_count)
-    faces, vectors = store.of_nodes[FACES], store.of_nodes[VECTORS]
+    variates, vectors = store.of_nodes[VARIATES], store.of_nodes[VECTORS]
     left, sums = store.of_entries["left"], store.of_nodes["tie_sums"]
     starts, heads, weights = bare_arcs(graph.indptr, graph.indices, left)
     compared = {
@@ -136,8 +143,8 @@ def stages(edges: int) -> None:
             lambda: adjacency @ white,
         ),
         "f": (
-            lambda: runner.each("", partial(_write_ratios, store, kinship), store.ranges),
-            lambda: bare_products(graph.indptr, graph.indices, faces, np.ones(faces.shape[1]), out),
+            lambda: runner.each("", partial(_write_ratios, store, homophily), store.ranges),
+            lambda: bare_products(graph.indptr, graph.indices, variates, np.ones(variates.shape[1]), out),
         ),
         "residuals, 64 eigenvectors": (
             lambda: write_residuals(store, runner, eigenvalues),

@@ -28,7 +28,7 @@ from scipy.stats import spearmanr
 from oddhop import Graph
 from oddhop.bench.networks import data_folder, load_network
 from oddhop.odd.null import simulate_chance
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 from oddhop.tables.network import as_network
 
 TOP = 50
@@ -58,7 +58,7 @@ Change = Callable[[Input, np.random.Generator], tuple[Input, Input] | None]
 def scores(given: Input) -> np.ndarray:
     """Return the scores of Odd, one a node, in the order of the ids."""
     graph = given if isinstance(given, Graph) else as_network(given.edges, given.nodes).graph
-    return np.where(graph.degrees > 0, learn_panel(graph, workers=2)[1].score, -np.inf)
+    return np.where(graph.degrees > 0, fit_views(graph, workers=2)[1].score, -np.inf)
 
 
 def beside(x: Any, more: np.ndarray) -> Any:
@@ -208,9 +208,9 @@ def window(moves: int) -> str:
     found, clear, likely = [], [], []
     for day in range(moves + 1):
         graph = as_network(made.window(day), made.accounts).graph
-        panel, evidence, seen = learn_panel(graph, workers=2)
+        fitted, evidence, data = fit_views(graph, workers=2)
         found.append(np.where(graph.degrees > 0, evidence.score, -np.inf))
-        chance = simulate_chance(panel, seen, seed=0, workers=2)
+        chance = simulate_chance(fitted, data, seed=0, workers=2)
         order = np.argsort(-found[-1], kind="stable")
         judged = evidence.score[graph.degrees > 0]
         clear.append(set(order[: chance.standing_out(judged, 0.1)].tolist()))

@@ -161,7 +161,7 @@ def test_errors_are_three_lines_and_a_code(folder: Path) -> None:
     assert "did you mean hcm.hop_classes?" in refused(2, *DETECT, "--out", "run", "--set", "hop_class=5")[1]
     assert "name=value" in refused(2, *DETECT, "--out", "run", "--set", "hcm.burn_in")[0]
     assert "no node table" in refused(3, "detect", "edges.csv", "--out", "run")[0]
-    assert "GiB are available" in refused(4, *DETECT, "--out", "run", "--max-memory", "1M")[0]
+    assert "and the limit is " in refused(4, *DETECT, "--out", "run", "--max-memory", "1M")[0]
     assert "size" in refused(2, *DETECT, "--out", "run", "--max-memory", "lots")[0]
     assert "cannot be read" in refused(6, "verify", "nothing.oddhop")[0]
     assert "no database was named" in refused(2, *DETECT, "--out", "run", "--write-to", "t")[0]
@@ -280,7 +280,7 @@ def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
     parts = [line.split()[0] for line in told.splitlines() if line.endswith(" s") and line.startswith("  ")]
     assert parts[0] == "reading"
     assert parts[-2:] == ["explanations", "report"]
-    assert "GiB are available" in refused_after_output(
+    assert "and the limit is " in refused_after_output(
         4, "plan", "edges.csv", "--nodes", "nodes.csv", "--max-memory", "1M"
     )
 

@@ -50,6 +50,18 @@ def test_a_node_is_not_said_to_be_similar_to_itself(answers):
     assert not [one for one, text in said.items() if str(one) in re.findall(r"\d+", text)]
 
 
+@pytest.mark.parametrize("kinds", [(0,), (0, 1)])
+def test_a_similarity_has_a_reason_other_than_the_original_rank(fitted, answers, kinds):
+    few = {one: answer for answer in kinds for one in [k for k in answers if answers[k] == answer][:1]}
+    found = learned(fitted, few)
+    said = [found.explain(one).learned for one in fitted.result_["id"].to_pylist()[:60]]
+    assert any(text.startswith("Similar to ") for text in said)
+    assert not [text for text in said if ": ." in text or "original ranking" in text]
+    assert re.fullmatch(
+        r"Learned\(slope=[\d.]+, forest=Forest\([\d,]+ trees, [\d,]+ branches\)\)", repr(found.learned_)
+    )
+
+
 @pytest.mark.parametrize("some", [None, {}, {105: 1, 131: 1}, {105: None}])
 def test_starts_bit_for_bit_at_the_label_free_ranking(fitted, some):
     found = learned(fitted, some).result_

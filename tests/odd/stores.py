@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from oddhop import Graph
-from oddhop.odd.clique import knots
+from oddhop.odd.clique import raw_clique_scores
 from oddhop.odd.communities import RESIDUALS, folded, leading, unfolded, write_residuals
-from oddhop.odd.kinship import COORDINATES, RATIOS, learn_kinship
+from oddhop.odd.homophily import COORDINATES, RATIOS, learn_homophily
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import Rate, learn_rate
-from oddhop.odd.stranger import Kinship
+from oddhop.odd.stranger import Homophily
 from oddhop.partitions.store import InFiles, InMemory
 from oddhop.partitions.task import on_threads
 from oddhop.tables.ingest import ingest
@@ -64,14 +64,14 @@ def pairs_of(matrix: sp.csr_array, near: Any = None, far: Any = None) -> Pairs:
     return Pairs.of("device", *sides)
 
 
-def rate_of(f: np.ndarray, kinship: Kinship, **how: Any) -> Rate:
+def rate_of(f: np.ndarray, homophily: Homophily, **how: Any) -> Rate:
     """Learn the rate of edges whose f is given."""
     edges = np.arange(f.size)
-    return learn_rate(InMemory(np.array([0, f.size]), edges, {}, {RATIOS: f}), on_threads(1), kinship, **how)
+    return learn_rate(InMemory(np.array([0, f.size]), edges, {}, {RATIOS: f}), on_threads(1), homophily, **how)
 
 
-def knots_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int = 1) -> np.ndarray:
-    """Return the knots of a network whose looks leave so much of every edge, all of it where nothing is said."""
+def clique_scores_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int = 1) -> np.ndarray:
+    """Return the raw clique scores of a network whose looks leave so much of every edge, all of it by default."""
     store, runner = in_memory(graph), on_threads(workers)
     write_residuals(store, runner, leading(store, runner))
     f = np.full(graph.edge_count, NO_LOOKS)
@@ -79,7 +79,7 @@ def knots_of(graph: Graph, no_reason: np.ndarray | None = None, *, workers: int 
         with np.errstate(divide="ignore"):
             f = np.minimum(np.log(no_reason) - np.log1p(-no_reason), NO_LOOKS)
     store.of_entries[RATIOS] = unfolded(graph, f.astype(np.float32))
-    return knots(store, runner)[0]
+    return raw_clique_scores(store, runner)[0]
 
 
 def residuals_of(graph: Graph) -> np.ndarray:
@@ -89,8 +89,8 @@ def residuals_of(graph: Graph) -> np.ndarray:
     return store.of_entries[RESIDUALS]
 
 
-def kinship_of(graph: Graph, coordinates: np.ndarray, *, workers: int = 1) -> tuple[Kinship, np.ndarray, InMemory]:
+def homophily_of(graph: Graph, coordinates: np.ndarray, *, workers: int = 1) -> tuple[Homophily, np.ndarray, InMemory]:
     """Learn how neighbours go together; give that, f of every edge, and the store that it was written to."""
     store = in_memory(graph, **{COORDINATES: coordinates})
-    kinship = learn_kinship(store, on_threads(workers))
-    return kinship, folded(graph, store.of_entries[RATIOS]), store
+    homophily = learn_homophily(store, on_threads(workers))
+    return homophily, folded(graph, store.of_entries[RATIOS]), store

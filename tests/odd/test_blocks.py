@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from oddhop import Graph
 from oddhop.errors import GraphError
 from oddhop.odd.blocks import learn_blocks
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 from tests.odd.planted import planted
 
 
@@ -31,20 +31,20 @@ def test_the_order_of_the_columns_changes_no_bit(form) -> None:
     rng = np.random.default_rng(1)
     for x in (mixed(rng), rng.normal(size=(300, 8))):
         one, two = (graph_of(form(x[:, order])) for order in (np.arange(x.shape[1]), rng.permutation(x.shape[1])))
-        np.testing.assert_array_equal(learn_panel(one)[1].score, learn_panel(two)[1].score)
+        np.testing.assert_array_equal(fit_views(one)[1].score, fit_views(two)[1].score)
 
 
 def test_a_measure_given_twice_changes_no_bit() -> None:
     graph = planted()
     again = graph.with_attributes(np.hstack([graph.attributes, graph.attributes[:, [2]]]))
-    np.testing.assert_array_equal(learn_panel(graph)[1].score, learn_panel(again)[1].score)
+    np.testing.assert_array_equal(fit_views(graph)[1].score, fit_views(again)[1].score)
 
 
 def test_another_unit_changes_the_score_by_rounding_alone() -> None:
     rng = np.random.default_rng(2)
     for columns in (7, 130):  # normal scores, and PCA
         x = rng.normal(size=(300, columns)) @ rng.normal(size=(columns, columns))
-        one, two = (learn_panel(graph_of(form))[1].score for form in (x, x * np.geomspace(1e-3, 1e3, columns) + 5.0))
+        one, two = (fit_views(graph_of(form))[1].score for form in (x, x * np.geomspace(1e-3, 1e3, columns) + 5.0))
         np.testing.assert_allclose(one, two, atol=1e-6)
 
 

@@ -168,9 +168,9 @@ def test_nothing_is_fine() -> None:
 def test_a_larger_group_has_larger_surprises() -> None:
     rng = np.random.default_rng(3)
     joined = rng.random((300, 400)) < 0.01
-    knots = []
+    scores = []
     for shared in (2, 4, 8):
         planted = joined.copy()
         planted[:6, :shared] = True
-        knots.append(largest_surprises(common_neighbours(sp.csr_array(planted.astype(float))))[:6, -5:].mean())
-    assert all(small < large for small, large in pairwise(knots))
+        scores.append(largest_surprises(common_neighbours(sp.csr_array(planted.astype(float))))[:6, -5:].mean())
+    assert all(small < large for small, large in pairwise(scores))

@@ -13,7 +13,7 @@ from oddhop.explain.explanation import Baseline
 from oddhop.odd.changes import Context, Node, Situation, counterfactual, telling_columns
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, fix_network
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 from tests.odd.planted import CLIQUE, OUTLIER, planted
 
 
@@ -27,7 +27,7 @@ def node_of(held: FixedNetwork, graph: Graph, number: int, line: float) -> tuple
 
 def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
     graph = planted()
-    held = fix_network(learn_panel(graph)[0], graph)
+    held = fix_network(fit_views(graph)[0], graph)
     sparse = graph.with_attributes(sp.csr_array(np.asarray(graph.attributes)))
     node, now = node_of(held, graph, OUTLIER, 1.0)
     thin, _ = node_of(replace(held, graph=sparse), sparse, OUTLIER, 1.0)
@@ -39,7 +39,7 @@ def test_rows_differ_in_one_column_each_dense_or_sparse() -> None:
 
 def test_the_columns_that_matter_come_first() -> None:
     graph = planted()
-    held = fix_network(learn_panel(graph)[0], graph)
+    held = fix_network(fit_views(graph)[0], graph)
     node, now = node_of(held, graph, OUTLIER, 1.0)
     telling = telling_columns(node, now, node.judged(now.row[None], now.kept[None]))
     assert telling.spans[0].name == "attribute 6"
@@ -50,9 +50,9 @@ def test_the_columns_that_matter_come_first() -> None:
 
 def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     graph = planted()
-    panel, _, _ = learn_panel(graph)
-    scarce = replace(panel.usual, chance=1e-6 * panel.usual.chance)  # no triangle comes about by chance
-    tight = replace(panel, clique=replace(panel.clique, scale=panel.clique.scale / 6), usual=scarce)
+    views, _, _ = fit_views(graph)
+    scarce = replace(views.usual, chance=1e-6 * views.usual.chance)  # no triangle comes about by chance
+    tight = replace(views, clique=replace(views.clique, scale=views.clique.scale / 6), usual=scarce)
     held = fix_network(tight, graph)
     node, now = node_of(held, graph, int(CLIQUE[0]), 9.0)
     as_it_is = node.judged(now.row[None], now.kept[None])

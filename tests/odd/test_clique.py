@@ -10,12 +10,12 @@ from oddhop.odd import clique, triangles
 from oddhop.odd import communities as odd_communities
 from oddhop.odd.clique import beyond_degree
 from oddhop.odd.communities import RESIDUALS, leading
-from oddhop.odd.kinship import RATIOS
+from oddhop.odd.homophily import RATIOS
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.triangles import CHANCE_LOG_P
 from oddhop.partitions.task import on_threads
 from tests.odd.planted import CLIQUE, planted
-from tests.odd.stores import in_memory, knots_of
+from tests.odd.stores import clique_scores_of, in_memory
 
 pytestmark = pytest.mark.kernels
 
@@ -48,9 +48,11 @@ def test_knots_follow_the_formula(network: nx.Graph) -> None:
     graph = _graph(network)
     # What is left of an edge is kept in single precision, and a surprise is a difference of sums of products of it.
     expected = _by_the_formula(graph, np.ones(graph.edge_count))
-    np.testing.assert_allclose(knots_of(graph), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(clique_scores_of(graph), expected, rtol=1e-6, atol=1e-6)
     no_reason = 1 / (1.0 + sum(graph.ends(0, graph.edge_count)) % 3)
-    np.testing.assert_allclose(knots_of(graph, no_reason), _by_the_formula(graph, no_reason), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        clique_scores_of(graph, no_reason), _by_the_formula(graph, no_reason), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
@@ -58,7 +60,7 @@ def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
     store = in_memory(graph)
     entries = graph.indices.size
     store.of_entries.update({RESIDUALS: np.ones(entries, np.float32), RATIOS: np.full(entries, 60.0, np.float32)})
-    _, chance = clique.knots(store, on_threads(1))
+    _, chance = clique.raw_clique_scores(store, on_threads(1))
     triangles = np.array(list(nx.triangles(nx.gnm_random_graph(150, 900, seed=1)).values()))
     around = graph.adjacency() @ graph.degrees.astype(float)
     rate = (chance * graph.degrees.sum()) ** 3 / 300
@@ -71,7 +73,7 @@ def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
 
 def test_no_triangle_no_knot() -> None:
     for network in (nx.star_graph(30), nx.path_graph(30), nx.complete_bipartite_graph(5, 7)):
-        np.testing.assert_array_equal(knots_of(_graph(network)), 0.0)
+        np.testing.assert_array_equal(clique_scores_of(_graph(network)), 0.0)
 
 
 def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,25 +81,25 @@ def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) ->
     members = list(range(0, 600, 50))
     network.add_edges_from((u, v) for u in members for v in members if u < v)
     graph = _graph(network)
-    tied = knots_of(graph)
+    tied = clique_scores_of(graph)
     assert set(np.argsort(-tied)[: len(members)]) == set(members)
     monkeypatch.setattr(odd_communities, "FEWEST_NODES", 2)  # let the eigenvector of the clique stand for a community
-    assert knots_of(graph)[members].mean() < 0.5 * tied[members].mean()
+    assert clique_scores_of(graph)[members].mean() < 0.5 * tied[members].mean()
 
 
 def test_the_planted_ring_is_found_on_any_number_of_workers() -> None:
     graph = planted()
-    tied = knots_of(graph)
+    tied = clique_scores_of(graph)
     assert set(np.argsort(-tied)[: CLIQUE.size]) == set(CLIQUE)
-    np.testing.assert_array_equal(tied, knots_of(graph, workers=3))
+    np.testing.assert_array_equal(tied, clique_scores_of(graph, workers=3))
 
 
 def test_a_ring_of_those_who_are_alike_is_no_ring() -> None:
     graph = planted()
     left, right = graph.ends(0, graph.edge_count)
     inside = np.isin(left, CLIQUE) & np.isin(right, CLIQUE)
-    alike = knots_of(graph, np.where(inside, 0.1, 1.0))
-    assert alike[CLIQUE].mean() < 0.2 * knots_of(graph)[CLIQUE].mean()
+    alike = clique_scores_of(graph, np.where(inside, 0.1, 1.0))
+    assert alike[CLIQUE].mean() < 0.2 * clique_scores_of(graph)[CLIQUE].mean()
 
 
 def test_a_large_degree_alone_is_not_beyond_it() -> None:

@@ -16,7 +16,7 @@ from oddhop.errors import GraphError
 from oddhop.explain.explanation import Explanation
 from oddhop.odd.explain import MANY, _Surroundings, drawn_at
 from oddhop.odd.features import node_features
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 from oddhop.tables.encode import learn_encoding
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.odd.small_shop import shop
@@ -127,7 +127,7 @@ def test_counterfactuals_hold_when_the_changed_network_is_scored(network: Graph,
         after = -fitted.score_samples(Graph.from_arrays(edges, x))[node]
         assert why.counterfactual.after < why.score
         assert after < why.score
-        if all(one.kind == "attribute" for one in why.counterfactual.changes):  # then only the median knots would move
+        if all(one.kind == "attribute" for one in why.counterfactual.changes):  # then only a median would move
             assert after == pytest.approx(why.counterfactual.after, abs=1e-3)
         assert 1 <= len(why.counterfactual.changes) <= 5
     assert tried == FLAGGED
@@ -265,6 +265,6 @@ def test_a_column_by_the_name_of_a_feature_does_not_replace_it() -> None:
     names = ["age", "log degree", "mean age of its neighbours"]
     graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)), attribute_names=names)
     plain = graph.with_attributes(graph.attributes, names=["a", "b", "c"])
-    found, other = (node_features(learn_panel(one)[0], one) for one in (graph, plain))
+    found, other = (node_features(fit_views(one)[0], one) for one in (graph, plain))
     assert len(found) == len(other)
     assert np.array_equal(found["mean log degree of its neighbours"], other["mean log degree of its neighbours"])

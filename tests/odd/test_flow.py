@@ -8,7 +8,7 @@ import pytest
 
 from oddhop import Odd, load, read_network
 from oddhop.odd.flow import learn_flows
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 
 
 def test_flows_that_attributes_predict_are_usual_and_the_others_are_not() -> None:
@@ -66,7 +66,7 @@ def test_a_misfit_is_found_by_its_flow_and_named_so() -> None:
 
 def test_stranger_outlier_and_clique_are_the_same_with_and_without_flows() -> None:
     edges, nodes = trade()
-    with_flows, without = (learn_panel(read_network(edges, nodes, flows=flows).graph)[1] for flows in (True, False))
+    with_flows, without = (fit_views(read_network(edges, nodes, flows=flows).graph)[1] for flows in (True, False))
     np.testing.assert_array_equal(with_flows.log_p[:3], without.log_p[:3])
 
 

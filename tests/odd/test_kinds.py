@@ -16,7 +16,7 @@ from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, ModelFileError, NothingToLearnError, TableError
 from oddhop.odd import butterfly
 from oddhop.odd.kinds import hub_counts, split_edges
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import on_threads
 from tests.odd.small_shop import ACCOUNTS, DEVICES, FARM, FARM_DEVICES, MERCHANTS, RING, shop
@@ -58,7 +58,7 @@ def test_the_farm_comes_first_as_a_clique(fitted: Odd) -> None:
     assert set(first["kind"].to_pylist()) == {"clique"}
     assert fitted.result_.num_rows == ACCOUNTS
     assert fitted.anomaly_scores_.shape == (ACCOUNTS,)
-    assert not any(one.relation.silent for one in fitted.model_.learned.panel.others)
+    assert not any(one.relation.silent for one in fitted.model_.learned.views.others)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
     made = shop(friends=True)
     network = _read(made.edges, made.tables)
     detector = _odd().fit(network)
-    assert detector.model_.learned.panel.rate is not None
+    assert detector.model_.learned.views.rate is not None
     first = detector.result_.slice(0, len(RING))
     assert set(first["id"].to_pylist()) == set(RING)
     why = detector.explain(RING[0])
@@ -318,7 +318,7 @@ def test_hubs_are_counted_and_said(network: Network, monkeypatch: pytest.MonkeyP
     assert _odd().fit(network).model_.learned.hubs == {}
     monkeypatch.setattr(butterfly, "WEDGES", 400)
     monkeypatch.setattr(butterfly, "WEDGES_PER_NODE", 0)
-    edges = learn_panel(network.graph)[2].edges
+    edges = fit_views(network.graph)[2].edges
     counts = hub_counts(edges)
     for one in edges.joined:
         degrees = np.sort(np.diff(one.far.rows(0).indptr))

@@ -8,7 +8,7 @@ import pytest
 from oddhop import Graph, Odd
 from oddhop.errors import SettingsError
 from oddhop.odd.null import Chance, find_communities, simulate_chance
-from oddhop.odd.views import learn_panel
+from oddhop.odd.views import fit_views
 
 
 def network(seed: int, *, clique: int = 0, strangers: int = 0, nodes: int = 1_200) -> Graph:
@@ -44,14 +44,14 @@ def test_planted_communities_are_found_and_where_there_are_none_there_is_one() -
 @pytest.mark.parametrize("seed", range(3))
 def test_where_nothing_is_odd_nothing_stands_out(seed: int) -> None:
     # Over the generators of benchmarks/null.py one network in seven has a node that stands out, and none has three.
-    panel, evidence, seen = learn_panel(network(seed))
-    assert simulate_chance(panel, seen, seed=0).standing_out(evidence.score, 0.1) <= 2
+    views, evidence, data = fit_views(network(seed))
+    assert simulate_chance(views, data, seed=0).standing_out(evidence.score, 0.1) <= 2
 
 
 def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> None:
     graph = network(1, clique=14, strangers=10)
-    panel, evidence, seen = learn_panel(graph)
-    one, two = (simulate_chance(panel, seen, seed=0, workers=workers) for workers in (1, 3))
+    views, evidence, data = fit_views(graph)
+    one, two = (simulate_chance(views, data, seed=0, workers=workers) for workers in (1, 3))
     np.testing.assert_array_equal(one.scores, two.scores)
     assert 12 <= one.standing_out(evidence.score, 0.1) <= 30
 

@@ -152,9 +152,9 @@ def test_scores_have_the_bytes_of_those_in_memory(
     folders = {count: written(tmp_path / str(count), kind, count) for count in (1, 3, 7)}
     fitted = in_memory(folders[1])
     graph = open_network(folders[1]).graph
-    panel = fitted.model_.learned.panel
-    assert panel.kinship.silent == (kind == "silent")
-    assert (panel.flows is not None) == bool(graph.flow_count) == ("flows" in kind)
+    views = fitted.model_.learned.views
+    assert views.homophily.silent == (kind == "silent")
+    assert (views.flows is not None) == bool(graph.flow_count) == ("flows" in kind)
     assert (graph.events is not None and graph.events.columns.time is not None) == ("times" in kind)
     assert isinstance(graph.attributes, np.ndarray) != ("words" in kind)
     expected = told(fitted)
@@ -162,7 +162,7 @@ def test_scores_have_the_bytes_of_those_in_memory(
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("the network is held in memory")
 
-    for name in ("learn_panel", "thinned_score"):  # what holds a network in memory
+    for name in ("fit_views", "thinned_score"):  # what holds a network in memory
         monkeypatch.setattr(detector, name, refused)
     for count, folder in folders.items():
         assert of_several_ranges(folder, tmp_path, min(count, 3))
@@ -191,10 +191,10 @@ def test_several_kinds_have_the_bytes_of_those_in_memory(
     folders = {count: written(tmp_path / str(count), what, count) for count in (1, 3, 7)}
     fitted = in_memory(folders[1])
     learned = fitted.model_.learned
-    assert any(not one.relation.silent for one in learned.panel.others)
-    assert (learned.panel.rate is not None) == ("friends" in what)
+    assert any(not one.relation.silent for one in learned.views.others)
+    assert (learned.views.rate is not None) == ("friends" in what)
     expected = *told(fitted), learned.hubs
-    for name in ("learn_panel", "thinned_score"):
+    for name in ("fit_views", "thinned_score"):
         monkeypatch.setattr(detector, name, None)
     for count, folder in folders.items():
         assert of_several_ranges(folder, tmp_path, min(count, 3))

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from oddhop.odd import ends
 from oddhop.odd import relation as relations
 from oddhop.odd.ends import ENDS, ends_of
-from oddhop.odd.kinship import RATIOS
+from oddhop.odd.homophily import RATIOS
 from oddhop.odd.pairs import Pairs, edge_chunks
 from oddhop.odd.rate import learn_rate
 from oddhop.odd.relation import Relation, mean_ratios, mean_ratios_with
-from oddhop.odd.stranger import Kinship
+from oddhop.odd.stranger import Homophily
 from oddhop.odd.telling import telling_columns
 from oddhop.partitions import store as ranges
 from oddhop.partitions.task import on_threads
@@ -80,7 +80,7 @@ def _relation(near: int, far: int, seed: int = 0, unrelated: float = 0.0) -> Rel
     rho = np.linspace(0.8, -0.3, inner)
     rho[1] = 0.0
     sides = [
-        Kinship(rng.normal(size=width), rng.normal(size=(width, inner)), rng.normal(size=(inner, inner)), rho)
+        Homophily(rng.normal(size=width), rng.normal(size=(width, inner)), rng.normal(size=(inner, inner)), rho)
         for _ in range(2)
     ]
     usual = rng.normal(size=near), rng.normal(size=far)
@@ -115,12 +115,12 @@ class Naive:
 
     def f(self, a: int, b: int, relation: Relation) -> float:
         ends = self.ends(a, b, (relation.near_usual, relation.far_usual))
-        faces = []
+        variates = []
         for x, side in zip(ends, (relation.near, relation.far), strict=True):
             white = [min(max(one, -3.0), 3.0) for one in (x - side.centre) @ side.whiten]
-            faces.append([sum(w * t for w, t in zip(white, column, strict=True)) for column in side.turn.T])
+            variates.append([sum(w * t for w, t in zip(white, column, strict=True)) for column in side.turn.T])
         f = 0.0
-        for rho, x, y in zip(relation.near.correlation, *faces, strict=True):
+        for rho, x, y in zip(relation.near.correlation, *variates, strict=True):
             f += np.log(1 - rho**2) / 2 + (rho**2 * (x**2 + y**2) - 2 * rho * x * y) / (2 * (1 - rho**2))
         share = relation.unrelated
         return f if not share else float(-np.log((1 - share) * np.exp(-f) + share))
@@ -263,13 +263,13 @@ def test_the_learned_sides_are_white_and_uncorrelated_but_for_their_partner() ->
     pairs = _matched([0.8, 0.5], 12_000)
     relation, told = learn_relation(pairs)
     ends = _ends(told.pairs, (relation.near_usual, relation.far_usual))
-    faces = [
+    variates = [
         np.clip((x - side.centre) @ side.whiten, -3, 3) @ side.turn
         for x, side in zip(ends, (relation.near, relation.far), strict=True)
     ]
-    for face in faces:
-        np.testing.assert_allclose(face.T @ face / len(face), np.eye(face.shape[1]), atol=0.05)
-    cross = faces[0].T @ faces[1] / len(faces[0])
+    for variate in variates:
+        np.testing.assert_allclose(variate.T @ variate / len(variate), np.eye(variate.shape[1]), atol=0.05)
+    cross = variates[0].T @ variates[1] / len(variates[0])
     np.testing.assert_allclose(cross, np.diag(np.diag(cross)), atol=1e-9)
     np.testing.assert_allclose(np.diag(cross)[:2], relation.near.correlation[:2], atol=0.01)
 

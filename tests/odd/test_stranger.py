@@ -6,19 +6,19 @@ from scipy.stats import multivariate_normal
 
 from oddhop import Graph
 from oddhop.odd.coordinates import learn_coordinates
-from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, telling_coordinates, write_ratios
+from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, telling_coordinates, write_ratios
 from oddhop.odd.stranger import (
-    Kinship,
+    Homophily,
     Ratio,
+    canonical_variates,
     odds_of_no_reason,
     share_as_far,
     strangeness,
-    turned,
     variances,
 )
 from oddhop.partitions.task import on_threads
 from tests.odd.planted import STRANGER, planted
-from tests.odd.stores import in_memory, kinship_of
+from tests.odd.stores import homophily_of, in_memory
 
 pytestmark = pytest.mark.kernels
 
@@ -34,26 +34,26 @@ def _pairs(correlations: list[float], count: int, seed: int = 0) -> Graph:
 
 def test_known_correlations_are_found_of_either_sign() -> None:
     graph = _pairs([0.7, -0.5, 0.0], 20_000)
-    kinship, _, _ = kinship_of(graph, graph.attributes)
-    np.testing.assert_allclose(np.sort(kinship.correlation), [-0.5, 0.7], atol=0.03)  # what tells nothing is left out
+    homophily, _, _ = homophily_of(graph, graph.attributes)
+    np.testing.assert_allclose(np.sort(homophily.correlation), [-0.5, 0.7], atol=0.03)  # what tells nothing is left out
 
 
 def test_what_an_edge_tells_is_the_mutual_information() -> None:
     graph = _pairs([0.7, -0.5], 20_000)
     expected = -0.5 * np.log(1 - np.array([0.7, -0.5]) ** 2).sum()
-    assert kinship_of(graph, graph.attributes)[0].information == pytest.approx(expected, rel=0.05)
+    assert homophily_of(graph, graph.attributes)[0].information == pytest.approx(expected, rel=0.05)
 
 
 def test_the_ratio_is_that_of_two_normal_distributions() -> None:
     a, b, rho = np.array([0.4, -1.1]), np.array([1.3, 0.2]), np.array([0.6, -0.3])
     graph = Graph.from_arrays([[0], [1]], np.stack([a, b]))
-    kinship = Kinship(np.zeros(2), np.eye(2), np.eye(2), rho, 0.0, 0.0, 0.0, 1.0)
+    homophily = Homophily(np.zeros(2), np.eye(2), np.eye(2), rho, 0.0, 0.0, 0.0, 1.0)
     joined = sum(
         multivariate_normal.logpdf([a[k], b[k]], cov=[[1, rho[k]], [rho[k], 1]]) for k in range(2)
     )  # fmt: skip
     apart = multivariate_normal.logpdf(np.concatenate([a, b]), cov=np.eye(4))
     store = in_memory(graph, **{COORDINATES: graph.attributes})
-    write_ratios(store, on_threads(1), kinship)
+    write_ratios(store, on_threads(1), homophily)
     np.testing.assert_allclose(store.of_entries[RATIOS], 2 * [apart - joined], rtol=1e-7)  # of single precision
     np.testing.assert_allclose(store.of_nodes[RATIO_SUMS], 2 * [apart - joined])
 
@@ -61,17 +61,17 @@ def test_the_ratio_is_that_of_two_normal_distributions() -> None:
 def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
-    kinship, f, store = kinship_of(graph, coordinates)
-    faces = turned(coordinates, kinship)
-    np.testing.assert_array_equal(f, kinship_of(graph, coordinates, workers=3)[1])
+    homophily, f, store = homophily_of(graph, coordinates)
+    variates = canonical_variates(coordinates, homophily)
+    np.testing.assert_array_equal(f, homophily_of(graph, coordinates, workers=3)[1])
     left, right = graph.ends(0, graph.edge_count)
-    ratio = Ratio.of(kinship)
+    ratio = Ratio.of(homophily)
     for a, b in ((left, right), (right, left)):
         # f is kept in single precision: its odds are off by as much as f is.
-        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(faces[a], faces[b]))), rtol=1e-6)
+        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(variates[a], variates[b]))), rtol=1e-6)
         np.testing.assert_array_equal(f, store.of_entries[RATIOS][_entries(graph, a, b)])
     for power, name in ((1, RATIO_SUMS), (2, "f_squares")):
-        each = ratio(faces[left], faces[right]) ** power
+        each = ratio(variates[left], variates[right]) ** power
         expected = sum(np.bincount(end, each, graph.node_count) for end in (left, right))
         np.testing.assert_allclose(store.of_nodes[name], expected, rtol=1e-9, atol=1e-9)
 
@@ -92,17 +92,17 @@ def test_an_edge_looks_as_far_as_itself_in_single_precision() -> None:
 def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 10)))
-    kinship, f, _ = kinship_of(graph, graph.attributes)
-    assert kinship.silent
-    assert kinship.information == 0.0
+    homophily, f, _ = homophily_of(graph, graph.attributes)
+    assert homophily.silent
+    assert homophily.information == 0.0
     np.testing.assert_array_equal(odds_of_no_reason(f), 0.5)
 
 
 def test_attributes_that_do_not_vary_are_silent() -> None:
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 2)))
-    kinship, _, store = kinship_of(graph, np.zeros((3, 2)))
-    assert kinship.silent
-    np.testing.assert_array_equal(strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees), 0.0)
+    homophily, _, store = homophily_of(graph, np.zeros((3, 2)))
+    assert homophily.silent
+    np.testing.assert_array_equal(strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees), 0.0)
 
 
 def test_the_variances_between_and_within_nodes_are_found() -> None:
@@ -120,16 +120,16 @@ def test_the_variances_between_and_within_nodes_are_found() -> None:
 def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
-    kinship, f, store = kinship_of(graph, coordinates)
-    assert np.argmax(strangeness(kinship, store.of_nodes[RATIO_SUMS], graph.degrees)) == STRANGER
-    np.testing.assert_array_equal(f, kinship_of(graph, coordinates, workers=2)[1])
+    homophily, f, store = homophily_of(graph, coordinates)
+    assert np.argmax(strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees)) == STRANGER
+    np.testing.assert_array_equal(f, homophily_of(graph, coordinates, workers=2)[1])
 
 
 def test_a_coordinate_that_tells_nothing_leaves_the_view_as_it_was() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
     noise = np.random.default_rng(5).normal(size=(graph.node_count, 3))
-    before, after = (kinship_of(graph, x)[2] for x in (coordinates, np.hstack([coordinates, noise])))
+    before, after = (homophily_of(graph, x)[2] for x in (coordinates, np.hstack([coordinates, noise])))
     np.testing.assert_allclose(before.of_nodes[RATIO_SUMS], after.of_nodes[RATIO_SUMS], atol=1e-9)
     np.testing.assert_allclose(before.of_entries[RATIOS], after.of_entries[RATIOS], rtol=1e-6, atol=1e-9)
 

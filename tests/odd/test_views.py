@@ -9,14 +9,14 @@ from oddhop import Graph
 from oddhop.base.arrays import frozen
 from oddhop.odd.combine import KINDS
 from oddhop.odd.thinning import thinned
-from oddhop.odd.views import judge, learn_panel, thinned_score
+from oddhop.odd.views import fit_views, judge, thinned_score
 from oddhop.partitions.task import on_threads
 from tests.odd.planted import CLIQUE, NODES, OUTLIER, STRANGER, planted
 from tests.odd.stores import in_memory
 
 
 def test_each_planted_oddity_is_found_for_what_it_is() -> None:
-    _, evidence, _ = learn_panel(planted())
+    _, evidence, _ = fit_views(planted())
     top = np.argsort(-evidence.score)[: CLIQUE.size + 2]
     assert set(top) == {STRANGER, OUTLIER, *CLIQUE}
     assert KINDS[evidence.kind[STRANGER]] == "stranger"
@@ -37,7 +37,7 @@ def _sparse(seed: int, across: float) -> tuple[Graph, np.ndarray]:
 @pytest.mark.parametrize("across", [0.1, 0.2, 0.3])
 def test_a_triangle_by_chance_is_no_clique(across: float) -> None:
     graph, _ = _sparse(0, across)
-    _, evidence, _ = learn_panel(graph)
+    _, evidence, _ = fit_views(graph)
     top = np.argsort(-evidence.score)[:100]
     assert np.exp(evidence.log_p[2]).min() > 1e-4  # 95 nodes were at exp(-30) while chance was not asked
     assert np.count_nonzero(evidence.kind[top] == KINDS.index("clique")) <= 15
@@ -48,14 +48,14 @@ def test_a_clique_among_triangles_by_chance_is_found() -> None:
     members = np.arange(0, 2_000, 251)  # eight nodes of all groups
     ends = np.triu_indices(members.size, 1)
     edges = np.concatenate([np.stack(graph.ends(0, graph.edge_count)), members[np.stack(ends)]], axis=1)
-    _, evidence, _ = learn_panel(Graph.from_arrays(edges, graph.attributes))
+    _, evidence, _ = fit_views(Graph.from_arrays(edges, graph.attributes))
     assert set(np.argsort(-evidence.parts[KINDS.index("clique")])[: members.size]) == set(members)
 
 
 def _with_clique(edges: np.ndarray, members: np.ndarray, attributes: np.ndarray) -> np.ndarray:
     """Return the ranks of the members of a clique that is added, from 0."""
     ends = members[np.stack(np.triu_indices(members.size, 1))]
-    _, evidence, _ = learn_panel(Graph.from_arrays(np.concatenate([edges, ends], axis=1), attributes))
+    _, evidence, _ = fit_views(Graph.from_arrays(np.concatenate([edges, ends], axis=1), attributes))
     return np.argsort(np.argsort(-evidence.score))[members]
 
 
@@ -80,22 +80,22 @@ def test_a_clique_is_found_where_a_column_explains_nearly_all_edges() -> None:
 
 def test_the_numbering_of_the_nodes_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(NODES)
-    one, two = (learn_panel(graph)[1].score for graph in (planted(), planted(order)))
+    one, two = (fit_views(graph)[1].score for graph in (planted(), planted(order)))
     np.testing.assert_allclose(two[order], one, rtol=1e-5, atol=1e-6)
 
 
 def test_a_panel_judges_its_own_network_to_the_bit_and_on_any_number_of_workers() -> None:
     graph = planted()
-    panel, evidence, _ = learn_panel(graph)
-    np.testing.assert_array_equal(judge(panel, graph, workers=2)[0].score, evidence.score)
-    np.testing.assert_array_equal(learn_panel(graph, workers=3)[1].score, evidence.score)
+    views, evidence, _ = fit_views(graph)
+    np.testing.assert_array_equal(judge(views, graph, workers=2)[0].score, evidence.score)
+    np.testing.assert_array_equal(fit_views(graph, workers=3)[1].score, evidence.score)
 
 
 def test_thinned_scores_depend_on_seed_and_turn_alone() -> None:
-    panel, evidence, seen = learn_panel(planted())
-    first = thinned_score(panel, seen, 1, 0)
-    np.testing.assert_array_equal(first, thinned_score(panel, seen, 1, 0, workers=2))
-    assert not np.array_equal(first, thinned_score(panel, seen, 1, 1))
+    views, evidence, data = fit_views(planted())
+    first = thinned_score(views, data, 1, 0)
+    np.testing.assert_array_equal(first, thinned_score(views, data, 1, 0, workers=2))
+    assert not np.array_equal(first, thinned_score(views, data, 1, 1))
     assert np.corrcoef(first, evidence.score)[0, 1] > 0.8
 
 

@@ -51,6 +51,8 @@ def test_in_a_notebook_the_page_works_in_a_frame_of_its_own(report: CaseReport, 
     assert browser.run("document.title") == "Anomalous nodes of <i>title</i>"
     browser.run("document.querySelectorAll('#table a')[30].click()")
     assert browser.run(FOCUS) == browser.run("document.querySelectorAll('#table tbody tr')[30].dataset.case")
+    browser.run("document.querySelector('nav a[href$=\"#how\"]').click()")
+    browser.wait("scrollY > 100 && document.querySelector('#how').getBoundingClientRect().top < innerHeight")
     faults = browser.faults()
     browser.close()
     assert faults == []

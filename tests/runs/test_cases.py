@@ -90,7 +90,7 @@ def test_where_memory_is_too_small_for_explanations_the_error_says_how_to_go_on(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explain(*_: object) -> None:
-        raise MemoryBudgetError("Odd needs about 9.0 GiB for views, and 8.0 GiB are available", "raise max_memory")
+        raise MemoryBudgetError("Odd needs about 9.0 GiB for views, and the limit is 8.0 GiB", "raise max_memory")
 
     monkeypatch.setattr("oddhop.odd.detector.Odd._explain", explain)
     with pytest.raises(MemoryBudgetError, match="nodes cannot be explained and grouped into cases: Odd needs") as error:

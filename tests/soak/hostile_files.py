@@ -126,7 +126,7 @@ model_of("an infinite threshold", resealed(lambda a, i: a["threshold"].fill(np.n
 model_of("no settings", resealed(lambda a, i: i.pop("settings")))
 model_of("an encoding of 2^40 columns", resealed(lambda a, i: i["encoding"]["columns"][0].update(width=2**40)))
 model_of("an encoding that is a list", resealed(lambda a, i: i.update(encoding=[1, 2])))
-model_of("parts of other shapes", resealed(lambda a, i: a.update({"kinship.centre": np.zeros((3, 3, 3))})))
+model_of("parts of other shapes", resealed(lambda a, i: a.update({"homophily.centre": np.zeros((3, 3, 3))})))
 model_of("a script in the version", resealed(lambda a, i: i.update(version="\x1b]0;owned\x07<script>")))
 
 

@@ -128,10 +128,10 @@ def test_a_model_with_flows_refuses_a_graph_without() -> None:
     rng = np.random.default_rng(0)
     table = pa.table({"source": rng.integers(0, 50, 200), "target": rng.integers(0, 50, 200)})
     network = read_network(table, pa.table({"id": range(50), "x": rng.normal(size=50)}))
-    panel = views.learn_panel(network.graph)[0]
+    fitted = views.fit_views(network.graph)[0]
     plain = network.graph.with_attributes(np.asarray(network.graph.attributes))
     with pytest.raises(GraphError, match="flow columns"):
-        views.judge(panel, plain)
+        views.judge(fitted, plain)
 
 
 def test_the_index_that_pandas_writes_is_no_amount(tmp_path: Path) -> None:

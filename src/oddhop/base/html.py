@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup
 
-LONGEST = 120  # characters of one text
+LONGEST = 200  # characters of one text
 MOST_ROWS = 12
 NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # in no XML, and not to be sent
 STYLE = Markup(
@@ -82,7 +82,7 @@ def sentences(told: Iterable[str]) -> Markup:
     ''
     """
     said = list(told)
-    items = [Markup("<li>{}</li>").format(shown(one, 4 * LONGEST)) for one in said[:MOST_ROWS]]
+    items = [Markup("<li>{}</li>").format(shown(one, 12 * LONGEST)) for one in said[:MOST_ROWS]]
     if len(said) > MOST_ROWS:
         items.append(Markup("<li>and {} more</li>").format(len(said) - MOST_ROWS))
     return Markup("<ul>{}</ul>").format(Markup("").join(items)) if items else Markup("")

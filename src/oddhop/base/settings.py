@@ -4,39 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from oddhop.errors import SettingsError
-
-UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-
-
-def in_bytes(size: Any) -> Any:
-    """Read a size such as "4GiB", "500M" or "2e9"; anything but text is returned as it is.
-
-    Examples
-    --------
-    >>> from oddhop.base.settings import in_bytes
-    >>> in_bytes("4GiB"), in_bytes("500M"), in_bytes(2048)
-    (4294967296, 524288000, 2048)
-    """
-    if not isinstance(size, str):
-        return size
-    number = size.strip().lower().removesuffix("b").removesuffix("i")
-    unit = number[-1:] if number[-1:] in UNITS else ""
-    try:
-        return int(float(number.removesuffix(unit)) * UNITS[unit])
-    except (ValueError, OverflowError):
-        raise SettingsError(
-            f"a size must be a number with K, M, G or T, got {size!r}", "write for example 4GiB"
-        ) from None
-
-
-ByteCount = Annotated[int, Field(ge=1), BeforeValidator(in_bytes)]
-"""A size in bytes, given as a number or as text such as "4GiB"."""
 
 
 class Settings(BaseModel):

@@ -48,7 +48,7 @@ class Console:
         self._bars: Any = None
         self._tasks: dict[str, Any] = {}
         self._lock = Lock()
-        self._stage = ""
+        self._stage, self._first = "", 0
         self._began = self._told = time.monotonic()
         self._terminal = log_format is LogFormat.auto and sys.stderr.isatty()
 
@@ -105,7 +105,7 @@ class Console:
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if stage != self._stage:
+        if stage != self._stage or done <= self._first:  # a stage may begin again
             self._stage, self._began, self._told = stage, now, now
             self._first = done
         ended = done >= total and now - self._began > WORTH_TELLING
@@ -184,15 +184,3 @@ def spelled(text: str) -> str:
     'a\\x1b]0;b'
     """
     return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def sized(count: float) -> str:
-    """Return a number of bytes as people say it.
-
-    Examples
-    --------
-    >>> from oddhop.cli.console import sized
-    >>> sized(3 * 2**30), sized(5 * 2**20)
-    ('3.0 GiB', '5 MiB')
-    """
-    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

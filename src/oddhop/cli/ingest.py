@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, sized
+from oddhop.cli.console import Console, LogFormat
 
 if TYPE_CHECKING:
     from oddhop.tables.encode import Encoding

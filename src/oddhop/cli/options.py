@@ -242,8 +242,8 @@ WriteTo = Annotated[
     str | None,
     typer.Option(
         "--write-to",
-        help="Also write the results to this target: a database table, an S3 object (s3://bucket/key.parquet or .csv), "
-        "or the character - for CSV on standard output.",
+        help="Also write the results to this target: a table of the --database, an S3 object (s3://bucket/key.parquet "
+        "or .csv), or the character - for CSV on standard output.",
         show_default=False,
     ),
 ]

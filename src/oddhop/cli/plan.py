@@ -5,8 +5,9 @@ from __future__ import annotations
 import typer
 
 from oddhop.base.durations import spoken_time
+from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, sized
+from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, echo, sized
+from oddhop.cli.console import LogFormat, echo
 
 
 @o.guarded

@@ -308,10 +308,10 @@ class GraphDetector(Estimator, DetectorParts):
         degrees = taken.graph.degrees[taken.graph.judged].astype(np.float64)
         return pa.table({"id": taken.judged_ids, **self._features(taken.graph), "degree": degrees})
 
-    def cost(self, network: Graph | Size) -> Cost:
+    def cost(self, network: Network | Graph | Size) -> Cost:
         """Estimate memory and time of a fit on a network, or on one of that size."""
         settings = self.settings()
-        size = Size.of(network) if isinstance(network, Graph) else network
+        size = network if isinstance(network, Size) else Size.of(as_network(network).graph)
         workers = settings.workers or available_workers()
         cost = self._memory(size, settings, workers, in_folder=size.mapped)
         return replace(cost, seconds=self._seconds(size, settings, workers))
@@ -362,7 +362,7 @@ class GraphDetector(Estimator, DetectorParts):
         if name in OF_THE_FIT and "model_" in vars(self):
             raise AttributeError(
                 f"this {type(self).__name__} was loaded from a file and has no {name}, because a model file has no "
-                "network; call rank(network) for the results of a network"
+                "network; call rank(network) for the results of a network, or explain(id, network=network)"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

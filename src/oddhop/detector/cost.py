@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from oddhop.base.sizes import sized
 from oddhop.errors import MemoryBudgetError
 from oddhop.graph.graph import Graph
 
@@ -77,8 +78,8 @@ def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
     >>> from oddhop.detector.cost import Cost, check_memory
     >>> check_memory(Cost({"scoring": 3 * 2**30}), 2**30, "HCM on a large network")
     Traceback (most recent call last):
-    oddhop.errors.MemoryBudgetError: HCM on a large network needs about 3.0 GiB for scoring, and 1.0 GiB are
-    available; raise max_memory
+    oddhop.errors.MemoryBudgetError: HCM on a large network needs about 3.0 GiB for scoring, and the limit is
+    1.0 GiB; raise max_memory
     """
     limit = max_memory or available_memory()
     stage = max(cost.memory, key=lambda name: cost.memory[name])
@@ -86,10 +87,11 @@ def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
     if limit is None or need <= limit:
         return
     leaner = f"try {cost.leaner[stage]}, or " if stage in cost.leaner else ""
+    as_options = leaner.replace("workers=1", "--workers 1").replace("simulate=False", "--set odd.simulate=false")
     raise MemoryBudgetError(
-        f"{what} needs about {need / 2**30:.1f} GiB for {stage}, and {limit / 2**30:.1f} GiB are available",
+        f"{what} needs about {sized(need)} for {stage}, and the limit is {sized(limit)}",
         f"{leaner}raise max_memory",
-        command=f"{leaner.replace('workers=1', '--workers 1')}raise --max-memory",
+        command=f"{as_options}raise --max-memory",
     )
 
 

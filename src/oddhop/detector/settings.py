@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from oddhop.base.settings import ByteCount, Settings
+from oddhop.base.settings import Settings
+from oddhop.base.sizes import ByteCount
 
 DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory")
 """Settings that may differ when a run is resumed."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explain.explanation import ColumnDifference
+from oddhop.explain.explanation import NOTABLE, ColumnDifference
 from oddhop.explain.flows import values_of
 from oddhop.explain.phrases import counted, said_number, share
 from oddhop.graph.checks import is_sparse
@@ -186,6 +186,15 @@ class Columns:
         values = self._values(span.start)
         not_stored = self.graph.node_count - values.size  # zeros, all of them
         return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
+
+    def is_among_highest(self, name: str, node: int) -> bool:
+        """Tell whether few nodes have as high a value as this one in a column."""
+        span = next((one for one in self.spans if one.name == name), None)
+        if span is None:
+            return False
+        row, values = self.rows(np.array([node]), span)[0], self._values(span.start)
+        not_stored = (self.graph.node_count - values.size) * (row[0] <= 0)  # zeros, all of them
+        return bool((values >= row[0]).sum() + not_stored <= NOTABLE * self.graph.node_count)
 
     def flows(self, node: int) -> dict[str, float]:
         """Return the columns of a node that were computed from events."""

@@ -266,13 +266,14 @@ class Explanation:
         if not self.degree:
             return ("This node has no neighbours, so it cannot be scored.",)
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
-        told += self.flows.sentences if self.flows else ()
+        if self.flows:
+            told = [*([self.flows.headline] if self.flows.headline else []), *told, *self.flows.sentences]
         # No column has a part in a cycle of events, and hardly one in a clique.
         if self.columns and self._unusual and self.kind != "cycle" and (self.telling or self.kind != "clique"):
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
-        elif self.baseline.alerts(self.score) and self.looked_at == self.degree:
+        elif self.baseline.alerts(self.score) and self.looked_at == self.degree and self.kind != "cycle":
             told.append("No tested change of up to five edges or values lowers the score of this node.")
         return (*told, *self.notes)
 
@@ -318,11 +319,10 @@ class Explanation:
 
     def _apart(self) -> str:
         one = self.columns[0]
-        largest = f"The main reason depends most on the column '{one.column}'."
+        if not self.telling:
+            return "No single column explains much of the score of this node."
         values = f"The value of this node in '{one.column}' is {one.own}. Values of the {one.others}: {one.usual}."
-        if self.telling:
-            return f"{largest} {values}"
-        return f"No single column explains much of the score of this node. {largest} {values}"
+        return f"The main reason depends most on the column '{one.column}'. {values}"
 
     def _far_ones(self) -> str:
         if self.degree == 1:

@@ -14,7 +14,7 @@ from oddhop.graph.events import NO_TIME, Events
 from oddhop.tables.flows import flow_columns, flow_values
 
 DRAWN = 300  # events of a node; of more the largest
-PASSED_ON, FEWEST_PASSED = 0.5, 3
+PASSING, PASSED_ON, FEWEST_PASSED = "passed on in a day", 0.5, 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class NodeFlows:
     Attributes
     ----------
     sentences : in words.
+    headline : the sentence that an explanation begins with, empty where nothing is that unusual.
     events : those with a time, the largest where there are very many; ``not_drawn`` counts the others.
     amount : what the sizes measure, or empty.
     """
@@ -43,6 +44,7 @@ class NodeFlows:
     not_drawn: int = 0
     amount: str = ""
     directed: bool = True
+    headline: str = ""
 
 
 def values_of(events: Events, node: int) -> dict[str, float]:
@@ -52,11 +54,17 @@ def values_of(events: Events, node: int) -> dict[str, float]:
 
 
 def node_flows(
-    events: Events, node: int, values: Mapping[str, float], odd: Sequence[tuple[bool, int, int]] = ()
+    events: Events,
+    node: int,
+    values: Mapping[str, float],
+    odd: Sequence[tuple[bool, int, int]] = (),
+    *,
+    passing_is_rare: bool = False,
 ) -> NodeFlows:
     """Say what a node sent and received, whose flow columns have these values.
 
-    ``odd`` events are marked: whether received, the partner, and the time.
+    ``odd`` events are marked: whether received, the partner, and the time. If few nodes pass on as much, that is the
+    headline.
 
     Examples
     --------
@@ -70,12 +78,14 @@ def node_flows(
     'This node sent 2 events to 2 nodes (total euros: 150)'
     """
     own = events.of_nodes(node, node + 1)
-    told = [*_passed_on(values), _how_many(own, values)]
+    passed = _passed_on(values)
+    headline = passed if passing_is_rare else ""
+    told = [_how_many(own, values)] if headline or not passed else [passed, _how_many(own, values)]
     if own.columns.time is not None and (own.times != NO_TIME).any():
         told.append(_when(own.times[own.times != NO_TIME], values))
     drawn, left = _drawn(own, odd)
     amount = own.columns.amounts[0] if own.columns.amounts else ""
-    return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed)
+    return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed, headline)
 
 
 def with_neighbour(events: Events, node: int, neighbour: int) -> str:
@@ -115,17 +125,17 @@ def dates_of(times: Ints) -> str:
     return f", {first}" if first == last else f", {first} to {last}"
 
 
-def _passed_on(values: Mapping[str, float]) -> list[str]:
+def _passed_on(values: Mapping[str, float]) -> str:
     """Say how much was passed on, where it is at least half: the first thing to know of a mule."""
-    passed = values.get("passed on in a day", np.nan)
+    passed = values.get(PASSING, np.nan)
     if not (passed >= PASSED_ON and values["events in"] >= FEWEST_PASSED):
-        return []
+        return ""
     told = f"This node passed on {passed:.0%} of what it received within 24 hours."
     hours = values["hours from in to out"]
     if hours > 24:  # the share is by amount, this time by event: side by side they would seem to be a contradiction
-        return [told]
+        return told
     median = said_number(float(f"{hours:.2g}"))
-    return [f"{told} The median time from a received event to the next sent event is {median} hours."]
+    return f"{told} The median time from a received event to the next sent event is {median} hours."
 
 
 def _how_many(own: Events, values: Mapping[str, float]) -> str:

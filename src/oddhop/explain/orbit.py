@@ -36,7 +36,7 @@ class Satellite:
     """A neighbour in the picture: where it stands, its spread, how dark it is, whether it is one of the group.
 
     ``shape`` says the kind of node. A partner is not a listed neighbour: it shares neighbours with the node in the
-    middle, or is on its cycle.
+    middle, or is on its cycle; then no legend lists it, and its name stands beside it.
     """
 
     label: str
@@ -48,6 +48,7 @@ class Satellite:
     member: bool = False
     shape: str = "circle"
     partner: bool = False
+    name: str = ""
 
     def outline(self, size: float) -> str:
         """Return the shape as an SVG path around its place, so large."""
@@ -119,7 +120,8 @@ def orbit(why: Explanation) -> Orbit:
             label = _label(label, one, why)
         elif number < len(listed):
             label = f"{label}, shares neighbours with this node"
-        satellites.append(Satellite(label, *here, inner, outer, dark, member, shape, partner))
+        name = str(one.id) if number >= len(listed) else ""
+        satellites.append(Satellite(label, *here, inner, outer, dark, member, shape, partner, name))
     rings = tuple(STEP * k for k in range(1, farthest + 1))
     ticks = SHARES if why.views else tuple(str(k) for k in range(1, farthest + 1))
     ties = tuple(((satellites[a].x, satellites[a].y), (satellites[b].x, satellites[b].y)) for a, b in why.ties)

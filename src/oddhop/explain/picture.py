@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from oddhop.base.html import shown
 from oddhop.explain.explanation import Explanation
 from oddhop.explain.orbit import NUMBERED, Orbit, Point, Satellite, arrowhead, orbit
 
-LEGEND, LINE, LETTERS = 330.0, 19.0, 54  # the width of the legend, the height of a line, and the letters that fit
+LEGEND, LINE, LETTERS = 410.0, 19.0, 64  # the width of the legend, the height of a line, and the letters that fit
+MOST_LINES = 3  # of one remark in the legend
 # By itself it has a ground of its own: a notebook shows it as an image, which inherits no colours of the notebook.
 STYLE = Markup(
     "<style>.oddhop-orbit{font:11px system-ui,sans-serif;max-width:100%;height:auto}"
@@ -135,8 +137,13 @@ def _satellite(one: Satellite, number: int) -> Markup:
         mark = form.format(look, x, y, 7.5 if numbered else 5, label)
     else:
         mark = Markup('<path class="{}" d="{}">{}</path>').format(look, one.outline(8 if numbered else 5), label)
-    beside = Markup('<text class="num" x="{}" y="{}">{}</text>').format(x, round(one.y + 3.2, 1), number)
-    return spread + mark + (beside if numbered else Markup(""))
+    beside = Markup("")
+    if numbered:
+        beside = Markup('<text class="num" x="{}" y="{}">{}</text>').format(x, round(one.y + 3.2, 1), number)
+    elif one.name:  # towards the middle, where there is room
+        form = Markup('<text class="tick" style="text-anchor:{}" x="{}" y="{}">{}</text>')
+        beside = form.format("end" if one.x > 0 else "start", x, round(one.y - 9, 1), shown(one.name, 20))
+    return spread + mark + beside
 
 
 def _line(*points: Point) -> str:
@@ -170,4 +177,5 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
         told.append(f"outlined: {' and '.join(outlined)}")
     if drawn.shapes:
         told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
-    return [*lines, *(Markup('<text class="faint">{}</text>').format(shown(one, LETTERS + 10)) for one in told)]
+    folded = [line for one in told for line in textwrap.wrap(one, LETTERS, break_on_hyphens=False)[:MOST_LINES]]
+    return [*lines, *(Markup('<text class="faint">{}</text>').format(one) for one in folded)]

@@ -71,16 +71,18 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
 
     An answer that is NaN does not count, such as that of the node itself.
     """
-    leaves = learned.forest.leaves(np.vstack([node[None, :], x]))
-    same = leaves[1:] == leaves[0]
-    alike = same.mean(axis=1)
+    forest = learned.forest
+    leaves = forest.leaves(np.vstack([node[None, :], x]))
+    branched = np.flatnonzero(forest.feature[forest.roots] >= 0)  # in a tree without a branch all nodes are alike
+    same = (leaves[1:] == leaves[0])[:, branched]
+    alike = same.sum(axis=1) / max(branched.size, 1)
     told = []
     for value, verb in ((1.0, "confirmed"), (0.0, "cleared")):
         those = np.flatnonzero((answers == value) & (alike >= LIKE))
         those = those[np.argsort(-alike[those], kind="stable")][:NAMED]
         if those.size:
             names = " and ".join(str(memory.ids[k]) for k in those.tolist())
-            shared = _shared(node, np.flatnonzero(same[those].any(axis=0)), memory, learned)
+            shared = _shared(node, branched[same[those].any(axis=0)], memory, learned)
             told.append((float(alike[those].mean()), f"Similar to {names}, which you {verb}: {shared}."))
     if not told:
         return "No answered node is similar to this node, so this node keeps its original order."
@@ -88,9 +90,14 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
 
 
 def _shared(node: Floats, trees: Ints, memory: Remembered, learned: Learned) -> str:
-    """Name the features by which trees lead a node and others to the same leaf, those asked most often first."""
+    """Name the features by which trees lead a node and others to the same leaf, those asked most often first.
+
+    The original rank is the last feature. It is named only if there is no other: the list shows it already.
+    """
     asked = np.concatenate([learned.forest.asked(node, tree) for tree in trees.tolist()])
     counts = np.bincount(asked, minlength=node.size)
+    if counts[:-1].any():
+        counts[-1] = 0
     first = [k for k in np.argsort(-counts, kind="stable")[:SHARED].tolist() if counts[k]]
     middle = np.median(memory.background, axis=0)
     return spoken([f"{memory.names[k]} ({'high' if node[k] > middle[k] else 'low'})" for k in first])

@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 512  # stay in the cache
 BLOCK = 65_536
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forest:
     """Grown trees, one after the other in every array.
 
@@ -36,6 +36,10 @@ class Forest:
     cut: Floats
     down: Ints
     value: Floats
+
+    def __repr__(self) -> str:
+        """Say how large it is; what leaves have in place of a branch means nothing."""
+        return f"Forest({self.roots.size:,} trees, {int((self.feature >= 0).sum()):,} branches)"
 
     def predict(self, x: Floats, *, workers: int = 1) -> Floats:
         """Return the mean share of hits over the trees, one a row."""

@@ -1,12 +1,12 @@
 """A network with other edges, but the same degrees and as many edges between any two groups of nodes.
 
-Edges between the same two groups form a deck.
+Edges between the same two groups form a block.
 
-1. The ends of a deck are put in the order of keyed random numbers and joined anew: a draw of the configuration model.
-2. A loop, or an edge that is there already, exchanges ends with another edge of its deck, if both edges that arise are
-   new. Where ten tries an edge of the deck do not suffice, as in a very dense deck, the edges are taken as they were.
+1. The ends of a block are put in the order of keyed random numbers and joined anew: a draw of the configuration model.
+2. A loop, or an edge that is there already, exchanges ends with another edge of its block, if both edges that arise are
+   new. Where ten tries an edge of the block do not suffice, as in a very dense block, the edges are taken as they were.
 3. Step 2 leaves too many edges between hubs. So edges drawn at random exchange ends, forty tries for every edge that
-   step 2 found, and at most ten for every edge of the deck.
+   step 2 found, and at most ten for every edge of the block.
 
 Degrees are exact, and there is never a loop or an edge twice.
 """
@@ -21,7 +21,7 @@ from oddhop.base.randomness import SIMULATED, mix, word
 from oddhop.graph.adjacency import symmetric_csr
 from oddhop.graph.graph import Graph
 
-TRIES = 10  # exchanges at most, for every edge of a deck, in steps 2 and 3
+TRIES = 10  # exchanges at most, for every edge of a block, in steps 2 and 3
 TRIES_PER_WRONG = 40  # in step 3; with 20 a network with hubs still has too many triangles
 
 
@@ -40,26 +40,26 @@ def rewired(graph: Graph, groups: Ints, seed: int, turn: int) -> Graph:
     """
     ends = np.stack([end.astype(np.int64) for end in graph.ends(0, graph.edge_count)])
     ends = np.where(groups[ends[0]] > groups[ends[1]], ends[::-1], ends)
-    deck = groups[ends[0]] * (int(groups.max()) + 1) + groups[ends[1]]
-    order = np.argsort(deck, kind="stable")
-    ends, deck = ends[:, order], deck[order]
-    bounds = np.concatenate([[0], np.flatnonzero(np.diff(deck)) + 1, [deck.size]])
+    block = groups[ends[0]] * (int(groups.max()) + 1) + groups[ends[1]]
+    order = np.argsort(block, kind="stable")
+    ends, block = ends[:, order], block[order]
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(block)) + 1, [block.size]])
     keys = [word(seed, SIMULATED, turn, 1 + k) for k in range(3)]
     left, right = ends.copy()
     within = groups[left] == groups[right]
-    both = _shuffled(ends[:, within].T.ravel(), np.repeat(deck[within], 2), keys[0])
+    both = _shuffled(ends[:, within].T.ravel(), np.repeat(block[within], 2), keys[0])
     left[within], right[within] = both[::2], both[1::2]
-    right[~within] = _shuffled(right[~within], deck[~within], keys[1])
+    right[~within] = _shuffled(right[~within], block[~within], keys[1])
     _repair(left, right, ends, groups, bounds, keys[2], graph.node_count)
     indptr, indices, _ = symmetric_csr(left, right, graph.node_count)
     return Graph(frozen(indptr), frozen(indices), graph.attributes, repairs=graph.repairs, kinds=graph.kinds)
 
 
-def _shuffled(nodes: Ints, deck: Ints, key: np.uint64) -> Ints:
-    """Put the nodes of every deck, which follow each other, in the order of random numbers."""
+def _shuffled(nodes: Ints, block: Ints, key: np.uint64) -> Ints:
+    """Put the nodes of every block, which follow each other, in the order of random numbers."""
     numbers = np.empty(nodes.size, dtype=np.uint64)
     _draw(key, numbers)
-    return np.asarray(nodes[np.lexsort((numbers, deck))])
+    return np.asarray(nodes[np.lexsort((numbers, block))])
 
 
 @compiled
@@ -108,7 +108,7 @@ def _exchanged(
     table: Ints,
     nodes: int,
 ) -> bool:
-    """Let the wrong edges of a deck exchange ends, one after the other; return whether none is left."""
+    """Let the wrong edges of a block exchange ends, one after the other; return whether none is left."""
     count = 0
     for e in range(start, stop):
         count += wrong[e]
@@ -146,7 +146,7 @@ def _exchange(
     table: Ints,
     nodes: int,
 ) -> None:
-    """Exchange ends of an edge and a random one of its deck, if both edges that arise are new."""
+    """Exchange ends of an edge and a random one of its block, if both edges that arise are new."""
     two = start + np.int64((bits >> np.uint64(1)) % np.uint64(stop - start))
     a, b, c, d = left[one], right[one], left[two], right[two]
     if groups[c] == groups[d] and bits & np.uint64(1):

@@ -78,7 +78,7 @@ class Node:
     def judged(self, rows: Any, kept: Bools) -> Rescored:
         """Judge it with other rows of attributes, or with other edges."""
         held = self.context.held
-        return rescore_node(held, self.number, *held.seen(rows), kept)
+        return rescore_node(held, self.number, *held.of_attributes(rows), kept)
 
     def without(self, now: Situation, edges: Ints) -> Bools:
         """Return the edges that are left when one of some is taken away, too."""
@@ -102,7 +102,7 @@ class TellingColumns:
 
 def telling_columns(node: Node, now: Situation, as_it_is: Rescored) -> TellingColumns:
     """Judge the node again with one column after the other changed, and give those that lower its score."""
-    columns, unit = node.context.columns, node.context.held.panel.unit
+    columns, unit = node.context.columns, node.context.held.fitted.unit
     gap = np.abs(node.typical - now.row) / unit
     size = np.zeros(len(columns.spans))
     np.maximum.at(size, columns.span_of, gap)
@@ -177,11 +177,11 @@ class _Greedy:
 
 
 def _at_floor(node: Node, again: Rescored, place: int) -> bool:
-    """Return whether a p-value is at its floor, of a view or of the knot."""
-    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(again.figures[:, [place]], node.context.held.panel))
+    """Return whether a p-value is at its floor, of a view or of the raw clique score."""
+    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(again.figures[:, [place]], node.context.held.fitted))
 
 
 def _beyond(node: Node, again: Rescored) -> Floats:
     """Return how far beyond the bulk the figures lie, together."""
-    pairs = zip(node.context.held.panel.bulks, again.figures[:-1], strict=True)
+    pairs = zip(node.context.held.fitted.bulks, again.figures[:-1], strict=True)
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))

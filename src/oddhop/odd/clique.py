@@ -9,11 +9,12 @@ times the chance that looks are not why the two are joined: friends who are alik
 
 The unexplained common neighbours of the ends of an edge, t = r(i, j) x sum over k of r(i, k) r(k, j), are compared with
 what chance would give nodes with as many unexplained edges, c = r(i, j) s_i s_j (sum of s^2) / (sum of s)^2 with s the
-sums of r: (t - c) / sqrt(c + 1), and at least 0. A node's knot is the sum of its twelve largest, over twelve.
+sums of r: (t - c) / sqrt(c + 1), and at least 0. The raw clique score of a node is the sum of its twelve largest, over
+twelve.
 
-Who has many neighbours has larger knots, odd or not. So the view of a single node is its knot less that of nodes with
-as many neighbours. And no p-value is smaller than the probability that chance gives a node as many triangles, see
-:mod:`oddhop.odd.triangles`.
+The raw clique score grows with the number of neighbours. So the view of a single node is its raw clique score less that
+of nodes with as many neighbours. And no p-value is smaller than the probability that chance gives a node as many
+triangles, see :mod:`oddhop.odd.triangles`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner
 
 DEGREE_GROUPS = 4
-RESOLUTION = 2 * 0.5**3 / LARGEST  # the knot of one triangle, where looks say nothing of its edges
+RESOLUTION = 2 * 0.5**3 / LARGEST  # the raw clique score of one triangle, where looks say nothing of its edges
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,12 @@ class Ties:
 
 
 @dataclass(frozen=True, eq=False)
-class UsualKnots:
-    """What is usual among the knots of a network, to judge another one by.
+class UsualScores:
+    """What is usual among the raw clique scores of a network, to judge another one by.
 
     Attributes
     ----------
-    places, medians : the mean logarithm of the degree and the median knot of groups by degree.
+    places, medians : the mean logarithm of the degree and the median raw clique score of groups by degree.
     chance, nodes : see :class:`Ties`, and how many nodes there were.
     """
 
@@ -92,8 +93,8 @@ class UsualKnots:
         return self.chance * (self.nodes / nodes)
 
 
-def knots(store: Store, runner: TaskRunner, chance: float | None = None) -> tuple[Floats, float]:
-    """Return the knot of every node and the chance that it was found with, from the residuals and f of all entries.
+def raw_clique_scores(store: Store, runner: TaskRunner, chance: float | None = None) -> tuple[Floats, float]:
+    """Return the raw clique score of every node, from the residuals and f of all entries, and the chance of it.
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own. Residuals are
     taken for 1 where there are none.
@@ -102,13 +103,13 @@ def knots(store: Store, runner: TaskRunner, chance: float | None = None) -> tupl
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import knots
+    >>> from oddhop.odd.clique import raw_clique_scores
     >>> from oddhop.partitions.store import InMemory
     >>> from oddhop.partitions.task import on_threads
     >>> graph = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))  # a triangle and a path
     >>> ones = np.ones(graph.indices.size, dtype=np.float32)
     >>> store = InMemory(graph.indptr, graph.indices, {}, {"residuals": ones, "f": 0 * ones})
-    >>> (knots(store, on_threads(1))[0] > 0).tolist()
+    >>> (raw_clique_scores(store, on_threads(1))[0] > 0).tolist()
     [True, True, True, False, False, False]
     """
     chance = unexplained(store, runner, chance)
@@ -139,8 +140,8 @@ def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     return np.asarray(np.maximum(found, 0.0))
 
 
-def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats, Floats]:
-    """Return the knot of one node for every row of ``own``: other r of its edges, 0 for those that are taken away.
+def clique_scores_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats, Floats]:
+    """Return the raw clique score of one node for every row of ``own``: other r of its edges, 0 for those taken away.
 
     The second array has the logarithm of the probability that chance gives as many triangles. What communities
     explain, the rate of chance, and the edges of all others are held as they are.
@@ -149,13 +150,13 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import Ties, knots_with
+    >>> from oddhop.odd.clique import Ties, clique_scores_with
     >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
     >>> ones, sums = np.ones(10, dtype=np.float32), triangle_and_path.degrees.astype(float)
     >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
     >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
     >>> own = np.array([as_it_is, half, one_gone])
-    >>> knots_with(triangle_and_path, ties, 0, own)[0].round(3).tolist()
+    >>> clique_scores_with(triangle_and_path, ties, 0, own)[0].round(3).tolist()
     [0.036, 0.018, 0.0]
     """
     row = slice(graph.indptr[node], graph.indptr[node + 1])
@@ -167,12 +168,12 @@ def knots_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats
     expected = own * theirs * (sums * ties.chance)[:, None]
     surprise = np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0)
     first = max(old.size - LARGEST, 0)
-    knot = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
-    return knot, chance_log_p(found.sum(axis=1), expected.sum(axis=1), squares.sum(axis=1), ties.rate)
+    raw = np.partition(surprise, first, axis=1)[:, first:].sum(axis=1) / LARGEST
+    return raw, chance_log_p(found.sum(axis=1), expected.sum(axis=1), squares.sum(axis=1), ties.rate)
 
 
-def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) -> Floats:
-    """Return the knots less the median knot of nodes with as many neighbours; 0 for nodes without.
+def beyond_degree(tied: Floats, degrees: Ints, usual: UsualScores | None = None) -> Floats:
+    """Return the raw clique scores less the median of nodes with as many neighbours; 0 for nodes without.
 
     The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree. They
     are those of the same nodes where ``usual`` is not given.
@@ -184,23 +185,23 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: UsualKnots | None = None) 
     >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
     [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
     """
-    known = usual_knots(tied, degrees) if usual is None else usual
+    known = usual_scores(tied, degrees) if usual is None else usual
     usually = np.interp(np.log(np.maximum(degrees, 1)), known.places, known.medians)
     return np.where(degrees > 0, tied - usually, 0.0)
 
 
-def usual_knots(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualKnots:
-    """Return the mean logarithm of the degree and the median knot of four groups by degree."""
+def usual_scores(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualScores:
+    """Return the mean logarithm of the degree and the median raw clique score of four groups by degree."""
     judged = degrees > 0
     if not judged.any():
-        return UsualKnots(np.zeros(1), np.zeros(1), chance, float(degrees.size))
+        return UsualScores(np.zeros(1), np.zeros(1), chance, float(degrees.size))
     own, size = tied[judged], np.log(degrees[judged])
     bounds = np.unique(np.quantile(size, np.arange(1, DEGREE_GROUPS) / DEGREE_GROUPS, method="inverted_cdf"))
     group = np.searchsorted(bounds, size, side="left")
     members = [group == g for g in np.unique(group)]
     places, medians = ([values[one] for one in members] for values in (size, own))
     means, middles = np.array([one.mean() for one in places]), np.array([np.median(one) for one in medians])
-    return UsualKnots(means, middles, chance, float(degrees.size))
+    return UsualScores(means, middles, chance, float(degrees.size))
 
 
 @compiled

@@ -4,10 +4,10 @@ With I the nats that an edge tells about attributes (0 where it tells nothing) a
 
     score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q  +  F  +  C
 
-S, O, R, F and C are -log p of stranger, outlier, clique, flow and cycle, Q is -log q of the knots. The more the wiring
-tells about attributes, the more the stranger decides; where it tells nothing, attributes and wiring are judged each by
-itself. Cliques that stand apart from the bulk count in any network, as much as they stand apart. Without events F and C
-are 0.
+S, O, R, F and C are -log p of stranger, outlier, clique, flow and cycle, Q is -log q of the raw clique
+scores. The more the wiring tells about attributes, the more the stranger decides; where it tells nothing, attributes
+and wiring are judged each by itself. Cliques that stand apart from the bulk count in any network, as much as they stand
+apart. Without events F and C are 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Evidence:
         return np.asarray(np.argmax(self.parts, axis=0))
 
 
-def join(log_p: Floats, knot_log_q: Floats, information: float) -> Evidence:
+def join(log_p: Floats, clique_log_q: Floats, information: float) -> Evidence:
     """Join the p-values of the views.
 
     Examples
@@ -60,5 +60,5 @@ def join(log_p: Floats, knot_log_q: Floats, information: float) -> Evidence:
     apart = 1.0 / (1.0 + max(information, 0.0))
     weights = np.array([[1.0 - apart / 2], [apart], [apart / 2], [1.0], [1.0]])
     parts = -weights * log_p
-    parts[2] -= knot_log_q
+    parts[2] -= clique_log_q
     return Evidence(log_p, parts + 0.0)

@@ -78,7 +78,9 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     # Ends, a table of edges, draws; noise and its mixtures.
     simulated = BASE + max(size.reading, views + 100 * edges + 8 * coordinates)
     return Cost(
-        {"views": memory, "simulations": simulated}, {"views": seconds, "simulations": _simulation_seconds(size)}
+        {"views": memory, "simulations": simulated},
+        {"views": seconds, "simulations": _simulation_seconds(size)},
+        {"simulations": "simulate=False"},
     )
 
 

@@ -43,7 +43,7 @@ from oddhop.odd.on_disk import judge_on_disk
 from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.thinning import LEFT_OUT, node_keys
-from oddhop.odd.views import Panel, Seen, judge, learn_panel, thinned_score
+from oddhop.odd.views import FittedViews, ViewData, fit_views, judge, thinned_score
 from oddhop.partitions.store import InFiles
 from oddhop.partitions.task import TaskRunner, on_threads
 from oddhop.tables.network import Network, describe, keys_of
@@ -78,7 +78,7 @@ class Odd(GraphDetector):
     Attributes
     ----------
     anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had another
-        sample of the edges been seen.
+        sample of the edges been data.
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network; with the kind
         of anomaly and the p-value of every view.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
@@ -130,7 +130,7 @@ class Odd(GraphDetector):
     @property
     def information_(self) -> float:
         """Mutual information of the attributes of connected nodes, in nats per edge; 0 if they are not related."""
-        return self.model_.learned.panel.information
+        return self.model_.learned.views.information
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
@@ -138,17 +138,17 @@ class Odd(GraphDetector):
         if run.stored is not None and run.folder is not None and not simulated:
             return _fit_on_disk(graph, run, run.stored, run.folder)
         run.progress("views", 0, settings.n_resamples + 1)
-        panel, evidence, seen = learn_panel(graph, workers=run.workers)
+        fitted, evidence, data = fit_views(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
-        residuals = folded(graph, seen.store.of_entries[RESIDUALS])
-        thinned = _thinned_scores(panel, seen, settings, run.seed, run.workers, run.progress)
-        judgement = _judgement(evidence, thinned, seen.degrees, settings)
+        residuals = folded(graph, data.store.of_entries[RESIDUALS])
+        thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
+        judgement = _judgement(evidence, thinned, data.degrees, settings)
         chance = None
         if simulated:
-            chance = simulate_chance(panel, seen, seed=run.seed, workers=run.workers, progress=run.progress)
+            chance = simulate_chance(fitted, data, seed=run.seed, workers=run.workers, progress=run.progress)
         judgement = _with_head(judgement, chance, settings)
-        truncated = 0 if seen.cycles is None else seen.cycles.truncated
-        return OddLearned(panel, residuals, chance, truncated, hub_counts(seen.edges)), judgement
+        truncated = 0 if data.cycles is None else data.cycles.truncated
+        return OddLearned(fitted, residuals, chance, truncated, hub_counts(data.edges)), judgement
 
     def fit_partitions(
         self,
@@ -194,7 +194,7 @@ class Odd(GraphDetector):
             found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)
         known_by = fingerprint(stored.folder)
-        learned = OddLearned(found.panel, found.residuals, hubs=found.hubs, cycles=manifest.events is None)
+        learned = OddLearned(found.fitted, found.residuals, hubs=found.hubs, cycles=manifest.events is None)
         ids = known.ids.slice(judged.start, judged.stop - judged.start)
         self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
         return self
@@ -202,16 +202,16 @@ class Odd(GraphDetector):
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
         model, workers = self.model_, self.workers or available_workers()
-        panel = model.learned.panel
-        evidence, seen = judge(panel, graph, workers=workers)
+        fitted = model.learned.views
+        evidence, data = judge(fitted, graph, workers=workers)
         check_finite(evidence.score)
-        thinned = _thinned_scores(panel, seen, model.settings, model.seed, workers, progress)
-        judgement = _judgement(evidence, thinned, seen.degrees, model.settings)
+        thinned = _thinned_scores(fitted, data, model.settings, model.seed, workers, progress)
+        judgement = _judgement(evidence, thinned, data.degrees, model.settings)
         return _with_head(judgement, model.learned.chance, model.settings)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
-        evidence = judge(self.model_.learned.panel, graph, workers=workers)[0]
+        evidence = judge(self.model_.learned.views, graph, workers=workers)[0]
         return np.where(graph.degrees[graph.judged] > 0, evidence.score, 0.0)
 
     def _explain(
@@ -225,7 +225,7 @@ class Odd(GraphDetector):
             kept = None  # another network has communities of its own
             self._check_memory(graph, self.model_.settings, in_folder=False)
         explain = explain_nodes if graph.kinds is None else explain_kinds
-        return explain(learned.panel, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
+        return explain(learned.views, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
 
     def explain_again(
         self,
@@ -257,10 +257,10 @@ class Odd(GraphDetector):
 
     def _prepared(self, graph: Graph) -> Graph:
         own = judged_attributes(graph)
-        return own.with_attributes(self.model_.learned.panel.blocks.prepared(own.attributes, 0, own.node_count))
+        return own.with_attributes(self.model_.learned.views.blocks.prepared(own.attributes, 0, own.node_count))
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
-        return node_features(self.model_.learned.panel, graph, workers=self.workers or available_workers())
+        return node_features(self.model_.learned.views, graph, workers=self.workers or available_workers())
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:
         if in_folder and size.mapped and not cost.simulates(size, settings):
@@ -297,18 +297,18 @@ def _fit_on_disk(graph: Graph, run: FitRun, stored: Path, folder: RunFolder) -> 
         store, on_threads(run.workers, run.progress), node_keys(graph), run.settings.n_resamples, log_p
     )
     truncated = 0 if cycles is None else cycles.truncated
-    learned = OddLearned(found.panel, found.residuals, truncated=truncated, hubs=found.hubs, cycles=searched)
+    learned = OddLearned(found.fitted, found.residuals, truncated=truncated, hubs=found.hubs, cycles=searched)
     return learned, _judgement(found.evidence, found.replicates, found.degrees, run.settings)
 
 
 def _thinned_scores(
-    panel: Panel, seen: Seen, settings: OddSettings, seed: int, workers: int, progress: Progress
+    fitted: FittedViews, data: ViewData, settings: OddSettings, seed: int, workers: int, progress: Progress
 ) -> list[Floats]:
     """Judge a network again with edges left out, to tell how sure ranks are."""
     thinned: list[Floats] = []
-    if seen.graph.edge_count:
+    if data.graph.edge_count:
         for turn in range(settings.n_resamples):
-            thinned.append(thinned_score(panel, seen, seed, turn, workers=workers))
+            thinned.append(thinned_score(fitted, data, seed, turn, workers=workers))
             progress("views", turn + 2, settings.n_resamples + 1)
     return thinned
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.odd.kinship import COORDINATES
+from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.row_blocks import block_sums, neighbour_sums, summed
 from oddhop.partitions.store import Array, Store

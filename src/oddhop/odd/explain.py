@@ -26,7 +26,7 @@ from oddhop.explain.explanation import (
     Neighbour,
     View,
 )
-from oddhop.explain.flows import NodeFlows, dates_of, node_flows, with_neighbour
+from oddhop.explain.flows import PASSING, NodeFlows, dates_of, node_flows, with_neighbour
 from oddhop.explain.phrases import said_number
 from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
 from oddhop.odd.clique import surprises
@@ -34,7 +34,7 @@ from oddhop.odd.combine import KINDS
 from oddhop.odd.cycle import cycle_from
 from oddhop.odd.phrases import reasons
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
-from oddhop.odd.views import Panel
+from oddhop.odd.views import FittedViews
 from oddhop.tables.network import Network
 
 MANY = 512  # neighbours; of more an even draw tells what is typical, and no edge is taken away
@@ -43,6 +43,10 @@ RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look 
 RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
 MEMBER = 0.5  # of the largest surprise
 HELD = "The computed effects assume that the communities and the typical values of the network stay the same."
+CYCLES_HELD = (
+    "The effect of removing an edge does not include the cycles of events through this node. Without an edge of a "
+    "cycle, the score would fall further."
+)
 MANY_EDGES = (
     "The typical values come from {many:,} of the {degree:,} neighbours of this node. For a node with more than "
     "{many:,} neighbours, the effect of removing an edge is not computed."
@@ -51,7 +55,7 @@ SILENT = "Edges and columns are not related in this network, so no neighbour cou
 
 
 def explain_nodes(
-    panel: Panel,
+    fitted: FittedViews,
     network: Network,
     nodes: Ints,
     baseline: Baseline,
@@ -64,7 +68,7 @@ def explain_nodes(
 
     ``residuals`` is what communities leave of every edge, see ``fix_network`` in ``oddhop.odd.rescore``.
     """
-    held = fix_network(panel, network.graph, residuals, workers=workers)
+    held = fix_network(fitted, network.graph, residuals, workers=workers)
     context = Context(held, network, Columns(network), baseline)
     yield from one_by_one(partial(_explain, context), nodes, progress)
 
@@ -110,9 +114,9 @@ def _explain(context: Context, number: int) -> Explanation:
     degree = int(graph.degrees[number])
     if degree == 0:
         return Explanation.of_lone_node(context.network.name(number), context.baseline)
-    silent_view = held.panel.kinship.silent
+    silent_view = held.fitted.homophily.silent
     now = Situation(context.columns.rows(np.array([number]))[0], np.ones(degree, dtype=bool))
-    own = held.seen(graph.attributes[[number]])
+    own = held.of_attributes(graph.attributes[[number]])
     as_it_is = rescore_node(held, number, *own, now.kept[None])
     score, kind = float(as_it_is.evidence.score[0]), KINDS[int(as_it_is.evidence.kind[0])]
     p = np.exp(as_it_is.evidence.log_p[:, 0])
@@ -127,7 +131,8 @@ def _explain(context: Context, number: int) -> Explanation:
     if tried.size:
         effects = rescore_node(held, number, *own, node.without(now, tried)).evidence.score - score
     telling = telling_columns(node, now, as_it_is)
-    changed = counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
+    # Without an edge of a cycle its events are no cycle: what that does to the score is not computed.
+    changed = None if kind == "cycle" else counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
     far = 0 if silent_view else int((around.rarity <= NOTABLE).sum())
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
     listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
@@ -146,7 +151,7 @@ def _explain(context: Context, number: int) -> Explanation:
         columns=_column_differences(node, telling),
         counterfactual=changed,
         notes=(MANY_EDGES.format(many=MANY, degree=degree),) * (degree > MANY),
-        caveats=(HELD,) * (changed is not None) + (SILENT,) * silent_view,
+        caveats=(HELD,) * (changed is not None) + (CYCLES_HELD,) * bool(cycle) + (SILENT,) * silent_view,
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
@@ -161,15 +166,16 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, list[int]]:
     events, cycles = context.held.graph.events, context.held.cycles
     if events is None:
         return None, []
+    values, rare = context.columns.flows(number), context.columns.is_among_highest(PASSING, number)
     if cycles is None or not cycles.counts[number]:
-        return node_flows(events, number, context.columns.flows(number)), []
+        return node_flows(events, number, values, passing_is_rare=rare), []
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
     targets, times = sent.partners[steps], sent.times[steps]
     out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
     back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
-    told = node_flows(events, number, context.columns.flows(number), [*out, *back])
+    told = node_flows(events, number, values, [*out, *back], passing_is_rare=rare)
     on_it = sources.tolist()
     names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
@@ -187,7 +193,7 @@ def _flows(context: Context, number: int) -> tuple[NodeFlows | None, list[int]]:
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
     nodes, f = held.neighbours(number), held.strangeness(number)
     surprise = surprises(held.graph, held.ties, number)
-    rarity = np.full(nodes.size, 0.5) if held.panel.kinship.silent else held.rarity(f)
+    rarity = np.full(nodes.size, 0.5) if held.fitted.homophily.silent else held.rarity(f)
     members = (surprise >= MEMBER * surprise.max()) & (surprise > 0) & in_a_group
     order = np.lexsort((-f, -surprise)) if kind == "clique" else np.argsort(-f, kind="stable")
     return _Surroundings(nodes, f, rarity, surprise, members, order)

@@ -27,7 +27,7 @@ from oddhop.explain.explanation import (
     Neighbour,
     View,
 )
-from oddhop.explain.flows import node_flows, values_of, with_neighbour
+from oddhop.explain.flows import PASSING, NodeFlows, node_flows, values_of, with_neighbour
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_columns
 from oddhop.odd.butterfly import Common, common_neighbours, partners
@@ -35,15 +35,15 @@ from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
 from oddhop.odd.explain import MEMBER, drawn_at, one_by_one
+from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import OtherKind, chance_of
-from oddhop.odd.kinship import RATIO_SUMS, RATIOS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.phrases import Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import mean_ratios_with, told_by
-from oddhop.odd.stranger import Ratio, share_as_far, turned
-from oddhop.odd.views import Figures, Panel, Seen, evidence_of, figures_of
+from oddhop.odd.stranger import Ratio, canonical_variates, share_as_far
+from oddhop.odd.views import Figures, FittedViews, ViewData, evidence_of, figures_of
 from oddhop.partitions.task import on_threads
 from oddhop.tables.network import Network
 
@@ -59,10 +59,10 @@ class Context:
 
     Attributes
     ----------
-    panel, network : what was learned, and the network.
-    seen, figures, evidence : the network as the views see it, and what they say.
+    fitted, network : what was learned, and the network.
+    data, figures, evidence : the network as the views see it, and what they say.
     told, usual : f of the edges to every other kind, and sorted.
-    within : what the edges within the kind say of every judged node, in nats; ``faces`` are turned coordinates, and
+    within : what the edges within the kind say of every judged node, in nats; ``variates`` are canonical variates, and
         ``usual_within`` is f of these edges, sorted.
     ties : what communities and looks leave of the edges within the kind.
     common : the same edges, as common neighbours are counted over them.
@@ -70,15 +70,15 @@ class Context:
     baseline : what is usual.
     """
 
-    panel: Panel
+    fitted: FittedViews
     network: Network
-    seen: Seen
+    data: ViewData
     figures: Figures
     evidence: Evidence
     told: tuple[Pairs, ...]
     usual: tuple[Floats, ...]
     within: Floats
-    faces: Floats
+    variates: Floats
     usual_within: Floats
     ties: Ties
     common: tuple[Common, ...]
@@ -88,12 +88,12 @@ class Context:
     @property
     def others(self) -> tuple[OtherKind, ...]:
         """What was learned of every other kind, in the order of the edges."""
-        known = {one.kind: one for one in self.panel.others}
-        return tuple(known[pairs.kind] for pairs in self.seen.edges.joined)
+        known = {one.kind: one for one in self.fitted.others}
+        return tuple(known[pairs.kind] for pairs in self.data.edges.joined)
 
 
 def explain_kinds(
-    panel: Panel,
+    fitted: FittedViews,
     network: Network,
     nodes: Ints,
     baseline: Baseline,
@@ -103,25 +103,25 @@ def explain_kinds(
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
-    figures, seen = figures_of(panel, network.graph, residuals=residuals, workers=workers)
-    known = {one.kind: one.relation for one in panel.others}
+    figures, data = figures_of(fitted, network.graph, residuals=residuals, workers=workers)
+    known = {one.kind: one.relation for one in fitted.others}
     runner = on_threads(workers)
-    told = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in seen.edges.joined)
-    own, f = seen.own_graph, seen.own.of_entries[RATIOS]
-    means = seen.own.of_nodes[RATIO_SUMS] / np.maximum(own.degrees, 1)
+    told = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in data.edges.joined)
+    own, f = data.own_graph, data.own.of_entries[RATIOS]
+    means = data.own.of_nodes[RATIO_SUMS] / np.maximum(own.degrees, 1)
     context = Context(
-        panel,
+        fitted,
         network,
-        seen,
+        data,
         figures,
-        evidence_of(figures, seen.known.cycle_log_p, panel),
+        evidence_of(figures, data.known.cycle_log_p, fitted),
         told,
         tuple(np.sort(pairs.array(RATIOS)) for pairs in told),
-        np.zeros(own.node_count) if panel.rate is None else panel.rate.nats(means, own.degrees),
-        turned(seen.coordinates, panel.kinship),
+        np.zeros(own.node_count) if fitted.rate is None else fitted.rate.nats(means, own.degrees),
+        canonical_variates(data.coordinates, fitted.homophily),
         np.sort(folded(own, f)),
-        ties_of(seen.own, panel.usual.chance_for(own.node_count)),
-        tuple(common_neighbours(pairs, runner, chance_of(pairs, panel.others)) for pairs in seen.edges.joined),
+        ties_of(data.own, fitted.usual.chance_for(own.node_count)),
+        tuple(common_neighbours(pairs, runner, chance_of(pairs, fitted.others)) for pairs in data.edges.joined),
         Columns(network.of_judged()),
         baseline,
     )
@@ -162,7 +162,7 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
         ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
-        flows=None if graph.events is None else node_flows(graph.events, number, values_of(graph.events, number)),
+        flows=_flows(context, number, place),
         profile=network.profile(number),
         partners=members,
         node_kind=network.kind_of(number) or "",
@@ -177,6 +177,14 @@ class _Around:
     kinds: Ints
     f: Floats
     rarity: Floats
+
+
+def _flows(context: Context, number: int, place: int) -> NodeFlows | None:
+    events = context.network.graph.events
+    if events is None:
+        return None
+    rare = context.columns.is_among_highest(PASSING, place)
+    return node_flows(events, number, values_of(events, number), passing_is_rare=rare)
 
 
 def _around(context: Context, number: int) -> _Around:
@@ -195,9 +203,9 @@ def _around(context: Context, number: int) -> _Around:
         f[where] = told.array(RATIOS)[row]
         rarity[where] = share_as_far(usual, f[where])
     mine = of == kinds.judged
-    if mine.any() and not context.panel.kinship.silent:
-        there = context.faces[nodes[mine] - graph.judged.start]
-        f[mine] = Ratio.of(context.panel.kinship)(np.broadcast_to(context.faces[place], there.shape), there)
+    if mine.any() and not context.fitted.homophily.silent:
+        there = context.variates[nodes[mine] - graph.judged.start]
+        f[mine] = Ratio.of(context.fitted.homophily)(np.broadcast_to(context.variates[place], there.shape), there)
         rarity[mine] = share_as_far(context.usual_within, f[mine])
     return _Around(nodes, of, f, rarity)
 
@@ -217,7 +225,7 @@ def _shared(context: Context, number: int, around: Ints) -> _Group | None:
     for common in context.common:
         who, found = partners(common, number - start)
         surprise[who] = np.maximum(surprise[who], found)
-    own = context.seen.own_graph
+    own = context.data.own_graph
     direct = surprises(own, context.ties, number - start)
     most = max(surprise.max(initial=0.0), direct.max(initial=0.0))
     if most <= 0:
@@ -329,17 +337,17 @@ def _company(context: Context, place: int) -> Ints:
 
 def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
     """Return the scores of a node with other attributes, a row each."""
-    panel, seen, count = context.panel, context.seen, len(rows)
+    fitted, data, count = context.fitted, context.data, len(rows)
     flow_count = context.columns.graph.flow_count
-    coordinates = panel.blocks.coordinates(rows, 0, count)
-    nats = [] if panel.rate is None else [np.full(count, context.within[place])]
+    coordinates = fitted.blocks.coordinates(rows, 0, count)
+    nats = [] if fitted.rate is None else [np.full(count, context.within[place])]
     for other, told in zip(context.others, context.told, strict=True):
         if other.rate is not None:
             nats.append(other.rate.nats(*mean_ratios_with(told, other.relation, place, coordinates)))
     flow: Floats = np.zeros(count)
-    if panel.flows is not None and flow_count:
-        flow = panel.flows.figure(flow_columns(rows, flow_count), coordinates, 0, count)
-    clique, knot, by_chance = (np.full(count, context.figures[k][place]) for k in (2, 4, 5))
-    strange, outlying = joint_strangeness(count, nats), outlyingness(panel.blocks, rows, 0, count)
-    figures = strange, outlying, clique, flow, knot, by_chance
-    return evidence_of(figures, np.full(count, seen.known.cycle_log_p[place]), panel).score
+    if fitted.flows is not None and flow_count:
+        flow = fitted.flows.figure(flow_columns(rows, flow_count), coordinates, 0, count)
+    clique, raw, by_chance = (np.full(count, context.figures[k][place]) for k in (2, 4, 5))
+    strange, outlying = joint_strangeness(count, nats), outlyingness(fitted.blocks, rows, 0, count)
+    figures = strange, outlying, clique, flow, raw, by_chance
+    return evidence_of(figures, np.full(count, data.known.cycle_log_p[place]), fitted).score

@@ -21,42 +21,42 @@ from oddhop.base.kernels import compiled
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import dense
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
-from oddhop.odd.kinship import RATIOS
-from oddhop.odd.views import Panel, figures_of
+from oddhop.odd.homophily import RATIOS
+from oddhop.odd.views import FittedViews, figures_of
 
 FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "flow score", "clique score"
 COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
 
 
-def node_features(panel: Panel, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
-    """Return the features of every judged node by name, by what a panel learned.
+def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
+    """Return the features of every judged node by name, by what a fitted learned.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.odd.features import node_features
-    >>> from oddhop.odd.views import learn_panel
+    >>> from oddhop.odd.views import fit_views
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 1)), attribute_names=["age"])
-    >>> list(node_features(learn_panel(graph)[0], graph))[-3:]
+    >>> list(node_features(fit_views(graph)[0], graph))[-3:]
     ['age', 'mean age of its neighbours', 'age minus the mean of its neighbours']
     """
-    figures, seen = figures_of(panel, graph, workers=workers)
+    figures, data = figures_of(fitted, graph, workers=workers)
     out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
-    own, single = seen.own_graph, judged_attributes(graph)
-    for one in seen.edges.joined:
+    own, single = data.own_graph, judged_attributes(graph)
+    for one in data.edges.joined:
         out[f"edges to {one.kind}"] = np.diff(one.in_memory().indptr).astype(np.float64)
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
     out |= _told("log degree of its neighbours", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
-    if not panel.kinship.silent:
-        out |= _told("difference from its neighbours", _over_rows(own.indptr, seen.own.of_entries[RATIOS]))
+    if not fitted.homophily.silent:
+        out |= _told("difference from its neighbours", _over_rows(own.indptr, data.own.of_entries[RATIOS]))
     adjacency = sp.csr_array(
         (np.ones(own.indices.size, np.float32), own.indices, own.indptr), shape=2 * (own.node_count,)
     )
-    for name, values in _named(panel.blocks, single, seen.coordinates):
+    for name, values in _named(fitted.blocks, single, data.coordinates):
         # The node's own value where it has no neighbours.
         around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
         _put(out, name, values)

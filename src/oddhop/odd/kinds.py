@@ -15,7 +15,7 @@ from oddhop.graph.kinds import NodeKinds
 from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.butterfly import LARGEST_SHARED, common_neighbours, hub_count, write_largest_shared
 from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.kinship import COORDINATES
+from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.relation import Relation, learn_relation, mean_ratios, told_by
@@ -24,7 +24,7 @@ from oddhop.odd.triangles import LARGEST, LARGEST_TIES, STAGE
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
-KNOTS = "knots"
+CLIQUE_SCORES = "clique_scores"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +139,8 @@ def _nats(rate: Rate | None, told: Pairs) -> Floats:
     return np.zeros(told.near.nodes) if rate is None else rate.nats(*mean_ratios(told))
 
 
-def joint_knots(edges: Edges, runner: TaskRunner, others: Sequence[OtherKind] = ()) -> Floats:
-    """Return the knot of every judged node: of its surprises within its kind and over other kinds the twelve largest.
+def joint_clique_scores(edges: Edges, runner: TaskRunner, others: Sequence[OtherKind] = ()) -> Floats:
+    """Return the raw clique score of every judged node: of its surprises over all kinds the twelve largest.
 
     The largest within the kind are those that were written. ``others`` is what a model learned. Looks explain edges
     within the kind. Between kinds they explain nothing: that an account suits a device is no reason for others to share
@@ -148,14 +148,14 @@ def joint_knots(edges: Edges, runner: TaskRunner, others: Sequence[OtherKind] = 
     """
     for pairs in edges.joined:
         write_largest_shared(common_neighbours(pairs, runner, chance_of(pairs, others)), runner)
-    runner.quiet.each(STAGE, partial(_write_knots, edges), edges.own.ranges)
-    return gathered(edges.own, KNOTS)
+    runner.quiet.each(STAGE, partial(_write_clique_scores, edges), edges.own.ranges)
+    return gathered(edges.own, CLIQUE_SCORES)
 
 
-def _write_knots(edges: Edges, number: int) -> None:
+def _write_clique_scores(edges: Edges, number: int) -> None:
     found = [edges.own.read(LARGEST_TIES, number), *(one.near.read(LARGEST_SHARED, number) for one in edges.joined)]
-    knots = np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST
-    edges.own.write(KNOTS, number, knots)
+    scores = np.sort(np.hstack(found), axis=1)[:, -LARGEST:].sum(axis=1) / LARGEST
+    edges.own.write(CLIQUE_SCORES, number, scores)
 
 
 def chance_of(pairs: Pairs, others: Sequence[OtherKind]) -> float | None:

@@ -13,7 +13,7 @@ from oddhop.base.files import Arrays
 from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
-from oddhop.odd.clique import UsualKnots
+from oddhop.odd.clique import UsualScores
 from oddhop.odd.coordinates import Coordinates
 from oddhop.odd.flow import FlowModel
 from oddhop.odd.kinds import OtherKind
@@ -22,12 +22,12 @@ from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
 from oddhop.odd.rate import Rate
 from oddhop.odd.relation import Relation
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.stranger import Kinship
-from oddhop.odd.views import Panel
+from oddhop.odd.stranger import Homophily
+from oddhop.odd.views import FittedViews
 
-SCHEMA = 6
-BULKS = ("stranger", "outlier", "clique", "flow", "knot")
-KINSHIP = ("centre", "whiten", "turn", "correlation", "information", "middle", "between", "within")
+SCHEMA = 7
+BULKS = ("stranger", "outlier", "clique", "flow", "raw_clique")
+HOMOPHILY = ("centre", "whiten", "turn", "correlation", "information", "middle", "between", "within")
 FLOWS = ("centre", "spread", "origin", "slopes", "whiten")
 
 
@@ -37,7 +37,7 @@ class OddLearned:
 
     Attributes
     ----------
-    panel : what is needed to judge a network.
+    views : what is needed to judge a network.
     chance : how high the nodes of simulated networks score, or None where none were simulated.
     residuals : what communities leave of the edges of the network that was fitted, as ``oddhop.odd.communities.folded``
         keeps it; explanations need it, and to find it again takes longest.
@@ -46,7 +46,7 @@ class OddLearned:
     cycles : whether cycles of events were searched; they are not where the events do not fit in memory.
     """
 
-    panel: Panel
+    views: FittedViews
     residuals: Floats | None = None
     chance: Chance | None = None
     truncated: int = 0
@@ -62,16 +62,16 @@ def to_parts(learned: OddLearned) -> Parts:
     arrays: Arrays = {} if learned.residuals is None else {"residuals": learned.residuals}
     if learned.chance is not None:
         arrays["chance"], arrays["chance.nodes"] = learned.chance.scores, np.array([learned.chance.nodes])
-    for name, part in _parts(learned.panel).items():
+    for name, part in _parts(learned.views).items():
         arrays |= {
             f"{name}.{one.name}": np.atleast_1d(getattr(part, one.name))
             for one in fields(part)
             if isinstance(getattr(part, one.name), np.ndarray | float)
         }
     simulations = 0 if learned.chance is None else learned.chance.simulations
-    others = learned.panel.others
+    others = learned.views.others
     info = {
-        "columns": learned.panel.blocks.columns + sum(one.blocks.columns for one in others),
+        "columns": learned.views.blocks.columns + sum(one.blocks.columns for one in others),
         "simulations": simulations,
         "truncated": learned.truncated,
         "others": [[one.kind, one.blocks.columns] for one in others],
@@ -81,10 +81,10 @@ def to_parts(learned: OddLearned) -> Parts:
     return Parts(arrays, info)
 
 
-def _parts(panel: Panel) -> dict[str, Any]:
-    parts: dict[str, Any] = {"kinship": panel.kinship} | {name: getattr(panel, name) for name in BULKS}
-    parts |= {"usual": panel.usual, "flows": panel.flows, "rate": panel.rate} | _block_parts(panel.blocks, "")
-    for number, one in enumerate(panel.others):
+def _parts(fitted: FittedViews) -> dict[str, Any]:
+    parts: dict[str, Any] = {"homophily": fitted.homophily} | {name: getattr(fitted, name) for name in BULKS}
+    parts |= {"usual": fitted.usual, "flows": fitted.flows, "rate": fitted.rate} | _block_parts(fitted.blocks, "")
+    for number, one in enumerate(fitted.others):
         own = {"edges": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
         parts |= {f"other{number}.{name}": part for name, part in own.items()}
         parts |= {f"other{number}.relation": one.relation} | _block_parts(one.blocks, f"other{number}.")
@@ -115,16 +115,16 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     flows = _flows(arrays, width)
     if not blocks.parts and flows is None and not told:
         raise ValueError("it has no block of columns")
-    stranger, outlier, clique, flow, knot = (_bulk(arrays, name) for name in BULKS)
+    stranger, outlier, clique, flow, raw = (_bulk(arrays, name) for name in BULKS)
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
-    kinship, rate = _kinship(arrays, "kinship", width), _rate(arrays, "rate")
-    if (rate is None) != (kinship.silent or not told):
+    homophily, rate = _homophily(arrays, "homophily", width), _rate(arrays, "rate")
+    if (rate is None) != (homophily.silent or not told):
         raise ValueError("the rate of the edges within the kind is missing, or the edges say nothing about columns")
-    panel = Panel(blocks, kinship, stranger, outlier, clique, flow, knot, _usual(arrays), flows, others, rate)
+    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, flow, raw, _usual(arrays), flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
     cut, cycles = int(parts.info["truncated"]), bool(parts.info.get("cycles", True))  # models of before have none
-    return OddLearned(panel, arrays.get("residuals"), chance, cut, hubs, cycles), columns
+    return OddLearned(fitted, arrays.get("residuals"), chance, cut, hubs, cycles), columns
 
 
 def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:
@@ -133,16 +133,18 @@ def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:
     return Blocks(tuple(_block(arrays, name, columns) for name in found), columns)
 
 
-def _kinship(arrays: Arrays, name: str, width: int) -> Kinship:
-    centre, whiten, turn, correlation = (arrays[f"{name}.{part}"] for part in KINSHIP[:4])
-    kinship = Kinship(centre, whiten, turn, correlation, *(_number(arrays, f"{name}.{part}") for part in KINSHIP[4:]))
-    if correlation.ndim != 1 or not (kinship.between >= 0 and kinship.within > 0):
+def _homophily(arrays: Arrays, name: str, width: int) -> Homophily:
+    centre, whiten, turn, correlation = (arrays[f"{name}.{part}"] for part in HOMOPHILY[:4])
+    homophily = Homophily(
+        centre, whiten, turn, correlation, *(_number(arrays, f"{name}.{part}") for part in HOMOPHILY[4:])
+    )
+    if correlation.ndim != 1 or not (homophily.between >= 0 and homophily.within > 0):
         raise ValueError(f"{name} has a variance that is not valid")
     inner = whiten.shape[-1]
     shapes = (centre.shape, whiten.shape, turn.shape)
     if shapes != ((width,), (width, inner), (inner, correlation.size)) or np.abs(correlation).max(initial=0.0) >= 1:
         raise ValueError(f"{name} has shapes {shapes}, which do not match {width} coordinates")
-    return kinship
+    return homophily
 
 
 def _rate(arrays: Arrays, name: str) -> Rate | None:
@@ -166,7 +168,7 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
             raise ValueError(f"{before}relation uses coordinates that do not exist")
         used.append((own, usual))
     both = used[0][0].size + used[1][0].size  # own and borrowed
-    near, far = (_kinship(arrays, f"{before}{side}", both) for side in ("near", "far"))
+    near, far = (_homophily(arrays, f"{before}{side}", both) for side in ("near", "far"))
     unrelated = _number(arrays, f"{before}relation.unrelated")
     if not np.array_equal(near.correlation, far.correlation) or not 0 <= unrelated < 1:
         raise ValueError(f"the sides of {before}relation do not match")
@@ -180,12 +182,12 @@ def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> 
     return OtherKind(kind, blocks, share, relation, rate, chance, count)
 
 
-def _usual(arrays: Arrays) -> UsualKnots:
+def _usual(arrays: Arrays) -> UsualScores:
     places, medians = arrays["usual.places"], arrays["usual.medians"]
     chance, nodes = _number(arrays, "usual.chance"), _number(arrays, "usual.nodes")
     if places.ndim != 1 or places.shape != medians.shape or not places.size or chance < 0 or nodes < 1:
         raise ValueError(f"usual has shapes {places.shape} and {medians.shape}, or a chance below 0")
-    return UsualKnots(places, medians, chance, nodes)
+    return UsualScores(places, medians, chance, nodes)
 
 
 def _flows(arrays: Arrays, width: int) -> FlowModel | None:

@@ -4,7 +4,7 @@ A simulated network has the degrees, the communities and the attribute distribut
 
 1. Communities: k-means on the eigenvectors of the regularised adjacency that stand out from those of a rewired copy.
 2. Wiring: the ends of edges between the same two communities are joined anew, see :mod:`oddhop.graph.rewire`.
-3. Turned coordinates: the mean of the community, and a random direction with the length that a real node of like degree
+3. Canonical variates: the mean of the community, and a random direction with the length that a real node of like degree
    has beyond its community. The direction is noise, smoothed over the wiring as far as neighbours are alike beyond
    their communities. Each coordinate is then mapped to the real one by rank.
 4. Outlyingness: that of the node that gave the length.
@@ -30,12 +30,12 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired
 from oddhop.odd.blocks import flow_columns, judged_attributes
 from oddhop.odd.communities import FEWEST_NODES, folded, on_many_nodes
-from oddhop.odd.kinship import RATIOS, write_ratios, write_ratios_of
+from oddhop.odd.homophily import RATIOS, write_ratios, write_ratios_of
 from oddhop.odd.krylov import VECTORS, WEIGHTS, leading_eigenpairs
 from oddhop.odd.outlier import lengths
 from oddhop.odd.relation import told_by
-from oddhop.odd.stranger import turned
-from oddhop.odd.views import Known, Panel, Seen, evidence_of, simulated_figures, write_shuffled
+from oddhop.odd.stranger import canonical_variates
+from oddhop.odd.views import FittedViews, Known, ViewData, evidence_of, simulated_figures, write_shuffled
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -88,7 +88,9 @@ class Chance:
         return int(within[-1]) + 1 if within.size else 0
 
 
-def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, progress: Progress = silent) -> Chance:
+def simulate_chance(
+    fitted: FittedViews, data: ViewData, *, seed: int, workers: int = 1, progress: Progress = silent
+) -> Chance:
     """Simulate networks like the one that was judged, and keep how high their nodes score.
 
     Examples
@@ -96,17 +98,19 @@ def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, pr
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.odd.null import simulate_chance
-    >>> from oddhop.odd.views import learn_panel
+    >>> from oddhop.odd.views import fit_views
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 400, (2, 1200)), rng.normal(size=(400, 3)))
-    >>> panel, evidence, seen = learn_panel(graph)
-    >>> simulate_chance(panel, seen, seed=0).standing_out(evidence.score, 0.1)
+    >>> fitted, evidence, data = fit_views(graph)
+    >>> simulate_chance(fitted, data, seed=0).standing_out(evidence.score, 0.1)
     0
     """
-    judged = seen.degrees > 0
+    judged = data.degrees > 0
     kept = np.zeros(0)
     with single_threaded():  # at other thread counts a product has other bits
-        draw = _one_kind(panel, seen, seed, workers) if not panel.others else _several_kinds(panel, seen, seed, workers)
+        draw = (
+            _one_kind(fitted, data, seed, workers) if not fitted.others else _several_kinds(fitted, data, seed, workers)
+        )
         for turn in range(SIMULATIONS):
             scores = draw(turn)[judged]
             kept = np.sort(np.concatenate([kept, scores]))[-KEPT * judged.size :]
@@ -115,13 +119,13 @@ def simulate_chance(panel: Panel, seen: Seen, *, seed: int, workers: int = 1, pr
 
 
 @dataclass(frozen=True, eq=False)
-class Likeness:
+class NullModel:
     """What simulated networks share with the real one.
 
     Attributes
     ----------
     communities : of every node.
-    ladder : every turned coordinate, sorted; ``means`` are those of the communities.
+    values : every canonical variate, sorted; ``means`` are those of the communities.
     beyond : the length of what a node has beyond the mean of its community.
     share : of the variance of each coordinate that lies beyond the communities.
     alike, own_alike : the correlation of each coordinate over the edges, and of what lies beyond the communities.
@@ -129,7 +133,7 @@ class Likeness:
     """
 
     communities: Ints
-    ladder: Floats
+    values: Floats
     means: Floats
     beyond: Floats
     share: Floats
@@ -138,28 +142,28 @@ class Likeness:
     flows: Floats
 
 
-def _likeness(panel: Panel, seen: Seen, seed: int, workers: int) -> Likeness:
-    graph, faces = seen.graph, turned(seen.coordinates, panel.kinship)
+def _null_model(fitted: FittedViews, data: ViewData, seed: int, workers: int) -> NullModel:
+    graph, variates = data.graph, canonical_variates(data.coordinates, fitted.homophily)
     communities = find_communities(graph, seed, workers=workers)
     counts = np.bincount(communities)
-    means = np.zeros((counts.size, faces.shape[1]))
-    for k, face in enumerate(faces.T):
-        means[:, k] = np.bincount(communities, face) / counts
-    own = faces - means[communities]
-    share = own.var(axis=0) / np.maximum(faces.var(axis=0), 1e-30)
-    alike, own_alike = edge_correlation(graph, faces), edge_correlation(graph, own)
+    means = np.zeros((counts.size, variates.shape[1]))
+    for k, variate in enumerate(variates.T):
+        means[:, k] = np.bincount(communities, variate) / counts
+    own = variates - means[communities]
+    share = own.var(axis=0) / np.maximum(variates.var(axis=0), 1e-30)
+    alike, own_alike = edge_correlation(graph, variates), edge_correlation(graph, own)
     beyond = np.sqrt((own**2).sum(axis=1))
-    flows = _flow_components(panel, seen)
-    return Likeness(communities, np.sort(faces, axis=0), means, beyond, share, alike, own_alike, flows)
+    flows = _flow_components(fitted, data)
+    return NullModel(communities, np.sort(variates, axis=0), means, beyond, share, alike, own_alike, flows)
 
 
-def _flow_components(panel: Panel, seen: Seen) -> Floats:
+def _flow_components(fitted: FittedViews, data: ViewData) -> Floats:
     """Return what attributes do not predict of the flows of the judged nodes."""
-    own = judged_attributes(seen.graph)
-    if panel.flows is None or not own.flow_count:
+    own = judged_attributes(data.graph)
+    if fitted.flows is None or not own.flow_count:
         return np.empty((own.node_count, 0))
     made = flow_columns(own.attributes, own.flow_count)
-    return panel.flows.components(made, seen.coordinates, 0, own.node_count)
+    return fitted.flows.components(made, data.coordinates, 0, own.node_count)
 
 
 def edge_correlation(graph: Graph, x: Floats) -> Floats:
@@ -171,36 +175,36 @@ def edge_correlation(graph: Graph, x: Floats) -> Floats:
     return np.asarray((centred * around).sum(axis=0) / max(graph.degrees.sum(), 1) / np.maximum(variance, 1e-30))
 
 
-def _one_kind(panel: Panel, seen: Seen, seed: int, workers: int) -> Callable[[int], Floats]:
-    like = _likeness(panel, seen, seed, workers)
-    return lambda turn: _simulated_scores(panel, seen, like, seed, turn, workers)
+def _one_kind(fitted: FittedViews, data: ViewData, seed: int, workers: int) -> Callable[[int], Floats]:
+    model = _null_model(fitted, data, seed, workers)
+    return lambda turn: _simulated_scores(fitted, data, model, seed, turn, workers)
 
 
-def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callable[[int], Floats]:
+def _several_kinds(fitted: FittedViews, data: ViewData, seed: int, workers: int) -> Callable[[int], Floats]:
     """Simulate networks of several kinds: wiring as with one kind, and f of every edge from that of others.
 
     Communities are those of the whole network, split by kind. A node keeps its outlyingness, and every one of its edges
     takes f from an edge of the same sort whose judged node is about as outlying.
     """
-    graph = seen.graph
+    graph = data.graph
     assert graph.kinds is not None  # noqa: S101 - there are other kinds
     communities = find_communities(graph, seed, workers=workers)
     kinds = graph.kinds.of(np.arange(graph.node_count))
     groups = np.unique(communities * len(graph.kinds.names) + kinds, return_inverse=True)[1]
-    runner, own = on_threads(workers), seen.own
-    write_ratios(own, runner, panel.kinship)
+    runner, own = on_threads(workers), data.own
+    write_ratios(own, runner, fitted.homophily)
     own_f = own.of_entries[RATIOS]
-    known, outlying = {one.kind: one for one in panel.others}, seen.known.outlyingness
+    known, outlying = {one.kind: one for one in fitted.others}, data.known.outlyingness
     rates, means = [], []
-    if panel.rate is not None:
-        rates, means = [panel.rate], [_Drawn.of(own_f, seen.own_graph.entry_nodes, outlying)]
-    for pairs in seen.edges.joined:
+    if fitted.rate is not None:
+        rates, means = [fitted.rate], [_Drawn.of(own_f, data.own_graph.entry_nodes, outlying)]
+    for pairs in data.edges.joined:
         rate = known[pairs.kind].rate
         if rate is not None:
             told = told_by(pairs, known[pairs.kind].relation, runner)
             owners = np.repeat(np.arange(outlying.size), np.diff(told.in_memory().indptr))
             rates, means = [*rates, rate], [*means, _Drawn.of(told.array(RATIOS), owners, outlying)]
-    flows, once = _flow_components(panel, seen), folded(seen.own_graph, own_f)
+    flows, once = _flow_components(fitted, data), folded(data.own_graph, own_f)
 
     def draw(turn: int) -> Floats:
         rng = generator(seed, SIMULATED, turn)
@@ -208,12 +212,12 @@ def _several_kinds(panel: Panel, seen: Seen, seed: int, workers: int) -> Callabl
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
         # Among themselves nodes are joined by looks as often as they are.
         shuffled = once[rng.permutation(once.size)]
-        log_p = seen.known.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn)[graph.judged]
-        known = Known(outlying, _simulated_flow(flows, seen.degrees, rng), log_p)
-        simulated = replace(seen, known=known).rewired(wiring, runner, steps=POWER_STEPS)
+        log_p = data.known.cycle_log_p if data.cycles is None else data.cycles.permuted_log_p(turn)[graph.judged]
+        known = Known(outlying, _simulated_flow(flows, data.degrees, rng), log_p)
+        simulated = replace(data, known=known).rewired(wiring, runner, steps=POWER_STEPS)
         write_shuffled(simulated, shuffled)
-        figures = simulated_figures(simulated, panel, nats, workers=workers)
-        return evidence_of(figures, log_p, panel).score
+        figures = simulated_figures(simulated, fitted, nats, workers=workers)
+        return evidence_of(figures, log_p, fitted).score
 
     return draw
 
@@ -254,21 +258,23 @@ class _Drawn:
         return np.bincount(nodes, self.f[edge], minlength=degrees.size) / np.maximum(degrees, 1), degrees
 
 
-def _simulated_scores(panel: Panel, seen: Seen, like: Likeness, seed: int, turn: int, workers: int) -> Floats:
-    graph = rewired(seen.graph, like.communities, seed, turn)
+def _simulated_scores(
+    fitted: FittedViews, data: ViewData, model: NullModel, seed: int, turn: int, workers: int
+) -> Floats:
+    graph = rewired(data.graph, model.communities, seed, turn)
     rng = generator(seed, SIMULATED, turn)
     donors = _of_like_degree(graph.degrees, rng)
-    faces = _simulated_faces(graph, like, donors, rng)
+    variates = _simulated_variates(graph, model, donors, rng)
     known = Known(
-        seen.known.outlyingness[donors],
-        _simulated_flow(like.flows, graph.degrees, rng),
-        seen.known.cycle_log_p if seen.cycles is None else seen.cycles.permuted_log_p(turn),
+        data.known.outlyingness[donors],
+        _simulated_flow(model.flows, graph.degrees, rng),
+        data.known.cycle_log_p if data.cycles is None else data.cycles.permuted_log_p(turn),
     )
     runner = on_threads(workers)
-    simulated = replace(seen.rewired(graph, runner, steps=POWER_STEPS), known=known)
-    write_ratios_of(simulated.own, runner, panel.kinship, faces)
-    figures = simulated_figures(simulated, panel, workers=workers)
-    return evidence_of(figures, known.cycle_log_p, panel).score
+    simulated = replace(data.rewired(graph, runner, steps=POWER_STEPS), known=known)
+    write_ratios_of(simulated.own, runner, fitted.homophily, variates)
+    figures = simulated_figures(simulated, fitted, workers=workers)
+    return evidence_of(figures, known.cycle_log_p, fitted).score
 
 
 def _simulated_flow(flows: Floats, degrees: Ints, rng: np.random.Generator) -> Floats:
@@ -289,41 +295,41 @@ def _of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
     return donors
 
 
-def _simulated_faces(graph: Graph, like: Likeness, donors: Ints, rng: np.random.Generator) -> Floats:
-    nodes, width = like.ladder.shape
+def _simulated_variates(graph: Graph, model: NullModel, donors: Ints, rng: np.random.Generator) -> Floats:
+    nodes, width = model.values.shape
     if not width:
-        return like.ladder
-    beyond = like.beyond[donors]
+        return model.values
+    beyond = model.beyond[donors]
     walk = sp.diags_array(1.0 / np.maximum(graph.degrees, 1)) @ graph.adjacency()
     own, smooth = rng.normal(size=(2, nodes, width))
 
     def mixed_with(part: Floats) -> Floats:
         direction = np.sqrt(part) * smooth + np.sqrt(1 - part) * own
         direction *= (beyond / np.maximum(np.sqrt((direction**2).sum(axis=1)), 1e-30))[:, None]
-        faces = like.means[like.communities] + direction
+        variates = model.means[model.communities] + direction
         for k in range(width):
-            faces[np.argsort(faces[:, k], kind="stable"), k] = like.ladder[:, k]
-        return np.asarray(faces)
+            variates[np.argsort(variates[:, k], kind="stable"), k] = model.values[:, k]
+        return np.asarray(variates)
 
     part = np.zeros(width)
-    faces = mixed_with(part)
-    without = edge_correlation(graph, faces)
+    variates = mixed_with(part)
+    without = edge_correlation(graph, variates)
     # Communities that were found badly leave too little; strangers, of which these networks have none, leave too much.
     # Half of the gap is made up for.
-    target = (like.alike + np.minimum(without + like.share * like.own_alike, like.alike)) / 2
+    target = (model.alike + np.minimum(without + model.share * model.own_alike, model.alike)) / 2
     missing = target - without
     for _ in range(SMOOTHINGS):
         smooth = (smooth + walk @ smooth) / 2
         smooth /= np.maximum(smooth.std(axis=0), 1e-30)
         # Beside the means of the communities only a share of the correlation of the noise arrives.
-        arrives = like.share * edge_correlation(graph, smooth)
+        arrives = model.share * edge_correlation(graph, smooth)
         if (arrives > missing).all():
             break
     for _ in range(ATTEMPTS):
         part = np.clip(part + missing / np.maximum(arrives, 1e-30), 0.0, 1.0)
-        faces = mixed_with(part)
-        missing = target - edge_correlation(graph, faces)
-    return faces
+        variates = mixed_with(part)
+        missing = target - edge_correlation(graph, variates)
+    return variates
 
 
 def find_communities(graph: Graph, seed: int, *, workers: int = 1) -> Ints:

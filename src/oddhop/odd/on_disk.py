@@ -20,13 +20,13 @@ from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded_rows, leading, leading_from, write_residuals
 from oddhop.odd.flow import FlowModel, learn_flows
+from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
-from oddhop.odd.kinship import COORDINATES
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
-from oddhop.odd.views import Known, Panel, learn_views
+from oddhop.odd.views import FittedViews, Known, learn_views
 from oddhop.partitions.store import InFiles, Store
 from oddhop.partitions.task import TaskRunner
 
@@ -40,14 +40,14 @@ class JudgedOnDisk:
 
     Attributes
     ----------
-    panel, evidence : what was learned, and what it says of every node.
+    fitted, evidence : what was learned, and what it says of every node.
     replicates : the scores with edges left out.
     degrees : of every judged node.
     residuals : what communities leave of every edge; None where there are very many.
     hubs : how many nodes of every other kind have too many neighbours to be compared by.
     """
 
-    panel: Panel
+    fitted: FittedViews
     evidence: Evidence
     replicates: list[Floats]
     degrees: Ints
@@ -80,7 +80,7 @@ def judge_on_disk(
     write_residuals(store, runner, found)
     edges = _split(store, of_kind, runner)
     blocks = learned.pop(_judged(manifest.node_kinds))
-    panel, evidence = learn_views(edges, runner, blocks, known, learned)
+    fitted, evidence = learn_views(edges, runner, blocks, known, learned)
     residuals = None
     if manifest.edges <= MOST_KEPT:
         residuals = np.concatenate([folded_rows(store.rows(one), store.read(RESIDUALS, one)) for one in store.ranges])
@@ -92,8 +92,8 @@ def judge_on_disk(
         # Only now: a run that is killed before goes on from them.
         store.other(wiring_of(turn), {}).clear()
         replicates.append(again.get("score", evidence.score))  # of a few edges all may be drawn
-    panel = replace(panel, flows=flows)
-    return JudgedOnDisk(panel, evidence, replicates, edges.degrees, residuals, hub_counts(edges))
+    fitted = replace(fitted, flows=flows)
+    return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges))
 
 
 def _judged(kinds: NodeKinds | None) -> str:

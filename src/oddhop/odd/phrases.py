@@ -196,11 +196,11 @@ def _some(names: Sequence[str], count: int | None = None) -> str:
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
-    part = share(NOTABLE if far else listed[half - 1].rarity or 1.0)
+    part = share(NOTABLE if far > 2 * NOTABLE * degree else listed[half - 1].rarity or 1.0)
     rare = f"{part} of all edges connect nodes that differ as much"
     if degree == 1:
         return f"This node is unlike its only neighbour, node {listed[0].id}. {'At most' if far else 'Only'} {rare}"
-    if not far:
+    if far <= 2 * NOTABLE * degree:  # hardly more than among the neighbours of a typical node: most differ a little
         return f"This node is unlike its neighbours. Only {rare} as this node and {half:,} of its {degree:,} neighbours"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
     return f"This node is unlike {count} neighbours: {names}. At most {rare}"

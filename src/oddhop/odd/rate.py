@@ -20,9 +20,9 @@ from functools import partial
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.odd.kinship import RATIOS
+from oddhop.odd.homophily import RATIOS
 from oddhop.odd.row_blocks import added, block_sums, summed
-from oddhop.odd.stranger import Kinship
+from oddhop.odd.stranger import Homophily
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
@@ -53,7 +53,7 @@ class Rate:
 
 
 def learn_rate(
-    store: Store, runner: TaskRunner, kinship: Kinship, *, once: bool = False, largest: float | None = None
+    store: Store, runner: TaskRunner, homophily: Homophily, *, once: bool = False, largest: float | None = None
 ) -> Rate:
     """Learn how the mean f of edges drawn at random varies, from f of all entries of a store.
 
@@ -63,13 +63,13 @@ def learn_rate(
     --------
     >>> import numpy as np
     >>> from oddhop.odd.rate import learn_rate
-    >>> from oddhop.odd.stranger import Kinship
+    >>> from oddhop.odd.stranger import Homophily
     >>> from oddhop.partitions.store import InMemory
     >>> from oddhop.partitions.task import on_threads
     >>> nothing, edges = np.zeros(0), np.arange(100_000)
     >>> f = np.random.default_rng(0).normal(size=100_000)
     >>> store = InMemory(np.array([0, 100_000]), edges, {}, {"f": f})
-    >>> rate = learn_rate(store, on_threads(1), Kinship(nothing, nothing, nothing, nothing))
+    >>> rate = learn_rate(store, on_threads(1), Homophily(nothing, nothing, nothing, nothing))
     >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
     [0.0, 2.0, 4.5]
     """
@@ -87,7 +87,7 @@ def learn_rate(
     reach = max(top - float(np.mean(middle)), 1e-12)
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach
     cumulants = [np.log((share * np.exp(tilt * (values - top))).sum()) + tilt * top for tilt in tilts.tolist()]
-    return Rate(tilts, np.array(cumulants), kinship.between / kinship.within)
+    return Rate(tilts, np.array(cumulants), homophily.between / homophily.within)
 
 
 def _values(store: Store, once: bool, number: int, part: slice) -> Floats:

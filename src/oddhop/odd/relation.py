@@ -32,15 +32,15 @@ from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, generator
 from oddhop.odd.ends import DEGREES, ENDS, STAGE, USED, Usual, chosen_edges, ends_of, informed, usual_ends
-from oddhop.odd.kinship import RATIO_SUMS, RATIOS
+from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.pairs import Chunk, Pairs, chunk_sums, edge_chunks
 from oddhop.odd.row_blocks import block_sums, gathered, summed
 from oddhop.odd.stranger import (
     FARTHEST,
-    Kinship,
+    Homophily,
     Ratio,
+    canonical_variates,
     corrected,
-    turned,
     whitening,
     with_variances,
 )
@@ -68,8 +68,8 @@ class Relation:
     """
 
     kind: str
-    near: Kinship
-    far: Kinship
+    near: Homophily
+    far: Homophily
     near_columns: Ints
     far_columns: Ints
     near_usual: Floats
@@ -150,7 +150,7 @@ def _to_arrays(relation: Relation) -> Arrays:
 
 def _from_arrays(kind: str, kept: Arrays) -> Relation:
     near, far = (
-        Kinship(kept[f"{side}.centre"], kept[f"{side}.whiten"], kept[f"{side}.turn"], kept["correlation"])
+        Homophily(kept[f"{side}.centre"], kept[f"{side}.whiten"], kept[f"{side}.turn"], kept["correlation"])
         for side in ("near", "far")
     )
     columns, usual = (kept["near_columns"], kept["far_columns"]), (kept["near_usual"], kept["far_usual"])
@@ -174,8 +174,8 @@ def _correlated(pairs: Pairs, columns: tuple[Ints, Ints], runner: TaskRunner) ->
     with single_threaded():
         near_turn, rho, far_turn = np.linalg.svd(cross / edges, full_matrices=False)
     rho = corrected(rho, sum(np.sqrt(whiten.shape[1]) for whiten in whitens) ** 2 / edges)
-    near = Kinship(centres[0], whitens[0], near_turn, rho)
-    far = Kinship(centres[1], whitens[1], far_turn.T, rho)
+    near = Homophily(centres[0], whitens[0], near_turn, rho)
+    far = Homophily(centres[1], whitens[1], far_turn.T, rho)
     return Relation(pairs.kind, near, far, *columns, *usual)
 
 
@@ -302,7 +302,10 @@ def _ratio(relation: Relation, chunk: Chunk) -> Floats:
 
 def ratio_of_ends(relation: Relation, near: Floats, far: Floats) -> Floats:
     """Return f of edges by the coordinates of their ends."""
-    f, share = Ratio.of(relation.near)(turned(near, relation.near), turned(far, relation.far)), relation.unrelated
+    f, share = (
+        Ratio.of(relation.near)(canonical_variates(near, relation.near), canonical_variates(far, relation.far)),
+        relation.unrelated,
+    )
     return f if not share else np.asarray(-np.logaddexp(np.log1p(-share) - f, np.log(share)))
 
 

@@ -1,8 +1,8 @@
 """One node judged again after a change of its attributes or its edges.
 
-What was learned is held still: kinship, the bulk of every view, the eigenvectors that stand for the communities, and
-the median knots of nodes by their degree. All other figures of the node are computed again, in closed form. Nobody
-else is judged again.
+What was learned is held still: homophily, the bulk of every view, the eigenvectors that stand for the communities, and
+the median raw clique score of nodes by their degree. All other figures of the node are computed again, in closed form.
+Nobody else is judged again.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import AttributeRows, spans
 from oddhop.odd.blocks import flow_columns
-from oddhop.odd.clique import Ties, beyond_degree, knots_with, ties_of
+from oddhop.odd.clique import Ties, beyond_degree, clique_scores_with, ties_of
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded, leading, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
-from oddhop.odd.kinship import COORDINATES, RATIOS, write_ratios
+from oddhop.odd.homophily import COORDINATES, RATIOS, write_ratios
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.stranger import Ratio, odds_of_no_reason, share_as_far, standing, turned
+from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
 from oddhop.odd.triangles import unexplained
-from oddhop.odd.views import Panel, evidence_of
+from oddhop.odd.views import FittedViews, evidence_of
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -34,21 +34,21 @@ NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
 
 @dataclass(frozen=True, eq=False)
 class FixedNetwork:
-    """A network as its panel sees it, held still.
+    """A network as its fitted sees it, held still.
 
     Attributes
     ----------
-    graph, panel : the network, and what was learned.
-    faces : turned coordinates of every node, see :func:`oddhop.odd.stranger.turned`.
-    ratio : f of two faces.
+    graph, fitted : the network, and what was learned.
+    variates : canonical variates of every node, see :func:`oddhop.odd.stranger.canonical_variates`.
+    ratio : f of two variates.
     ties : what communities and looks leave of the edges.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
     cycles : those of the events, or None.
     """
 
     graph: Graph
-    panel: Panel
-    faces: Floats
+    fitted: FittedViews
+    variates: Floats
     ratio: Ratio
     ties: Ties
     usual: Floats
@@ -60,23 +60,23 @@ class FixedNetwork:
 
     def strangeness(self, node: int) -> Floats:
         """Return f of every edge of a node."""
-        there = self.faces[self.neighbours(node)]
-        return self.ratio(np.broadcast_to(self.faces[node], there.shape), there)
+        there = self.variates[self.neighbours(node)]
+        return self.ratio(np.broadcast_to(self.variates[node], there.shape), there)
 
     def rarity(self, f: Floats) -> Floats:
         """Return the share of all edges whose ends look as far apart as f says."""
         return share_as_far(self.usual, f)
 
-    def seen(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
-        """Return faces, outlyingness and the figure of the flow view of rows of attributes."""
-        return _faces(self.panel, x), outlyingness(self.panel.blocks, x, 0, x.shape[0]), self._flow(x)
+    def of_attributes(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
+        """Return variates, outlyingness and the figure of the flow view of rows of attributes."""
+        return _variates(self.fitted, x), outlyingness(self.fitted.blocks, x, 0, x.shape[0]), self._flow(x)
 
     def _flow(self, x: AttributeRows) -> Floats:
         nodes, flow_count = x.shape[0], self.graph.flow_count
-        if self.panel.flows is None or not flow_count:
+        if self.fitted.flows is None or not flow_count:
             return np.zeros(nodes)
-        coordinates = self.panel.blocks.coordinates(x, 0, nodes)
-        return self.panel.flows.figure(flow_columns(x, flow_count), coordinates, 0, nodes)
+        coordinates = self.fitted.blocks.coordinates(x, 0, nodes)
+        return self.fitted.flows.figure(flow_columns(x, flow_count), coordinates, 0, nodes)
 
     def cycle_log_p(self, node: int) -> float:
         """Return what cycles say of a node."""
@@ -89,7 +89,7 @@ class Rescored:
 
     Attributes
     ----------
-    figures : (6, changes): of stranger, outlier, clique and flow, the knot as it is, and log p of its triangles by
+    figures : (6, changes): of stranger, outlier, clique and flow, the raw clique score, and log p of its triangles by
         chance.
     evidence : what they say jointly.
     """
@@ -98,7 +98,9 @@ class Rescored:
     evidence: Evidence
 
 
-def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, workers: int = 1) -> FixedNetwork:
+def fix_network(
+    fitted: FittedViews, graph: Graph, residuals: Floats | None = None, *, workers: int = 1
+) -> FixedNetwork:
     """Bring a network to the form in which single nodes are judged again.
 
     ``residuals`` is what communities leave of every edge, where it is known: to find it takes longest.
@@ -108,12 +110,13 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
     >>> import numpy as np
     >>> from oddhop import Graph
     >>> from oddhop.odd.rescore import fix_network, rescore_node
-    >>> from oddhop.odd.views import learn_panel
+    >>> from oddhop.odd.views import fit_views
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
-    >>> panel, evidence, _ = learn_panel(graph)
-    >>> held = fix_network(panel, graph)
-    >>> as_it_is = rescore_node(held, 7, *held.seen(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool))
+    >>> fitted, evidence, _ = fit_views(graph)
+    >>> held = fix_network(fitted, graph)
+    >>> own, kept = held.of_attributes(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool)
+    >>> as_it_is = rescore_node(held, 7, *own, kept)
     >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
     True
     """
@@ -122,46 +125,50 @@ def fix_network(panel: Panel, graph: Graph, residuals: Floats | None = None, *, 
         write_residuals(store, runner, leading(store, runner))
     else:
         store.of_entries[RESIDUALS] = residuals
-    store.of_nodes[COORDINATES] = panel.blocks.coordinates(graph.attributes, 0, graph.node_count)
-    write_ratios(store, runner, panel.kinship)
+    store.of_nodes[COORDINATES] = fitted.blocks.coordinates(graph.attributes, 0, graph.node_count)
+    write_ratios(store, runner, fitted.homophily)
     store.forget(COORDINATES, VECTORS)
-    ties = ties_of(store, unexplained(store, runner, panel.usual.chance_for(graph.node_count)))
+    ties = ties_of(store, unexplained(store, runner, fitted.usual.chance_for(graph.node_count)))
     f = folded(graph, store.of_entries[RATIOS])
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count)
-    faces = store.of_nodes["faces"]
-    return FixedNetwork(graph, panel, faces, Ratio.of(panel.kinship), ties, np.sort(f[some]), cycles)
+    variates = store.of_nodes["variates"]
+    return FixedNetwork(graph, fitted, variates, Ratio.of(fitted.homophily), ties, np.sort(f[some]), cycles)
 
 
-def _faces(panel: Panel, x: AttributeRows) -> Floats:
-    """Return the turned coordinates of rows of attributes, some at a time: what lies between takes more room."""
-    return np.concatenate([turned(panel.blocks.coordinates(x, *span), panel.kinship) for span in spans(0, x.shape[0])])
+def _variates(fitted: FittedViews, x: AttributeRows) -> Floats:
+    """Return the canonical variates of rows of attributes, some at a time: what lies between takes more room."""
+    return np.concatenate(
+        [canonical_variates(fitted.blocks.coordinates(x, *span), fitted.homophily) for span in spans(0, x.shape[0])]
+    )
 
 
-def rescore_node(held: FixedNetwork, node: int, faces: Floats, outlying: Floats, flow: Floats, kept: Bools) -> Rescored:
+def rescore_node(
+    held: FixedNetwork, node: int, variates: Floats, outlying: Floats, flow: Floats, kept: Bools
+) -> Rescored:
     """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
 
     Where one row is given for the one and several for the other it stands for all.
     """
-    kinship = held.panel.kinship
-    count, degree = max(len(faces), len(kept)), kept.shape[1]
-    faces, kept = np.broadcast_to(faces, (count, faces.shape[1])), np.broadcast_to(kept, (count, degree))
+    homophily = held.fitted.homophily
+    count, degree = max(len(variates), len(kept)), kept.shape[1]
+    variates, kept = np.broadcast_to(variates, (count, variates.shape[1])), np.broadcast_to(kept, (count, degree))
     at_once = max(NUMBERS_AT_ONCE // degree, 1)
-    parts = [_figures(held, node, faces[k : k + at_once], kept[k : k + at_once]) for k in range(0, count, at_once)]
-    means, knot, by_chance = (np.concatenate(one) for one in zip(*parts, strict=True))
+    parts = [_figures(held, node, variates[k : k + at_once], kept[k : k + at_once]) for k in range(0, count, at_once)]
+    means, raw, by_chance = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = kept.sum(axis=1)
-    z = np.zeros(count) if kinship.silent else standing(kinship, means, degrees)
-    clique = beyond_degree(knot, degrees, held.panel.usual)
-    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), knot, by_chance)
+    z = np.zeros(count) if homophily.silent else standing(homophily, means, degrees)
+    clique = beyond_degree(raw, degrees, held.fitted.usual)
+    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), raw, by_chance)
     cycle_log_p = np.full(count, held.cycle_log_p(node))
-    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.panel))
+    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.fitted))
 
 
-def _figures(held: FixedNetwork, node: int, faces: Floats, kept: Bools) -> tuple[Floats, Floats, Floats]:
-    """Return the mean f, the knot and what chance gives after each of some changes."""
+def _figures(held: FixedNetwork, node: int, variates: Floats, kept: Bools) -> tuple[Floats, Floats, Floats]:
+    """Return the mean f, the raw clique score and what chance gives after each of some changes."""
     ratio, row = held.ratio, slice(held.graph.indptr[node], held.graph.indptr[node + 1])
-    there = held.faces[held.graph.indices[row]]
-    f = ratio.constant + ratio.own(faces)[:, None] + ratio.own(there) - (faces * ratio.across) @ there.T
+    there = held.variates[held.graph.indices[row]]
+    f = ratio.constant + ratio.own(variates)[:, None] + ratio.own(there) - (variates * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
     own = held.ties.residuals[row] * odds_of_no_reason(f) * kept
-    return (f * kept).sum(axis=1) / kept.sum(axis=1), *knots_with(held.graph, held.ties, node, own)
+    return (f * kept).sum(axis=1) / kept.sum(axis=1), *clique_scores_with(held.graph, held.ties, node, own)

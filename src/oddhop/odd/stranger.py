@@ -38,13 +38,13 @@ MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
 
 @dataclass(frozen=True)
-class Kinship:
+class Homophily:
     """What an edge says about the attributes of its ends.
 
     Attributes
     ----------
     centre, whiten, turn : coordinates x become ``clip((x - centre) @ whiten) @ turn``.
-    correlation : rho of every turned coordinate, the noise taken off; all 0 where the view is silent.
+    correlation : rho of every canonical variate, the noise taken off; all 0 where the view is silent.
     information : the mean of -f over the edges: what an edge tells, in nats.
     middle, between, within : what z is made with.
     """
@@ -64,13 +64,15 @@ class Kinship:
         return not bool(np.any(self.correlation))
 
 
-def with_variances(kinship: Kinship, f: float, edges: int, degrees: Ints, sums: Floats, squares: Floats) -> Kinship:
+def with_variances(
+    homophily: Homophily, f: float, edges: int, degrees: Ints, sums: Floats, squares: Floats
+) -> Homophily:
     """Add what an edge tells, and what z is made with.
 
     ``f`` is the sum over the edges; ``sums`` and ``squares`` are those of f and f^2 at every node.
     """
     middle, between, within = variances(degrees, sums, squares)
-    return replace(kinship, information=max(-f / edges, 0.0), middle=middle, between=between, within=within)
+    return replace(homophily, information=max(-f / edges, 0.0), middle=middle, between=between, within=within)
 
 
 def whitening(moments: Floats) -> Floats:
@@ -111,36 +113,36 @@ def sums_beyond_chance(
     return np.asarray((np.abs(sums) > limit * np.maximum(spread, 1e-12)).any(axis=1))
 
 
-def strangeness(kinship: Kinship, sums: Floats, degrees: Ints) -> Floats:
+def strangeness(homophily: Homophily, sums: Floats, degrees: Ints) -> Floats:
     """Return z of every node from the sum of f over its edges; 0 for nodes without, or where the view is silent."""
-    if kinship.silent:
+    if homophily.silent:
         return np.zeros(degrees.size)
     known = np.maximum(degrees, 1)
-    return np.where(degrees > 0, standing(kinship, sums / known, known), 0.0)
+    return np.where(degrees > 0, standing(homophily, sums / known, known), 0.0)
 
 
-def standing(kinship: Kinship, means: Floats, degrees: Ints | Floats) -> Floats:
+def standing(homophily: Homophily, means: Floats, degrees: Ints | Floats) -> Floats:
     """Return z of nodes from their mean f and their degrees."""
-    return np.asarray((means - kinship.middle) / np.sqrt(kinship.between + kinship.within / degrees))
+    return np.asarray((means - homophily.middle) / np.sqrt(homophily.between + homophily.within / degrees))
 
 
-def turned(coordinates: Floats, kinship: Kinship) -> Floats:
+def canonical_variates(coordinates: Floats, homophily: Homophily) -> Floats:
     """Return coordinates whitened and turned, those whose correlation counts; f is made of them."""
     with single_threaded():
-        white = np.clip((coordinates - kinship.centre) @ kinship.whiten, -FARTHEST, FARTHEST)
-        return np.asarray(white @ kinship.turn[:, kinship.correlation != 0])
+        white = np.clip((coordinates - homophily.centre) @ homophily.whiten, -FARTHEST, FARTHEST)
+        return np.asarray(white @ homophily.turn[:, homophily.correlation != 0])
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for turned coordinates a and b.
+    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for canonical variates a and b.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from oddhop.odd.stranger import Kinship, Ratio
+    >>> from oddhop.odd.stranger import Homophily, Ratio
     >>> one = np.eye(1)
-    >>> ratio = Ratio.of(Kinship(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
+    >>> ratio = Ratio.of(Homophily(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
     >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not
     [-1.48, 3.86]
     """
@@ -150,9 +152,9 @@ class Ratio:
     across: Floats
 
     @classmethod
-    def of(cls, kinship: Kinship) -> Ratio:
+    def of(cls, homophily: Homophily) -> Ratio:
         """Take the parts from what was learned."""
-        rho = kinship.correlation[kinship.correlation != 0]
+        rho = homophily.correlation[homophily.correlation != 0]
         spare = 1 - rho**2
         return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
 

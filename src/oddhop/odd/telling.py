@@ -8,7 +8,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.ends import STAGE
-from oddhop.odd.kinship import COORDINATES
+from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.row_blocks import block_sums, neighbour_sums, summed
 from oddhop.odd.stranger import sums_beyond_chance

@@ -21,7 +21,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.adjacency import first_not_below
 from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.kinship import RATIOS
+from oddhop.odd.homophily import RATIOS
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.row_blocks import gathered
 from oddhop.partitions.store import Store

@@ -1,4 +1,4 @@
-"""The panel: all views of a network, learned together, and what they say jointly."""
+"""The fitted: all views of a network, learned together, and what they say jointly."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
-from oddhop.odd.clique import RESOLUTION, UsualKnots, beyond_degree, knots, usual_knots
+from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, raw_clique_scores, usual_scores
 from oddhop.odd.combine import Evidence, join
 from oddhop.odd.communities import RESIDUALS, leading, leading_from, unfolded, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
+from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, learn_homophily, write_ratios
 from oddhop.odd.kinds import (
     Edges,
     OtherKind,
-    joint_knots,
+    joint_clique_scores,
     learn_other_blocks,
     learn_others,
     nats_by,
     other_coordinates,
     split_edges,
 )
-from oddhop.odd.kinship import COORDINATES, RATIO_SUMS, RATIOS, learn_kinship, write_ratios
 from oddhop.odd.krylov import VECTORS, Eigenvalues
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import FLOOR, Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.row_blocks import gathered
-from oddhop.odd.stranger import Kinship, strangeness
+from oddhop.odd.stranger import Homophily, strangeness
 from oddhop.odd.thinning import KEYS, node_keys, thinned
 from oddhop.odd.triangles import CHANCE_LOG_P, unexplained, write_largest
 from oddhop.partitions.store import InMemory
@@ -44,29 +44,29 @@ Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
 
 
 @dataclass(frozen=True)
-class Panel:
+class FittedViews:
     """What was learned from a network: all that is needed to judge it, or another one.
 
     Attributes
     ----------
     blocks : how attributes become what the stranger's and the outlier's view see.
-    kinship : what being joined says about attributes.
+    homophily : what being joined says about attributes.
     stranger, outlier, clique, flow : what the bulk of each view foretells.
-    knot : the same for knots as they are, whatever the degree.
-    usual : what is usual among knots.
+    raw_clique : the same for raw clique scores, whatever the degree.
+    usual : what is usual among raw clique scores.
     flows : how flows follow attributes; None without events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
     rate : how the mean f varies over edges among the judged nodes; None where there is one kind.
     """
 
     blocks: Blocks
-    kinship: Kinship
+    homophily: Homophily
     stranger: Bulk
     outlier: Bulk
     clique: Bulk
     flow: Bulk
-    knot: Bulk
-    usual: UsualKnots
+    raw_clique: Bulk
+    usual: UsualScores
     flows: FlowModel | None = None
     others: tuple[OtherKind, ...] = ()
     rate: Rate | None = None
@@ -74,14 +74,14 @@ class Panel:
     @property
     def information(self) -> float:
         """The information of an edge of a judged node about the attributes of its ends, in nats."""
-        return (1 - sum(one.share for one in self.others)) * self.kinship.information + sum(
+        return (1 - sum(one.share for one in self.others)) * self.homophily.information + sum(
             one.share * one.relation.near.information for one in self.others
         )
 
     @property
     def bulks(self) -> Bulks:
         """All five, in the order of the figures."""
-        return self.stranger, self.outlier, self.clique, self.flow, self.knot
+        return self.stranger, self.outlier, self.clique, self.flow, self.raw_clique
 
     @property
     def unit(self) -> Floats:
@@ -109,7 +109,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ViewData:
     """A network in memory as the views need it.
 
     Attributes
@@ -156,7 +156,7 @@ class Seen:
         """The degrees of the judged nodes."""
         return self.graph.degrees[self.graph.judged]
 
-    def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> Seen:
+    def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> ViewData:
         """Return it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
         found, name = self.eigenvalues, "known"
         for _ in range(steps):
@@ -165,7 +165,7 @@ class Seen:
         graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
         return replace(self, graph=graph, store=store, eigenvalues=found)
 
-    def rewired(self, graph: Graph, runner: TaskRunner, *, steps: int = 1) -> Seen:
+    def rewired(self, graph: Graph, runner: TaskRunner, *, steps: int = 1) -> ViewData:
         """Return it with the edges of another network of the same nodes."""
         known = {"known": self.store.of_nodes[VECTORS]} if self.eigenvalues.values.size else {}
         return self.with_edges(InMemory(graph.indptr, graph.indices, known), runner, steps=steps)
@@ -177,7 +177,7 @@ def _bare(coordinates: Floats) -> InMemory:
     )
 
 
-def see(
+def view_data(
     graph: Graph,
     blocks: Blocks,
     flows: FlowModel | None = None,
@@ -185,7 +185,7 @@ def see(
     *,
     residuals: Floats | None = None,
     workers: int = 1,
-) -> tuple[FlowModel | None, Seen]:
+) -> tuple[FlowModel | None, ViewData]:
     """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given.
 
     ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then.
@@ -208,130 +208,130 @@ def see(
     cycles = find_cycles(graph.events, graph.node_count)
     cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
     known = Known(outlyingness(blocks, x, 0, nodes), flow, cycle_log_p)
-    return flows, Seen(graph, store, found, coordinates, known, cycles, other_coordinates(graph, others or {}))
+    return flows, ViewData(graph, store, found, coordinates, known, cycles, other_coordinates(graph, others or {}))
 
 
-def learn_panel(graph: Graph, *, workers: int = 1) -> tuple[Panel, Evidence, Seen]:
+def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence, ViewData]:
     """Learn the views of a network, and judge it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.views import learn_panel
+    >>> from oddhop.odd.views import fit_views
     >>> rng = np.random.default_rng(0)
     >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 3)))
-    >>> panel, evidence, _ = learn_panel(graph)
+    >>> fitted, evidence, _ = fit_views(graph)
     >>> evidence.score.shape
     (50,)
     """
     own = judged_attributes(graph)
     blocks = learn_blocks(own.attributes, own.flow_count)
     others = learn_other_blocks(graph)
-    flows, seen = see(graph, blocks, others=others, workers=workers)
-    panel, evidence = learn_views(seen.edges, on_threads(workers), blocks, seen.known, others)
-    return replace(panel, flows=flows), evidence, seen
+    flows, data = view_data(graph, blocks, others=others, workers=workers)
+    fitted, evidence = learn_views(data.edges, on_threads(workers), blocks, data.known, others)
+    return replace(fitted, flows=flows), evidence, data
 
 
-def judge(panel: Panel, graph: Graph, *, workers: int = 1) -> tuple[Evidence, Seen]:
-    """Judge a network by what a panel learned; communities are the network's own."""
-    figures, seen = figures_of(panel, graph, workers=workers)
-    return evidence_of(figures, seen.known.cycle_log_p, panel), seen
+def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evidence, ViewData]:
+    """Judge a network by what a fitted learned; communities are the network's own."""
+    figures, data = figures_of(fitted, graph, workers=workers)
+    return evidence_of(figures, data.known.cycle_log_p, fitted), data
 
 
 def figures_of(
-    panel: Panel, graph: Graph, *, residuals: Floats | None = None, workers: int = 1
-) -> tuple[Figures, Seen]:
-    """Return the figures of the views of a network by what a panel learned, and the network as they see it."""
-    expected = 0 if panel.flows is None else panel.flows.centre.size
+    fitted: FittedViews, graph: Graph, *, residuals: Floats | None = None, workers: int = 1
+) -> tuple[Figures, ViewData]:
+    """Return the figures of the views of a network by what a fitted learned, and the network as they see it."""
+    expected = 0 if fitted.flows is None else fitted.flows.centre.size
     found = judged_attributes(graph).flow_count
     if found != expected:
         raise GraphError(
             f"the model was fitted with {expected} flow columns, got {found}",
             "read the tables with read_network and the encoding of the model",
         )
-    others = {one.kind: one.blocks for one in panel.others}
-    _, seen = see(graph, panel.blocks, panel.flows, others, residuals=residuals, workers=workers)
-    own, runner = seen.own, on_threads(workers)
-    write_ratios(own, runner, panel.kinship)
-    nats = nats_by(seen.edges, panel.others, runner)
-    chance = panel.usual.chance_for(own.nodes)
-    tied = _knots(seen.edges, runner, chance, panel.others)[0]
-    return view_figures(seen.edges, seen.known, panel.kinship, tied, nats, panel.rate, panel.usual), seen
+    others = {one.kind: one.blocks for one in fitted.others}
+    _, data = view_data(graph, fitted.blocks, fitted.flows, others, residuals=residuals, workers=workers)
+    own, runner = data.own, on_threads(workers)
+    write_ratios(own, runner, fitted.homophily)
+    nats = nats_by(data.edges, fitted.others, runner)
+    chance = fitted.usual.chance_for(own.nodes)
+    tied = _knots(data.edges, runner, chance, fitted.others)[0]
+    return view_figures(data.edges, data.known, fitted.homophily, tied, nats, fitted.rate, fitted.usual), data
 
 
-def thinned_score(panel: Panel, seen: Seen, seed: int, turn: int, *, workers: int = 1) -> Floats:
-    """Return the scores when a fifth of the edges, drawn at random, had not been seen."""
+def thinned_score(fitted: FittedViews, data: ViewData, seed: int, turn: int, *, workers: int = 1) -> Floats:
+    """Return the scores when a fifth of the edges, drawn at random, had not been data."""
     runner = on_threads(workers)
-    seen.store.of_nodes[KEYS] = node_keys(seen.graph)
-    shared = (VECTORS,) if seen.eigenvalues.values.size else ()
-    store = thinned(seen.store, runner, seed, turn, shared)
-    others = {one.kind: one.blocks for one in panel.others}
+    data.store.of_nodes[KEYS] = node_keys(data.graph)
+    shared = (VECTORS,) if data.eigenvalues.values.size else ()
+    store = thinned(data.store, runner, seed, turn, shared)
+    others = {one.kind: one.blocks for one in fitted.others}
     # Of a few edges all may be drawn, and then none is left out.
-    fewer = seen.with_edges(store, runner) if store.indices.size else seen
-    return learn_views(fewer.edges, runner, panel.blocks, fewer.known, others)[1].score
+    fewer = data.with_edges(store, runner) if store.indices.size else data
+    return learn_views(fewer.edges, runner, fitted.blocks, fewer.known, others)[1].score
 
 
 def learn_views(
     edges: Edges, runner: TaskRunner, blocks: Blocks, known: Known, others: Mapping[str, Blocks]
-) -> tuple[Panel, Evidence]:
+) -> tuple[FittedViews, Evidence]:
     """Learn the views of a network from coordinates and what communities leave, and judge it.
 
     ``others`` says how the attributes of other kinds become coordinates; it is empty where there is one kind.
     """
-    kinship = learn_kinship(edges.own, runner)
+    homophily = learn_homophily(edges.own, runner)
     learned, nats = learn_others(edges, others, runner)
     rate = None
-    if learned and not kinship.silent:
-        rate = learn_rate(edges.own, runner, kinship, once=True)
+    if learned and not homophily.silent:
+        rate = learn_rate(edges.own, runner, homophily, once=True)
     tied, chance = _knots(edges, runner, None, learned)
     degrees = edges.degrees
-    usual = usual_knots(tied, degrees, chance)
-    figures = view_figures(edges, known, kinship, tied, nats, rate, usual)
+    usual = usual_scores(tied, degrees, chance)
+    figures = view_figures(edges, known, homophily, tied, nats, rate, usual)
     bulks = _bulks(figures, degrees > 0, 0.0 if edges.joined else RESOLUTION)  # which needs the bound by chance
-    panel = Panel(blocks, kinship, *bulks, usual, None, tuple(learned), rate)
-    return panel, evidence_of(figures, known.cycle_log_p, panel)
+    fitted = FittedViews(blocks, homophily, *bulks, usual, None, tuple(learned), rate)
+    return fitted, evidence_of(figures, known.cycle_log_p, fitted)
 
 
 def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
-    stranger, outlier, clique, flow, knot = (view[judged] for view in figures[:-1])
-    tied = learn_bulk(clique, resolution), learn_bulk(knot, resolution)
+    stranger, outlier, clique, flow, raw = (view[judged] for view in figures[:-1])
+    tied = learn_bulk(clique, resolution), learn_bulk(raw, resolution)
     return learn_bulk(stranger), learn_bulk(outlier), tied[0], learn_bulk(flow), tied[1]
 
 
 def _knots(edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]) -> tuple[Floats, float]:
-    """Return the knot of every judged node, and the chance that it was found with."""
+    """Return the raw clique score of every judged node, and the chance that it was found with."""
     if not edges.joined:
-        return knots(edges.own, runner, chance)
+        return raw_clique_scores(edges.own, runner, chance)
     chance = unexplained(edges.own, runner, chance)
     write_largest(edges.own, runner, chance)
-    return joint_knots(edges, runner, others), chance
+    return joint_clique_scores(edges, runner, others), chance
 
 
-def simulated_figures(seen: Seen, panel: Panel, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
-    """Return the figures of a simulated network, whose knots are compared with each other."""
-    tied = _knots(seen.edges, on_threads(workers), None, ())[0]
-    return view_figures(seen.edges, seen.known, panel.kinship, tied, nats)
+def simulated_figures(data: ViewData, fitted: FittedViews, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
+    """Return the figures of a simulated network, whose raw clique scores are compared with each other."""
+    tied = _knots(data.edges, on_threads(workers), None, ())[0]
+    return view_figures(data.edges, data.known, fitted.homophily, tied, nats)
 
 
-def write_shuffled(seen: Seen, f: Floats) -> None:
+def write_shuffled(data: ViewData, f: Floats) -> None:
     """Return the edges among the judged nodes other values of f, one an edge."""
-    own = seen.own_graph
+    own = data.own_graph
     entries = unfolded(own, f)
-    seen.own.of_entries[RATIOS] = entries
-    seen.own.of_nodes[RATIO_SUMS] = np.bincount(own.entry_nodes, entries, minlength=own.node_count)
+    data.own.of_entries[RATIOS] = entries
+    data.own.of_nodes[RATIO_SUMS] = np.bincount(own.entry_nodes, entries, minlength=own.node_count)
 
 
 def view_figures(
     edges: Edges,
     known: Known,
-    kinship: Kinship,
+    homophily: Homophily,
     tied: Floats,
     nats: Sequence[Floats] = (),
     rate: Rate | None = None,
-    usual: UsualKnots | None = None,
+    usual: UsualScores | None = None,
 ) -> Figures:
-    """Return the figures of the views from f of every entry within the kind, and the knots as they are.
+    """Return the figures of the views from f of every entry within the kind, and the raw clique scores.
 
     ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
     """
@@ -340,20 +340,20 @@ def view_figures(
         told = [] if rate is None else [rate.nats(sums / np.maximum(within, 1), within)]
         strange = joint_strangeness(within.size, [*told, *nats])
     else:
-        strange = strangeness(kinship, sums, within)
+        strange = strangeness(homophily, sums, within)
     # Common neighbours of another kind are not in the count of triangles.
     by_chance = np.full(within.size, FLOOR) if edges.joined else gathered(edges.own, CHANCE_LOG_P)
     return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), known.flow, tied, by_chance
 
 
-def evidence_of(figures: Figures, cycle_log_p: Floats, panel: Panel) -> Evidence:
-    """Join the figures of the views, (nodes,) each, and the knots as they are into what they say jointly."""
-    *views, knot = log_p_of(figures, panel)
-    return join(np.stack([*views, cycle_log_p]), panel.knot.log_q(knot), panel.information)
+def evidence_of(figures: Figures, cycle_log_p: Floats, fitted: FittedViews) -> Evidence:
+    """Join the figures of the views, (nodes,) each, and the raw clique scores into what they say jointly."""
+    *views, raw = log_p_of(figures, fitted)
+    return join(np.stack([*views, cycle_log_p]), fitted.raw_clique.log_q(raw), fitted.information)
 
 
-def log_p_of(figures: Figures | Floats, panel: Panel) -> list[Floats]:
-    """Return the logarithms of the p-values of the views and of the knots as they are."""
-    stranger, outlier, clique, flow, knot = (b.log_p(view) for b, view in zip(panel.bulks, figures[:-1], strict=True))
+def log_p_of(figures: Figures | Floats, fitted: FittedViews) -> list[Floats]:
+    """Return the logarithms of the p-values of the views and of the raw clique scores."""
+    stranger, outlier, clique, flow, raw = (b.log_p(view) for b, view in zip(fitted.bulks, figures[:-1], strict=True))
     by_chance = figures[-1]
-    return [stranger, outlier, np.maximum(clique, by_chance), flow, np.maximum(knot, by_chance)]
+    return [stranger, outlier, np.maximum(clique, by_chance), flow, np.maximum(raw, by_chance)]

@@ -126,7 +126,9 @@ class CaseReport:
 
     def _repr_html_(self) -> str:
         # A frame of its own, so that the page keeps its style and its policy, and its script sees nothing else.
-        page = render(self).encode("utf-8", "replace").decode().replace("&", "&amp;").replace('"', "&quot;")
+        page = render(self).encode("utf-8", "replace").decode()
+        # A link such as "#cases" is one of the notebook in a browser, unless it names the frame.
+        page = page.replace('href="#', 'href="about:srcdoc#').replace("&", "&amp;").replace('"', "&quot;")
         style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid rgba(128,128,128,.4)"
         frame = f'<iframe sandbox="allow-scripts" title="case report" style="{style}" srcdoc="{page}">'
         # Jupyter shows this text in place of the frame in notebooks that somebody else has run.

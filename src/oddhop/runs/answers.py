@@ -92,8 +92,11 @@ def learned_from(detector: GraphDetector, network: Network, result: pa.Table, an
     mask = known.to_numpy(zero_copy_only=False)
     kept = Answers(told.filter(known), answers.values[mask])
     found = Feedback(detector).fit(network, kept, result=result)
-    sentence = f"{kept.hits:,} confirmed and {kept.harmless:,} cleared of {len(kept.ids):,} answers"
-    log.say("learned", f"learned from {sentence}", confirmed=kept.hits, cleared=kept.harmless)
+    sentence = f"learned from {kept.hits:,} confirmed and {kept.harmless:,} cleared nodes"
+    unsure = len(kept.ids) - kept.hits - kept.harmless
+    log.say(
+        "learned", f"{sentence}{f' ({unsure:,} unsure)' if unsure else ''}", confirmed=kept.hits, cleared=kept.harmless
+    )
     if found.notice is not None:
         log.say("notice", f"  {found.notice}")
     return found

@@ -53,7 +53,7 @@ class RunCases:
         return {"cases": dict(sorted(Counter(one.status for one in self.decisions.values()).items()))}
 
     def added_to(self, result: pa.Table) -> pa.Table:
-        """Add the number of its case to every node that was explained, and with a book its id and its status.
+        """Add the number of its case and the reasons to every node that was explained, and with a book its status.
 
         A case that was cleared and has not changed is not flagged.
         """
@@ -62,6 +62,9 @@ class RunCases:
         values, unknown = np.zeros(result.num_rows, dtype=np.int64), np.ones(result.num_rows, dtype=bool)
         values[explained], unknown[explained] = self.numbers, False
         out = result.add_column(place, "case", pa.array(values, mask=unknown))
+        why = np.full(result.num_rows, None, dtype=object)
+        why[explained] = [" ".join(one.own_sentences) for one in self.explanations]
+        out = out.append_column("reasons", pa.array(why, pa.string()))
         if self.decisions is None:
             return out
         said = [self.decisions.get(number) for number in self.numbers]
@@ -81,7 +84,6 @@ def cases_of_run(
     *,
     explain: int,
     top: int | None,
-    again: bool,
     progress: Progress,
     book: Book | None = None,
     run: str = "",
@@ -94,8 +96,6 @@ def cases_of_run(
     explain : how many nodes to explain; more, where the head of the list needs it.
     top : how many cases to flag; None flags by the threshold of the detector. Cases that the book has as cleared or
         confirmed, and that have not changed, do not count.
-    again : whether to explain the nodes again where the threshold changes. Only the report needs it: cases do not
-        depend on the threshold.
     book, run, at : the book of cases, what to call the run in it, and when it began.
 
     Returns
@@ -122,7 +122,7 @@ def cases_of_run(
         everyone, before = np.ones(scores.size, dtype=bool), detector.threshold_
         detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
         result = _flagged(result, detector.threshold_)
-        if again and detector.threshold_ != before:  # explanations say what would bring a node below it
+        if detector.threshold_ != before:  # explanations say what would bring a node below it
             explanations = detector.explain_again(network, result, nodes, explanations, progress=progress)
     if book is not None:
         listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}

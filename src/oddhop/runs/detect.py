@@ -166,8 +166,10 @@ def complete_run(folder: Path, log: Log, tables: Mapping[str, Any], *, resume: b
 
 
 def tell_resumed(log: Log, checkpoints: Path) -> None:
-    """Say so where a run that is to be resumed has no checkpoint."""
-    if not has_checkpoints(checkpoints):
+    """Say whether a run that is to be resumed has checkpoints."""
+    if has_checkpoints(checkpoints):
+        log.say("resumed", "continuing from the checkpoints of this run", folder=str(checkpoints))
+    else:
         log.say(
             "nothing_resumed",
             "there is no checkpoint: nothing can be resumed, and the run starts from the beginning",

@@ -130,7 +130,6 @@ def _cases(
         result,
         explain=destination.explain,
         top=destination.top,
-        again=destination.report,
         progress=log.progress,
     )
     try:

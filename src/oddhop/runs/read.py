@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from oddhop.errors import EncodingError, SettingsError
 from oddhop.graph.disk import is_stored
+from oddhop.graph.graph import Graph
 from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
@@ -19,7 +20,7 @@ from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 QUERIES = ("select", "with", "table", "values")
-RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std")
+RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std", "reasons")
 RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
 
 
@@ -70,7 +71,7 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
     )
     for text in roles.told(graph.events):
         log.say("edges", f"  {text}", what=text)
-    for text in left_out(counts, events=graph.events is not None):
+    for text in left_out(counts, events=graph.events is not None, both_ways=both_ways(graph)):
         log.say("left_out", f"  {text}", what=text)
     if learned:
         tell_columns(log, encoding)
@@ -133,17 +134,24 @@ def is_query(name: str) -> bool:
     return bool(name.split()) and name.split(maxsplit=1)[0].lower() in QUERIES
 
 
-def left_out(counts: Counts, *, events: bool) -> list[str]:
+def both_ways(graph: Graph) -> int:
+    """Count the edges that have rows in both directions, where directions are different events."""
+    directed = graph.events is not None and graph.events.columns.directed
+    return graph.edge_count - graph.repairs.one_way if directed else 0
+
+
+def left_out(counts: Counts, *, events: bool, both_ways: int = 0) -> list[str]:
     """Say which rows were not used, a sentence each; ``events`` says that rows are events and not pairs."""
     again = "edge rows repeat another edge: skipped"
     if events:
-        again = "edge rows connect two nodes that another row connects: each is one more event"
+        again = "edge rows repeat the two nodes and the direction of another row: each is one more event"
     sentences = (
         (counts.outside_window, "edge rows are outside the time window or have no time: skipped"),
         (counts.null_ends, "edge rows have no source or no target: skipped"),
         (counts.unknown_edges, "edge rows have a node that is not in the node table: skipped"),
         (counts.loops, "edge rows connect a node to itself: skipped"),
         (counts.duplicate_edges, again),
+        (both_ways, "edges have rows in both directions"),
         (counts.null_ids, "node rows have no id: skipped"),
         (counts.repeated_ids, "node rows repeat another row: skipped"),
         (counts.unknown_nodes, "nodes are only in the edge table: kept, with unknown columns"),

@@ -15,7 +15,7 @@ import duckdb
 from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
-from oddhop.base.settings import in_bytes
+from oddhop.base.sizes import in_bytes
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding

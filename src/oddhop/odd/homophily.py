@@ -17,51 +17,59 @@ from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, mix, word
 from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed, weighted_product
-from oddhop.odd.stranger import Kinship, Ratio, corrected, sums_beyond_chance, turned, whitening, with_variances
+from oddhop.odd.stranger import (
+    Homophily,
+    Ratio,
+    canonical_variates,
+    corrected,
+    sums_beyond_chance,
+    whitening,
+    with_variances,
+)
 from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "neighbours"
 PASSES = 7  # over the edges
 ALL, ONE_HALF, OTHER_HALF = 0, 1, 2
-COORDINATES, FACES, RATIOS, RATIO_SUMS = "coordinates", "faces", "f", "f_sums"
+COORDINATES, VARIATES, RATIOS, RATIO_SUMS = "coordinates", "variates", "f", "f_sums"
 
 
-def learn_kinship(store: Store, runner: TaskRunner) -> Kinship:
+def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
     """Learn from the edges of a network how the coordinates of neighbours go together; write f of every entry.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.kinship import learn_kinship
+    >>> from oddhop.odd.homophily import learn_homophily
     >>> from oddhop.partitions.store import InMemory
     >>> from oddhop.partitions.task import on_threads
     >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
     >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
     >>> store = InMemory(twins.indptr, twins.indices, {"coordinates": x})
-    >>> learn_kinship(store, on_threads(1)).correlation.round(1).tolist()
+    >>> learn_homophily(store, on_threads(1)).correlation.round(1).tolist()
     [1.0]
     """
-    found, told = store.remembered("kinship", lambda: _learned(store, runner))
-    kinship = Kinship(found["centre"], found["whiten"], found["turn"], found["correlation"])
-    write_ratios(store, runner, kinship)
-    if kinship.silent:
-        return kinship
+    found, told = store.remembered("homophily", lambda: _learned(store, runner))
+    homophily = Homophily(found["centre"], found["whiten"], found["turn"], found["correlation"])
+    write_ratios(store, runner, homophily)
+    if homophily.silent:
+        return homophily
     degrees, sums, squares = (gathered(store, name) for name in ("degrees", RATIO_SUMS, "f_squares"))
-    return with_variances(kinship, float(sums.sum()) / 2, told["edges"], degrees, sums, squares)
+    return with_variances(homophily, float(sums.sum()) / 2, told["edges"], degrees, sums, squares)
 
 
-def write_ratios(store: Store, runner: TaskRunner, kinship: Kinship) -> None:
+def write_ratios(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
     """Write f of every entry, and the sums of f and its square at every node."""
-    runner.quiet.each(STAGE, partial(_write_faces, store, kinship, ALL, FACES), store.ranges)
-    runner.each(STAGE, partial(_write_ratios, store, kinship), store.ranges, PASSES - 1, PASSES)
+    runner.quiet.each(STAGE, partial(_write_variates, store, homophily, ALL, VARIATES), store.ranges)
+    runner.each(STAGE, partial(_write_ratios, store, homophily), store.ranges, PASSES - 1, PASSES)
 
 
-def write_ratios_of(store: InMemory, runner: TaskRunner, kinship: Kinship, faces: Floats) -> None:
-    """Write the same where the turned coordinates of the nodes are others than theirs."""
-    store.of_nodes[FACES], store.of_nodes["face_parts"] = faces, Ratio.of(kinship).own(faces)
-    runner.each(STAGE, partial(_write_ratios, store, kinship), store.ranges)
+def write_ratios_of(store: InMemory, runner: TaskRunner, homophily: Homophily, variates: Floats) -> None:
+    """Write the same where the canonical variates of the nodes are others than theirs."""
+    store.of_nodes[VARIATES], store.of_nodes["variate_parts"] = variates, Ratio.of(homophily).own(variates)
+    runner.each(STAGE, partial(_write_ratios, store, homophily), store.ranges)
 
 
 def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
@@ -71,7 +79,7 @@ def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
     --------
     >>> import numpy as np
     >>> from oddhop import Graph
-    >>> from oddhop.odd.kinship import telling_coordinates
+    >>> from oddhop.odd.homophily import telling_coordinates
     >>> from oddhop.partitions.store import InMemory
     >>> from oddhop.partitions.task import on_threads
     >>> rng = np.random.default_rng(0)
@@ -93,15 +101,15 @@ def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
 def _learned(store: Store, runner: TaskRunner) -> tuple[Arrays, dict[str, int]]:
     entries = int(summed(store, runner.quiet, STAGE, partial(_write_degrees, store)))
     telling = telling_coordinates(store, runner)
-    kinship = _correlated(store, runner, telling, ALL, 1)
-    if not kinship.silent and _held_out_nats(store, runner, telling) <= 0.0:
-        kinship = replace(kinship, correlation=np.zeros_like(kinship.correlation))
+    homophily = _correlated(store, runner, telling, ALL, 1)
+    if not homophily.silent and _held_out_nats(store, runner, telling) <= 0.0:
+        homophily = replace(homophily, correlation=np.zeros_like(homophily.correlation))
     store.forget("inside", "around")
-    parts = {"centre": kinship.centre, "whiten": kinship.whiten, "turn": kinship.turn}
-    return {**parts, "correlation": kinship.correlation}, {"edges": entries // 2}
+    parts = {"centre": homophily.centre, "whiten": homophily.whiten, "turn": homophily.turn}
+    return {**parts, "correlation": homophily.correlation}, {"edges": entries // 2}
 
 
-def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, step: int) -> Kinship:
+def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, step: int) -> Homophily:
     """Whiten the coordinates that tell something, and turn them so that each is correlated with itself alone.
 
     Edges within one half of the nodes are looked at, or all of them.
@@ -110,7 +118,7 @@ def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, ste
     sums = summed(store, runner.quiet, STAGE, partial(_weighted_sums, store, half))
     entries = float(sums[0])  # judged nodes may be joined to other kinds alone, and then there are none
     if not entries:
-        return Kinship(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0))
+        return Homophily(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0))
     centre = sums[1:] / entries
     moments = summed(store, runner.quiet, STAGE, partial(_weighted_moments, store, half, centre))
     with single_threaded():
@@ -118,7 +126,7 @@ def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, ste
         # In the order of a file, for a product has other last bits in another.
         whiten = np.zeros((width, inner.shape[1]))
         whiten[telling] = inner
-        white = Kinship(centre, whiten, np.eye(inner.shape[1]), np.ones(inner.shape[1]))
+        white = Homophily(centre, whiten, np.eye(inner.shape[1]), np.ones(inner.shape[1]))
     together = _products(store, runner, white, half, step)
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * entries))
@@ -146,10 +154,10 @@ def _held_out_nats(store: Store, runner: TaskRunner, telling: Bools) -> float:
     return float(told / entries) if entries else 0.0
 
 
-def _products(store: Store, runner: TaskRunner, kinship: Kinship, half: int, step: int) -> Floats:
-    """Return X'AX for turned coordinates, those of nodes outside the half being 0."""
+def _products(store: Store, runner: TaskRunner, homophily: Homophily, half: int, step: int) -> Floats:
+    """Return X'AX for canonical variates, those of nodes outside the half being 0."""
     white = f"white{step}"  # no name is used twice, for a task that comes late may write its array again
-    runner.quiet.each(STAGE, partial(_write_faces, store, kinship, half, white), store.ranges)
+    runner.quiet.each(STAGE, partial(_write_variates, store, homophily, half, white), store.ranges)
     together = summed(store, runner, STAGE, partial(_neighbour_products, store, white), step, PASSES)
     store.forget(white)
     return together
@@ -212,32 +220,32 @@ def _weighted_moments(store: Store, half: int, centre: Floats, number: int) -> l
     return block_sums(store, number, moments)
 
 
-def _own_parts(store: Store, kinship: Kinship, half: int, number: int) -> list[Floats]:
+def _own_parts(store: Store, homophily: Homophily, half: int, number: int) -> list[Floats]:
     """Return the number of entries within a half, and the sum of what one end adds to f over them."""
-    x, weights, ratio = store.read(COORDINATES, number), _weights(store, half, number), Ratio.of(kinship)
+    x, weights, ratio = store.read(COORDINATES, number), _weights(store, half, number), Ratio.of(homophily)
     return block_sums(
         store,
         number,
-        lambda part: np.array([weights[part].sum(), weights[part] @ ratio.own(turned(x[part], kinship))]),
+        lambda part: np.array([weights[part].sum(), weights[part] @ ratio.own(canonical_variates(x[part], homophily))]),
     )
 
 
-def _write_faces(store: Store, kinship: Kinship, half: int, target: str, number: int) -> None:
-    """Write turned coordinates; those of nodes outside the half are 0. Single precision is enough for correlations."""
+def _write_variates(store: Store, homophily: Homophily, half: int, target: str, number: int) -> None:
+    """Write canonical variates; those of nodes outside the half are 0. Single precision is enough for correlations."""
     if store.has(target, number):
         return
-    x, dtype = store.read(COORDINATES, number), np.float64 if target == FACES else np.float32
-    out = store.room(target, number, dtype, int(np.count_nonzero(kinship.correlation)))
+    x, dtype = store.read(COORDINATES, number), np.float64 if target == VARIATES else np.float32
+    out = store.room(target, number, dtype, int(np.count_nonzero(homophily.correlation)))
 
     def turn(part: slice) -> Floats:
-        out[part] = turned(x[part], kinship)
+        out[part] = canonical_variates(x[part], homophily)
         return np.zeros(())
 
     block_sums(store, number, turn)
     if half != ALL:
         out *= (_halves(store, number) == half)[:, None]
-    if target == FACES:
-        store.write("face_parts", number, Ratio.of(kinship).own(out))
+    if target == VARIATES:
+        store.write("variate_parts", number, Ratio.of(homophily).own(out))
     store.write(target, number, out)
 
 
@@ -246,19 +254,21 @@ def _neighbour_products(store: Store, name: str, number: int) -> list[Floats]:
     return block_sums(store, number, lambda part: own[part].T @ around[part])
 
 
-def _write_ratios(store: Store, kinship: Kinship, number: int) -> None:
+def _write_ratios(store: Store, homophily: Homophily, number: int) -> None:
     if store.has("f_squares", number):
         return
-    rows, own = store.rows(number), store.read(FACES, number)
+    rows, own = store.rows(number), store.read(VARIATES, number)
     f = store.entry_room(RATIOS, number, np.float32)
     sums, squares = np.zeros(len(own)), np.zeros(len(own))
     f[:] = 0.0
-    if not kinship.silent:
-        ratio, cursor = Ratio.of(kinship), rows.indptr[:-1].copy()
+    if not homophily.silent:
+        ratio, cursor = Ratio.of(homophily), rows.indptr[:-1].copy()
         for peer in store.peers:
             entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
-            parts = store.read("face_parts", number), store.read_peer("face_parts", peer)
-            _ratios(*entries, own, store.read_peer(FACES, peer), *parts, ratio.constant, ratio.across, f, sums, squares)
+            parts = store.read("variate_parts", number), store.read_peer("variate_parts", peer)
+            _ratios(
+                *entries, own, store.read_peer(VARIATES, peer), *parts, ratio.constant, ratio.across, f, sums, squares
+            )
     store.write(RATIOS, number, f)
     store.write(RATIO_SUMS, number, sums)
     store.write("f_squares", number, squares)
@@ -271,7 +281,7 @@ def _ratios(
     cursor: Ints,
     start: int,
     stop: int,
-    faces: Floats,
+    variates: Floats,
     theirs: Floats,
     own: Floats,
     their_own: Floats,
@@ -286,7 +296,7 @@ def _ratios(
         entry, end = cursor[i], indptr[i + 1]
         while entry < end and indices[entry] < stop:
             j = indices[entry] - start
-            ratio = constant + (own[i] + their_own[j]) - weighted_product(across, faces, i, theirs, j)
+            ratio = constant + (own[i] + their_own[j]) - weighted_product(across, variates, i, theirs, j)
             f[entry] = ratio
             sums[i] += ratio
             squares[i] += ratio * ratio
