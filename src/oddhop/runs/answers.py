@@ -94,9 +94,8 @@ def learned_from(detector: GraphDetector, network: Network, result: pa.Table, an
     found = Feedback(detector).fit(network, kept, result=result)
     sentence = f"learned from {kept.hits:,} confirmed and {kept.harmless:,} cleared nodes"
     unsure = len(kept.ids) - kept.hits - kept.harmless
-    log.say(
-        "learned", f"{sentence}{f' ({unsure:,} unsure)' if unsure else ''}", confirmed=kept.hits, cleared=kept.harmless
-    )
+    more = f" ({unsure:,} unsure)" if unsure else ""
+    log.say("learned", f"{sentence}{more}", confirmed=kept.hits, cleared=kept.harmless)
     if found.notice is not None:
         log.say("notice", f"  {found.notice}")
     return found
