@@ -79,6 +79,6 @@ def test_a_list_that_columns_alone_would_give_is_a_warning(columns: float, edges
 def test_the_count_of_nodes_that_stand_out_says_how_it_differs_from_a_p_value(score: float) -> None:
     told = standing_out(Chance(np.arange(50.0), 20), np.full(3, score), 0.1)
     assert (told.figure == 0.0) == (score == 1.0)
-    assert told.sentence.endswith(COMPARISONS)
+    assert told.more.endswith(COMPARISONS)
     assert "typical nodes" in COMPARISONS  # the words of the explanations
     assert "typical nodes" not in standing_out(None, np.full(3, score), 0.1).sentence

@@ -35,12 +35,14 @@ class Finding:
     level : "warning" where the reader should think twice, else "fine".
     figure : what was measured, or None where nothing was.
     sentence : what it means.
+    more : what else to know about it, which the report says and the terminal does not.
     """
 
     check: str
     level: Literal["fine", "warning"]
     figure: float | None
     sentence: str
+    more: str = ""
 
 
 def audit_ranking(

@@ -327,27 +327,26 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         return Finding("stand out", "fine", None, sentence)
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks without anomalies"
-    alike = "The simulated networks have the same degrees, communities and attribute distributions as your network."
-    limits = (
+    more = (
+        "The simulated networks have the same degrees, communities and attribute distributions as your network. "
         "The simulated networks contain the same rare attribute values as your network. A rare attribute value alone "
-        "therefore never makes a node stand out. If no node stands out, your network can still contain anomalies. "
+        "therefore never makes a node stand out. Harmless triangles or unusual noise can also make a node stand out. "
         f"{COMPARISONS}"
     )
     if not count:
         sentence = (
-            f"No node stands out. The detector simulated {chance.simulations} networks without anomalies. Some of "
-            f"their nodes score as high as the top nodes of your network. {alike} {limits}"
+            f"No node stands out: some nodes in {simulated} score as high as the top nodes of your network. Your "
+            "network can still contain anomalies."
         )
-        return Finding("stand out", "fine", 0.0, sentence)
+        return Finding("stand out", "fine", 0.0, sentence, more)
     expected = float(chance.shares(score)[count - 1] * count)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
     often = f"about {expected:.0f} nodes per network score" if expected >= 1.5 else f"{one} per network scores"
     sentence = (
         f"{count:,} node{' stands' if count == 1 else 's stand'} out. In {simulated}, {often} as high as "
-        f"{'the node that stands' if count == 1 else 'the nodes that stand'} out. {alike} "
-        f"Harmless triangles or unusual noise can also make a node stand out. {limits}"
+        f"{'the node that stands' if count == 1 else 'the nodes that stand'} out. Other nodes can be anomalies too."
     )
-    return Finding("stand out", "fine", float(count), sentence)
+    return Finding("stand out", "fine", float(count), sentence, more)
 
 
 def controls(result: pa.Table, top: int) -> Finding:
