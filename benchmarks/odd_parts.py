@@ -101,7 +101,8 @@ def listen(graph: Graph) -> Said:
     homophily, f, own = strange(data)
     with changed("telling_coordinates", lambda store, _: np.ones(store.of_nodes[COORDINATES].shape[1], dtype=bool)):
         faint_homophily, _, faint = strange(data)
-    tied, any_looks = (knots_by(data, values) for values in (f, np.zeros_like(f)))  # 0: even odds for every edge
+    # 0: even odds for every edge
+    tied, any_looks = (clique_scores_by(data, values) for values in (f, np.zeros_like(f)))
     return Said(
         w=1 / (1 + homophily.information),
         stranger=rare(own),
@@ -124,7 +125,7 @@ def strange(data: ViewData) -> tuple[Homophily, np.ndarray, np.ndarray]:
     return homophily, store.of_entries[RATIOS], strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees)
 
 
-def knots_by(data: ViewData, f: np.ndarray) -> np.ndarray:
+def clique_scores_by(data: ViewData, f: np.ndarray) -> np.ndarray:
     """Return the raw clique scores of every node by f of every entry."""
     graph = data.graph
     store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: data.store.of_entries[RESIDUALS], RATIOS: f})

@@ -64,6 +64,17 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     assert json.loads(capsys.readouterr().err)["level"] == "warning"
 
 
+def test_a_stage_that_begins_again_counts_its_time_anew(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(LogFormat.plain)
+    console.progress("explain", 1, 100)
+    clock[0] = 60.0
+    console.progress("explain", 100, 100)
+    console.progress("explain", 1, 50)
+    clock[0] = 80.0
+    console.progress("explain", 11, 50)
+    assert capsys.readouterr().err.splitlines()[-1] == "explain: 11 of 50 after 20 s, about 1 min 18 s left"
+
+
 def test_compiling_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(LogFormat.json)
     with console.working():

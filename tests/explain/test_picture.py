@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oddhop.base.html import shown
-from oddhop.explain.explanation import Baseline, Explanation, Neighbour
+from oddhop.explain.explanation import Baseline, Explanation, Neighbour, View
 
 USUAL = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -32,6 +33,15 @@ def test_it_is_well_formed_and_names_are_text(name: str, other: str, kind: str |
     assert not [key for one in root.iter() for key in one.attrib if key.startswith("on") or "href" in key]
     label = f"Neighbours of {shown(name)}; the more different, the farther from the centre"
     assert root.get("aria-label", "").split() == label.split()  # a parser may turn one kind of blank into another
+
+
+@given(st.lists(st.text(min_size=1), min_size=3, max_size=7, unique=True))
+def test_a_cycle_is_well_formed_whoever_is_on_it(names: list[str]) -> None:
+    views = (View("cycle", 0.001, 7.0),)
+    why = replace(explained(names[0], names[1]), views=views, cycle=tuple(names))
+    root = ElementTree.fromstring(why.plot().svg)  # noqa: S314 - our own
+    assert {one.tag for one in root.iter()} <= TAGS
+    assert any((one.text or "").startswith("arrows: the earliest cycle,") for one in root.iter(f"{SVG}text"))
 
 
 def test_the_legend_names_the_numbered_neighbours_and_counts_the_others() -> None:

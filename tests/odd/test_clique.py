@@ -44,7 +44,7 @@ def _by_the_formula(graph: Graph, no_reason: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("network", [nx.gnm_random_graph(150, 900, seed=1), nx.barabasi_albert_graph(120, 6, seed=2)])
-def test_knots_follow_the_formula(network: nx.Graph) -> None:
+def test_clique_scores_follow_the_formula(network: nx.Graph) -> None:
     graph = _graph(network)
     # What is left of an edge is kept in single precision, and a surprise is a difference of sums of products of it.
     expected = _by_the_formula(graph, np.ones(graph.edge_count))

@@ -106,9 +106,11 @@ def test_bad_settings_and_inputs_are_refused_by_name(small: Graph) -> None:
     with pytest.raises(MemoryBudgetError, match="max_memory"):
         Odd(max_memory=1000).fit(small)
     with pytest.raises(MemoryBudgetError, match="the limit is 100 MiB; try simulate=False, or raise max_memory"):
-        Odd(max_memory="100 MiB").fit(small)
+        Odd(max_memory="100 MiB", simulate=True).fit(small)
     with pytest.raises(SettingsError, match=r"'4x'.*write for example 4GiB"):
         Odd(max_memory="4x").fit(small)
+    with pytest.raises(MemoryBudgetError, match="the limit is 100 MiB; raise max_memory"):
+        Odd(max_memory="100 MiB", max_chance=0.1).fit(small)
 
 
 def test_a_node_without_neighbours_is_not_judged(small: Graph) -> None:

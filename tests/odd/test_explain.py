@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -268,3 +269,31 @@ def test_a_column_by_the_name_of_a_feature_does_not_replace_it() -> None:
     found, other = (node_features(fit_views(one)[0], one) for one in (graph, plain))
     assert len(found) == len(other)
     assert np.array_equal(found["mean log degree of its neighbours"], other["mean log degree of its neighbours"])
+
+
+def transfers() -> tuple[pa.Table, pa.Table]:
+    """Payments among 300 accounts of three trades; account 5 passes on within the hour what it receives."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, 300, 1500), rng.integers(0, 100, 1500)
+    target = 3 * target + source % 3
+    hour = rng.integers(0, 24 * 60, 1500)
+    mule = rng.integers(0, 300, (2, 30))
+    when = np.arange(30) * 24
+    ends = np.concatenate([source, mule[0], np.full(30, 5)]), np.concatenate([target, np.full(30, 5), mule[1]])
+    hours = np.concatenate([hour, when, when + 0.5])
+    times = np.datetime64("2026-05-01", "s") + (3600 * hours).astype(np.int64)
+    euros = np.concatenate([rng.lognormal(4, 1, 1500), np.full(30, 400.0), np.full(30, 390.0)])
+    trade = np.array(["bakery", "garage", "hotel"])[np.arange(300) % 3]
+    nodes = pa.table({"id": np.arange(300), "trade": trade, "size": rng.lognormal(np.arange(300) % 3, 0.3)})
+    return pa.table({"from": ends[0], "to": ends[1], "euros": euros, "at": times}), nodes
+
+
+def test_a_mule_is_first_told_by_what_it_passed_on() -> None:
+    edges, nodes = transfers()
+    detector = Odd(random_state=0, simulate=False, n_resamples=2).fit(edges, nodes=nodes)
+    why = detector.explain(5)
+    assert why.kind in ("stranger", "flow")
+    assert re.match(r"This node passed on 9\d% of what it received within 24 hours", why.sentences[0])
+    assert sum("passed on" in one for one in why.sentences) == 1
+    others = detector.explain(detector.result_["id"].to_pylist()[100:140])
+    assert not any(one.sentences[0].startswith("This node passed on") for one in others)

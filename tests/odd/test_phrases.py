@@ -47,6 +47,8 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
         ((0.01, 0.2), 2, 1, f"1 of its 2 neighbours: node n0. {UNLIKE}", 5),
         ((0.1, 0.2, 0.9), 3, 0, "its neighbours. Only {} as this node and 2 of its 3 neighbours.", 20),
         ((0.1, 0.2), 90, 0, "its neighbours. Only {} as this node and 2 of its 90 neighbours.", 20),
+        ((0.04, 0.1, 0.2), 90, 1, "its neighbours. Only {} as this node and 3 of its 90 neighbours.", 20),
+        ((0.001, *[0.5] * 9), 10, 1, f"1 of its 10 neighbours: node n0. {UNLIKE}", 5),
         ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 5),
     ],
 )

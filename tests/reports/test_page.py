@@ -60,6 +60,8 @@ def test_a_notebook_gets_the_whole_page_in_a_frame_and_nothing_beside_it(report:
     assert tags.names == ["iframe"]
     found = dict(tags.attributes)
     assert found["srcdoc"].replace('href="about:srcdoc#', 'href="#') == render(report)
+    assert 'href="about:srcdoc#cases"' in found["srcdoc"]
+    assert 'href="#' not in found["srcdoc"]
     assert found["sandbox"] == "allow-scripts"
     assert tags.texts == ["The case report is not shown. Run this cell, or trust the notebook."]
     assert len(repr(report)) < 100

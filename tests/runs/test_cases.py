@@ -66,6 +66,18 @@ def test_a_budget_counts_cases_and_the_members_of_a_clique_are_one(home: Path, t
     assert np.array_equal(run.result["flagged"].to_numpy(), scores > run.figures["threshold"])
     nodes = night(home, tmp_path / "two", top=2, explain=0, cases=None)  # nothing is explained: nodes are counted
     assert len(flagged(nodes)) == 2
+    assert nodes.result["reasons"].null_count == nodes.result.num_rows
+
+
+def test_explained_nodes_have_their_reasons_in_the_results(home: Path, tmp_path: Path) -> None:
+    run = night(home, tmp_path / "one", top=2, explain=10)
+    explained = pc.is_valid(run.result["case"])
+    assert pc.is_valid(run.result["reasons"]).equals(explained)
+    first = run.result.slice(0, 1).to_pylist()[0]
+    assert first["reasons"].startswith("This node belongs to a")
+    written = pa.csv.read_csv(tmp_path / "one" / "results.csv")["reasons"].to_pylist()
+    assert written[0] == first["reasons"]
+    assert [bool(one) for one in written] == explained.to_pylist()
 
 
 @pytest.mark.parametrize("top", [None, "2"])

@@ -48,7 +48,7 @@ class Console:
         self._bars: Any = None
         self._tasks: dict[str, Any] = {}
         self._lock = Lock()
-        self._stage, self._first = "", 0
+        self._stage, self._first, self._last = "", 0, 0
         self._began = self._told = time.monotonic()
         self._terminal = log_format is LogFormat.auto and sys.stderr.isatty()
 
@@ -87,6 +87,9 @@ class Console:
             if self._bars is not None:
                 if stage not in self._tasks:
                     self._tasks[stage] = self._bars.add_task(stage, total=total)
+                if stage == self._stage and done < self._last:  # a stage may begin again
+                    self._bars.reset(self._tasks[stage], total=total)
+                self._stage, self._last = stage, done
                 self._bars.update(self._tasks[stage], completed=done, total=total)
             elif not self._terminal:
                 self._line(stage, done, total)
@@ -105,9 +108,10 @@ class Console:
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if stage != self._stage or done <= self._first:  # a stage may begin again
+        if stage != self._stage or done < self._last:
             self._stage, self._began, self._told = stage, now, now
             self._first = done
+        self._last = done
         ended = done >= total and now - self._began > WORTH_TELLING
         if not ended and (done >= total or now - self._told < PLAIN_EVERY):
             return

@@ -442,6 +442,7 @@ class GraphDetector(Estimator, DetectorParts):
     def _check_memory(self, graph: Graph, settings: Any, *, in_folder: bool, fitting: bool = True) -> None:
         workers = settings.workers or available_workers()
         cost = self._memory(Size.of(graph), settings, workers, in_folder=in_folder)
-        if not fitting and "scoring" in cost.memory:
-            cost = replace(cost, memory={"scoring": cost.memory["scoring"]})
+        if not fitting:  # networks are not trained on again, nor simulated
+            scoring = {name: need for name, need in cost.memory.items() if name == "scoring"}
+            cost = replace(cost, memory=scoring or {k: need for k, need in cost.memory.items() if k != "simulations"})
         check_memory(cost, settings.max_memory, f"{type(self).__name__} on {graph!r}")

@@ -177,5 +177,6 @@ def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:
         told.append(f"outlined: {' and '.join(outlined)}")
     if drawn.shapes:
         told.append(", ".join(f"{sign} {shown(kind, 20)}" for sign, kind in drawn.shapes))
-    folded = [line for one in told for line in textwrap.wrap(one, LETTERS, break_on_hyphens=False)[:MOST_LINES]]
+    longest = MOST_LINES * (LETTERS - 8)  # so that it fits when it is folded between words
+    folded = [line for one in told for line in textwrap.wrap(shown(one, longest), LETTERS, break_on_hyphens=False)]
     return [*lines, *(Markup('<text class="faint">{}</text>').format(one) for one in folded)]

@@ -72,9 +72,7 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
     An answer that is NaN does not count, such as that of the node itself.
     """
     forest = learned.forest
-    leaves = forest.leaves(np.vstack([node[None, :], x]))
-    branched = np.flatnonzero(forest.feature[forest.roots] >= 0)  # in a tree without a branch all nodes are alike
-    same = (leaves[1:] == leaves[0])[:, branched]
+    branched, same = forest.branched, forest.alike(np.vstack([node[None, :], x]))
     alike = same.sum(axis=1) / max(branched.size, 1)
     told = []
     for value, verb in ((1.0, "confirmed"), (0.0, "cleared")):

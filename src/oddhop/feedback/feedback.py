@@ -185,8 +185,8 @@ class Feedback:
         if self.learned_ is None:
             return []
         asked = self._next(SOUGHT_AMONG, [id])
-        leaves = self.learned_.forest.leaves(ranked.x[np.concatenate([self._numbers([id]), asked])])
-        alike = (leaves[1:] == leaves[0]).mean(axis=1)
+        same = self.learned_.forest.alike(ranked.x[np.concatenate([self._numbers([id]), asked])])
+        alike = same.sum(axis=1) / max(same.shape[1], 1)
         if 2 * np.count_nonzero(alike >= least) >= alike.size:
             return []
         order = np.argsort(-alike, kind="stable")[:n]

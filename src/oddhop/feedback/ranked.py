@@ -15,6 +15,7 @@ from oddhop.feedback.learner import BACKGROUND, places
 from oddhop.tables.network import Network
 
 PLACE = "place in the original ranking"
+ABOUT_ORIGINAL = ("rank_low", "rank_high", "top_probability", "flagged", "reasons")  # columns that learning drops
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class Ranked:
             "score": pa.array(np.where(judged, 1 / (1 + np.exp(-own)), 0.0)[by]),
             "rank": pa.array(np.arange(1, by.size + 1)),
         }
-        stale = [name for name in ("rank_low", "rank_high", "top_probability", "flagged") if name in out.column_names]
-        out = out.drop_columns(stale).take(pa.array(by))  # they are about the original ranking
+        stale = [name for name in ABOUT_ORIGINAL if name in out.column_names]
+        out = out.drop_columns(stale).take(pa.array(by))
         for name, values in ours.items():
             out = out.set_column(out.column_names.index(name), name, values)
         return out

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import mix, unit
@@ -40,6 +40,16 @@ class Forest:
     def __repr__(self) -> str:
         """Say how large it is; what leaves have in place of a branch means nothing."""
         return f"Forest({self.roots.size:,} trees, {int((self.feature >= 0).sum()):,} branches)"
+
+    @property
+    def branched(self) -> Ints:
+        """The trees with a branch; in one without, all nodes end in the same leaf."""
+        return np.flatnonzero(self.feature[self.roots] >= 0)
+
+    def alike(self, x: Floats) -> Bools:
+        """Tell in which of these trees every other row ends in the leaf of the first."""
+        leaves = self.leaves(x)
+        return np.asarray((leaves[1:] == leaves[0])[:, self.branched])
 
     def predict(self, x: Floats, *, workers: int = 1) -> Floats:
         """Return the mean share of hits over the trees, one a row."""

@@ -80,7 +80,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     return Cost(
         {"views": memory, "simulations": simulated},
         {"views": seconds, "simulations": _simulation_seconds(size)},
-        {"simulations": "simulate=False"},
+        {} if settings.max_chance is not None else {"simulations": "simulate=False"},
     )
 
 

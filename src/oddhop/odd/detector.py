@@ -78,7 +78,7 @@ class Odd(GraphDetector):
     Attributes
     ----------
     anomaly_scores_ : one score a node, high is odd; ``anomaly_std_`` is how far it may lie off, had another
-        sample of the edges been data.
+        sample of the edges been seen.
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network; with the kind
         of anomaly and the p-value of every view.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
@@ -223,7 +223,7 @@ class Odd(GraphDetector):
             kept = unfolded(graph, kept)
         else:
             kept = None  # another network has communities of its own
-            self._check_memory(graph, self.model_.settings, in_folder=False)
+            self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
         explain = explain_nodes if graph.kinds is None else explain_kinds
         return explain(learned.views, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
 

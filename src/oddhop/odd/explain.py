@@ -45,7 +45,7 @@ MEMBER = 0.5  # of the largest surprise
 HELD = "The computed effects assume that the communities and the typical values of the network stay the same."
 CYCLES_HELD = (
     "The effect of removing an edge does not include the cycles of events through this node. Without an edge of a "
-    "cycle, the score would fall further."
+    "cycle, the score can fall further."
 )
 MANY_EDGES = (
     "The typical values come from {many:,} of the {degree:,} neighbours of this node. For a node with more than "
@@ -122,7 +122,7 @@ def _explain(context: Context, number: int) -> Explanation:
     p = np.exp(as_it_is.evidence.log_p[:, 0])
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
     around = _surroundings(held, number, kind, in_a_group=bool(p[2] < NOTABLE))
-    flows, cycle = _flows(context, number)
+    flows, cycle = _flows(context, number, told_first=tells_flow_first(kind, views))
     shown = around.first(SHOWN, cycle)
     tried = shown if 1 < degree <= MANY else shown[:0]  # without its last edge a node is not judged at all
     company = around.nodes if degree <= MANY else around.nodes[np.linspace(0, degree - 1, MANY).astype(np.int64)]
@@ -133,6 +133,7 @@ def _explain(context: Context, number: int) -> Explanation:
     telling = telling_columns(node, now, as_it_is)
     # Without an edge of a cycle its events are no cycle: what that does to the score is not computed.
     changed = None if kind == "cycle" else counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
+    cycles_held = (CYCLES_HELD,) * bool(tried.size and p[-1] < NOTABLE)
     far = 0 if silent_view else int((around.rarity <= NOTABLE).sum())
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
     listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
@@ -151,7 +152,7 @@ def _explain(context: Context, number: int) -> Explanation:
         columns=_column_differences(node, telling),
         counterfactual=changed,
         notes=(MANY_EDGES.format(many=MANY, degree=degree),) * (degree > MANY),
-        caveats=(HELD,) * (changed is not None) + (CYCLES_HELD,) * bool(cycle) + (SILENT,) * silent_view,
+        caveats=(HELD,) * (changed is not None) + cycles_held + (SILENT,) * silent_view,
         views=views,
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
@@ -161,12 +162,17 @@ def _explain(context: Context, number: int) -> Explanation:
     )
 
 
-def _flows(context: Context, number: int) -> tuple[NodeFlows | None, list[int]]:
+def tells_flow_first(kind: str, views: Sequence[View]) -> bool:
+    """Return whether an explanation may begin with the money that was passed on: where flows are unusual."""
+    return kind not in ("cycle", "clique") and any(one.name == "flow" and one.p < NOTABLE for one in views)
+
+
+def _flows(context: Context, number: int, *, told_first: bool) -> tuple[NodeFlows | None, list[int]]:
     """Say what the events of a node tell, and return the nodes of the first cycle that it is on."""
     events, cycles = context.held.graph.events, context.held.cycles
     if events is None:
         return None, []
-    values, rare = context.columns.flows(number), context.columns.is_among_highest(PASSING, number)
+    values, rare = context.columns.flows(number), told_first and context.columns.is_among_highest(PASSING, number)
     if cycles is None or not cycles.counts[number]:
         return node_flows(events, number, values, passing_is_rare=rare), []
     sent = cycles.sent

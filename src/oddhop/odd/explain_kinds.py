@@ -34,7 +34,7 @@ from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
-from oddhop.odd.explain import MEMBER, drawn_at, one_by_one
+from oddhop.odd.explain import MEMBER, drawn_at, one_by_one, tells_flow_first
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.outlier import outlyingness
@@ -162,7 +162,7 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
         ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
-        flows=_flows(context, number, place),
+        flows=_flows(context, number, place, told_first=tells_flow_first(kind, views)),
         profile=network.profile(number),
         partners=members,
         node_kind=network.kind_of(number) or "",
@@ -179,11 +179,11 @@ class _Around:
     rarity: Floats
 
 
-def _flows(context: Context, number: int, place: int) -> NodeFlows | None:
+def _flows(context: Context, number: int, place: int, *, told_first: bool) -> NodeFlows | None:
     events = context.network.graph.events
     if events is None:
         return None
-    rare = context.columns.is_among_highest(PASSING, place)
+    rare = told_first and context.columns.is_among_highest(PASSING, place)
     return node_flows(events, number, values_of(events, number), passing_is_rare=rare)
 
 

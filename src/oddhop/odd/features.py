@@ -29,7 +29,7 @@ COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learne
 
 
 def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
-    """Return the features of every judged node by name, by what a fitted learned.
+    """Return the features of every judged node by name, by fitted views.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from oddhop.explain.phrases import one_in, share, spoken
 from oddhop.odd.null import Chance
 
 FEW_ADDED = 0.1
+MOST_DIFFER = 0.25  # of all edges: a neighbour at a larger share is no reason
 GUIDE = Guide(
     repeated="if the edges were sampled again",
     picture="Neighbours that differ more from the node are farther from the centre of the picture. The dashed ring "
@@ -196,11 +197,14 @@ def _some(names: Sequence[str], count: int | None = None) -> str:
 def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
     names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
     half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
-    part = share(NOTABLE if far > 2 * NOTABLE * degree else listed[half - 1].rarity or 1.0)
+    usual = listed[half - 1].rarity or 1.0
+    # Hardly more are far than among the neighbours of a typical node, and yet most differ.
+    most = not far or (far <= 2 * NOTABLE * degree and usual <= MOST_DIFFER)
+    part = share(usual if most else NOTABLE)
     rare = f"{part} of all edges connect nodes that differ as much"
     if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}. {'At most' if far else 'Only'} {rare}"
-    if far <= 2 * NOTABLE * degree:  # hardly more than among the neighbours of a typical node: most differ a little
+        return f"This node is unlike its only neighbour, node {listed[0].id}. {'Only' if most else 'At most'} {rare}"
+    if most:
         return f"This node is unlike its neighbours. Only {rare} as this node and {half:,} of its {degree:,} neighbours"
     count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
     return f"This node is unlike {count} neighbours: {names}. At most {rare}"

@@ -34,7 +34,7 @@ NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
 
 @dataclass(frozen=True, eq=False)
 class FixedNetwork:
-    """A network as its fitted sees it, held still.
+    """A network as its fitted views see it, held still.
 
     Attributes
     ----------

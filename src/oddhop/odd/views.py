@@ -1,4 +1,4 @@
-"""The fitted: all views of a network, learned together, and what they say jointly."""
+"""The fitted views: all views of a network, learned together, and what they say jointly."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence,
 
 
 def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evidence, ViewData]:
-    """Judge a network by what a fitted learned; communities are the network's own."""
+    """Judge a network by fitted views; communities are the network's own."""
     figures, data = figures_of(fitted, graph, workers=workers)
     return evidence_of(figures, data.known.cycle_log_p, fitted), data
 
@@ -242,7 +242,7 @@ def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evide
 def figures_of(
     fitted: FittedViews, graph: Graph, *, residuals: Floats | None = None, workers: int = 1
 ) -> tuple[Figures, ViewData]:
-    """Return the figures of the views of a network by what a fitted learned, and the network as they see it."""
+    """Return the figures of the views of a network by fitted views, and the network as they see it."""
     expected = 0 if fitted.flows is None else fitted.flows.centre.size
     found = judged_attributes(graph).flow_count
     if found != expected:
@@ -256,12 +256,12 @@ def figures_of(
     write_ratios(own, runner, fitted.homophily)
     nats = nats_by(data.edges, fitted.others, runner)
     chance = fitted.usual.chance_for(own.nodes)
-    tied = _knots(data.edges, runner, chance, fitted.others)[0]
+    tied = _raw_clique_scores(data.edges, runner, chance, fitted.others)[0]
     return view_figures(data.edges, data.known, fitted.homophily, tied, nats, fitted.rate, fitted.usual), data
 
 
 def thinned_score(fitted: FittedViews, data: ViewData, seed: int, turn: int, *, workers: int = 1) -> Floats:
-    """Return the scores when a fifth of the edges, drawn at random, had not been data."""
+    """Return the scores when a fifth of the edges, drawn at random, had not been seen."""
     runner = on_threads(workers)
     data.store.of_nodes[KEYS] = node_keys(data.graph)
     shared = (VECTORS,) if data.eigenvalues.values.size else ()
@@ -284,7 +284,7 @@ def learn_views(
     rate = None
     if learned and not homophily.silent:
         rate = learn_rate(edges.own, runner, homophily, once=True)
-    tied, chance = _knots(edges, runner, None, learned)
+    tied, chance = _raw_clique_scores(edges, runner, None, learned)
     degrees = edges.degrees
     usual = usual_scores(tied, degrees, chance)
     figures = view_figures(edges, known, homophily, tied, nats, rate, usual)
@@ -299,7 +299,9 @@ def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
     return learn_bulk(stranger), learn_bulk(outlier), tied[0], learn_bulk(flow), tied[1]
 
 
-def _knots(edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]) -> tuple[Floats, float]:
+def _raw_clique_scores(
+    edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]
+) -> tuple[Floats, float]:
     """Return the raw clique score of every judged node, and the chance that it was found with."""
     if not edges.joined:
         return raw_clique_scores(edges.own, runner, chance)
@@ -310,7 +312,7 @@ def _knots(edges: Edges, runner: TaskRunner, chance: float | None, others: Seque
 
 def simulated_figures(data: ViewData, fitted: FittedViews, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
     """Return the figures of a simulated network, whose raw clique scores are compared with each other."""
-    tied = _knots(data.edges, on_threads(workers), None, ())[0]
+    tied = _raw_clique_scores(data.edges, on_threads(workers), None, ())[0]
     return view_figures(data.edges, data.known, fitted.homophily, tied, nats)
 
 

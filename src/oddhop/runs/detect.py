@@ -234,7 +234,10 @@ def _fit_on_cluster(
         edges=manifest.edges,
         partitions=stored.partitions,
     )
-    for text in (*known.roles.told(stored.events()), *left_out(known.counts, events=manifest.events is not None)):
+    events = manifest.events is not None
+    both_ways = manifest.edges - manifest.repairs["one_way"] if events else 0
+    left = left_out(known.counts, events=events, both_ways=both_ways)
+    for text in (*known.roles.told(stored.events()), *left):
         log.say("left_out", f"  {text}", what=text)
     if manifest.settings["read"].get("keep_columns"):
         log.say("kept", "  a run on a cluster does not copy the columns of --keep-columns")

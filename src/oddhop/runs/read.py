@@ -135,9 +135,8 @@ def is_query(name: str) -> bool:
 
 
 def both_ways(graph: Graph) -> int:
-    """Count the edges that have rows in both directions, where directions are different events."""
-    directed = graph.events is not None and graph.events.columns.directed
-    return graph.edge_count - graph.repairs.one_way if directed else 0
+    """Count the edges that have rows in both directions, where every row is an event."""
+    return 0 if graph.events is None else graph.edge_count - graph.repairs.one_way
 
 
 def left_out(counts: Counts, *, events: bool, both_ways: int = 0) -> list[str]:

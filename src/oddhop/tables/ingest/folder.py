@@ -75,6 +75,9 @@ def ingest(
     read, encode = read or ReadSettings(), encode or EncodeSettings()
     if type(partition_entries) is not int or partition_entries < 1:
         raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
+    limit = in_bytes(max_memory)
+    if type(limit) is not int or limit < 1:
+        raise SettingsError(f'max_memory must be a number of bytes or text such as "4GiB", got {max_memory!r}')
     by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
@@ -98,7 +101,7 @@ def ingest(
             encode=encode,
             encoding=encoding,
             settings=settings,
-            memory_limit=read.memory_limit or f"{max(in_bytes(max_memory) - OURS, LEAST) >> 20}MiB",
+            memory_limit=read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB",
             progress=progress,
         )
         with locked(folder) as target:
