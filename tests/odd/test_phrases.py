@@ -49,7 +49,7 @@ def test_the_loudest_comes_first_and_the_others_after_it() -> None:
         ((0.1, 0.2), 90, 0, "its neighbours. Only {} as this node and 2 of its 90 neighbours.", 20),
         ((0.04, 0.1, 0.2), 90, 1, "its neighbours. Only {} as this node and 3 of its 90 neighbours.", 20),
         ((0.001, *[0.5] * 9), 10, 1, f"1 of its 10 neighbours: node n0. {UNLIKE}", 5),
-        ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 more. {UNLIKE}", 5),
+        ((0.01,) * 5, 9, 5, f"5 of its 9 neighbours: nodes n0, n1, n2 and 2 other nodes. {UNLIKE}", 5),
     ],
 )
 def test_how_different_the_neighbours_are(
@@ -62,7 +62,7 @@ def test_how_different_the_neighbours_are(
 
 def test_a_group_that_is_not_all_listed_is_counted_as_far_as_it_is() -> None:
     told = reasons("clique", views(clique=0.001), listed(0.5, 0.5, 0.5, members=3), 90, 0, 30, 3)
-    assert "The other members of the group are nodes n0, n1, n2 and 27 more. " in told[0]
+    assert "The other members of the group are nodes n0, n1, n2 and 27 other nodes. " in told[0]
     assert told[0].endswith("This node and 3 other members of the group are connected by all 6 possible edges.")
 
 

@@ -19,8 +19,8 @@ FEW_ADDED = 0.1
 MOST_DIFFER = 0.25  # of all edges: a neighbour at a larger share is no reason
 GUIDE = Guide(
     repeated="if the edges were sampled again",
-    picture="Neighbours that differ more from the node are farther from the centre of the picture. The dashed ring "
-    "in the picture marks the typical difference between two connected nodes.",
+    picture="Neighbours that differ more from the node are farther from the centre of the picture. A "
+    "neighbour with a typical difference is on the dashed ring.",
     entries=(
         (
             "A high score is not proof of a problem.",
@@ -229,7 +229,8 @@ def _nodes(listed: Sequence[Neighbour], count: int) -> str:
     others = count - len(names)
     if not names:
         return "not listed"
-    return f"node{'s' if count > 1 else ''} {spoken([*names, f'{others:,} more'] if others else names)}"
+    rest = [f"{others:,} other node{'s' if others > 1 else ''}"] if others else []
+    return f"node{'s' if count > 1 else ''} {spoken([*names, *rest])}"
 
 
 def related(information: float) -> Finding:
