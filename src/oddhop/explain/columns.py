@@ -183,18 +183,20 @@ class Columns:
         part = self._share(span.start)
         if span.encoder is None and part is not None:
             return f"{share(part)} have it"
-        values = self._values(span.start)
-        not_stored = self.graph.node_count - values.size  # zeros, all of them
-        return f"{share((int((values < row[0]).sum()) + not_stored * (row[0] > 0)) / self.graph.node_count)} have less"
+        return f"{share(self._lower(span, node) / self.graph.node_count)} have less"
 
     def is_among_highest(self, name: str, node: int) -> bool:
         """Tell whether few nodes have as high a value as this one in a column."""
         span = next((one for one in self.spans if one.name == name), None)
         if span is None:
             return False
-        row, values = self.rows(np.array([node]), span)[0], self._values(span.start)
-        not_stored = (self.graph.node_count - values.size) * (row[0] <= 0)  # zeros, all of them
-        return bool((values >= row[0]).sum() + not_stored <= NOTABLE * self.graph.node_count)
+        return self.graph.node_count - self._lower(span, node) <= NOTABLE * self.graph.node_count
+
+    def _lower(self, span: ColumnSpan, node: int) -> int:
+        """Count the nodes with a lower value than this one."""
+        own, values = self.rows(np.array([node]), span)[0, 0], self._values(span.start)
+        not_stored = self.graph.node_count - values.size  # zeros, all of them
+        return int((values < own).sum()) + not_stored * bool(own > 0)
 
     def flows(self, node: int) -> dict[str, float]:
         """Return the columns of a node that were computed from events."""

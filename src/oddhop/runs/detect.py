@@ -234,9 +234,8 @@ def _fit_on_cluster(
         edges=manifest.edges,
         partitions=stored.partitions,
     )
-    events = manifest.events is not None
-    both_ways = manifest.edges - manifest.repairs["one_way"] if events else 0
-    left = left_out(known.counts, events=events, both_ways=both_ways)
+    both_ways = manifest.edges - manifest.repairs["one_way"]
+    left = left_out(known.counts, events=manifest.events is not None, both_ways=both_ways)
     for text in (*known.roles.told(stored.events()), *left):
         log.say("left_out", f"  {text}", what=text)
     if manifest.settings["read"].get("keep_columns"):

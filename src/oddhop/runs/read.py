@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from oddhop.errors import EncodingError, SettingsError
 from oddhop.graph.disk import is_stored
-from oddhop.graph.graph import Graph
 from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
@@ -71,7 +70,8 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
     )
     for text in roles.told(graph.events):
         log.say("edges", f"  {text}", what=text)
-    for text in left_out(counts, events=graph.events is not None, both_ways=both_ways(graph)):
+    both_ways = graph.edge_count - graph.repairs.one_way
+    for text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
         log.say("left_out", f"  {text}", what=text)
     if learned:
         tell_columns(log, encoding)
@@ -134,13 +134,11 @@ def is_query(name: str) -> bool:
     return bool(name.split()) and name.split(maxsplit=1)[0].lower() in QUERIES
 
 
-def both_ways(graph: Graph) -> int:
-    """Count the edges that have rows in both directions, where every row is an event."""
-    return 0 if graph.events is None else graph.edge_count - graph.repairs.one_way
+def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[str]:
+    """Say which rows were not used, a sentence each; ``events`` says that rows are events and not pairs.
 
-
-def left_out(counts: Counts, *, events: bool, both_ways: int = 0) -> list[str]:
-    """Say which rows were not used, a sentence each; ``events`` says that rows are events and not pairs."""
+    ``both_ways`` is how many edges have rows in both directions, which is told of events alone.
+    """
     again = "edge rows repeat another edge: skipped"
     if events:
         again = "edge rows repeat the two nodes and the direction of another row: each is one more event"
@@ -150,7 +148,7 @@ def left_out(counts: Counts, *, events: bool, both_ways: int = 0) -> list[str]:
         (counts.unknown_edges, "edge rows have a node that is not in the node table: skipped"),
         (counts.loops, "edge rows connect a node to itself: skipped"),
         (counts.duplicate_edges, again),
-        (both_ways, "edges have rows in both directions"),
+        (both_ways if events else 0, "edges have rows in both directions"),
         (counts.null_ids, "node rows have no id: skipped"),
         (counts.repeated_ids, "node rows repeat another row: skipped"),
         (counts.unknown_nodes, "nodes are only in the edge table: kept, with unknown columns"),
