@@ -68,7 +68,7 @@ def imported(arguments: list[str], names: tuple[str, ...], folder: Path) -> list
 
 
 def test_help_does_not_wait_for_imports(tmp_path: Path) -> None:
-    slow = ("numba", "numpy", "scipy", "scipy.stats", "sklearn", "torch", "pyarrow", "duckdb", "rich")
+    slow = ("numba", "numpy", "pydantic", "scipy", "scipy.stats", "sklearn", "torch", "pyarrow", "duckdb", "rich")
     assert imported(["--help"], slow, tmp_path) == []
 
 

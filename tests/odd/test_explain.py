@@ -219,10 +219,9 @@ def test_columns_of_a_table_are_spoken_of_by_name_and_value() -> None:
 
 
 def test_the_farther_out_the_fewer_edges_look_as_far() -> None:
-    shares = np.geomspace(1, 1e-6, 40)
-    drawn = [drawn_at(float(one)) for one in shares]
+    drawn = drawn_at(np.geomspace(1, 1e-6, 40)).tolist()
     assert drawn == sorted(drawn)
-    assert drawn_at(0.5) == 1.0
+    assert drawn_at(np.array([0.5, np.nan])).tolist() == [1.0, 1.0]
     assert drawn[-1] == 4.0
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Field
+from typing import Any
 
 from oddhop.errors import SettingsError
 
@@ -30,10 +28,6 @@ def in_bytes(size: Any) -> Any:
         raise SettingsError(
             f"a size must be a number with K, M, G or T, got {size!r}", "write for example 4GiB"
         ) from None
-
-
-ByteCount = Annotated[int, Field(ge=1), BeforeValidator(in_bytes)]
-"""A size in bytes, given as a number or as text such as "4GiB"."""
 
 
 def sized(count: float) -> str:

@@ -22,7 +22,7 @@ KEPT = 1_000
 HASHED_AT_ONCE = 65_536
 HASH_KEY = b"oddhop cases 1"
 MISSING, POOLED = -1.0, -2.0
-STRICT = ConfigDict(extra="forbid", strict=True)
+STRICT = ConfigDict(extra="forbid", strict=True, defer_build=True)
 Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from oddhop.base.settings import Settings
-from oddhop.base.sizes import ByteCount
+from oddhop.base.sizes import in_bytes
 
 DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory")
 """Settings that may differ when a run is resumed."""
@@ -28,7 +28,7 @@ class DetectorSettings(Settings):
     contamination: Literal["auto"] | float = "auto"
     top_k: int | None = Field(None, ge=1)
     workers: int | None = Field(None, ge=1)
-    max_memory: ByteCount | None = None
+    max_memory: Annotated[int, Field(ge=1), BeforeValidator(in_bytes)] | None = None
 
     @model_validator(mode="after")
     def _flags_one_way(self) -> Self:

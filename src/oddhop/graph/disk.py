@@ -33,7 +33,7 @@ UNFINISHED = "unfinished"
 ENCODING, IDS, ORIGINALS = "encoding.json", "ids.parquet", "originals.parquet"
 EVENTS = {name: f"events_{name}" for name in ARRAYS}
 DENSE, SPARSE = ("attributes",), ("attributes_indptr", "attributes_indices", "attributes_data")
-STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
+STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 Count = Annotated[int, Field(ge=0)]
 FileName = Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z]+$")]
 

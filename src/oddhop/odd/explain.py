@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -102,6 +102,11 @@ class _Surroundings:
     members: Bools
     order: Ints
 
+    @cached_property
+    def hops(self) -> Floats:
+        """How far out every neighbour is drawn."""
+        return drawn_at(self.rarity)
+
     def first(self, count: int, wanted: Sequence[int]) -> Ints:
         """Return the places of so many neighbours that matter most, those that are wanted among them."""
         last = np.isin(self.nodes[self.order], wanted, invert=True)
@@ -142,7 +147,7 @@ def _explain(context: Context, number: int) -> Explanation:
         id=context.network.name(number),
         score=score,
         degree=degree,
-        hops=float(np.mean([drawn_at(one) for one in around.rarity.tolist()])),
+        hops=float(around.hops.mean()),
         spread=0.0,
         baseline=context.baseline,
         kind=kind,
@@ -212,7 +217,7 @@ def _neighbour(
     events = context.held.graph.events
     return Neighbour(
         id=context.network.name(around.nodes[place]),
-        hops=drawn_at(rarity),
+        hops=float(around.hops[place]),
         spread=0.0,
         score=float(around.f[place]),
         effect=effect,
@@ -223,16 +228,19 @@ def _neighbour(
     )
 
 
-def drawn_at(rarity: float) -> float:
-    """Return how far out a neighbour is drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
+def drawn_at(rarity: Floats) -> Floats:
+    """Return how far out neighbours are drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
+
+    An unknown share, NaN, counts as 1 in 2.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from oddhop.odd.explain import drawn_at
-    >>> [round(drawn_at(share), 1) for share in (0.5, 0.05, 0.01, 1e-6)]
+    >>> drawn_at(np.array([0.5, 0.05, 0.01, 1e-6])).round(1).tolist()
     [1.0, 2.3, 3.0, 4.0]
     """
-    return float(np.interp(-np.log(rarity), -np.log(RINGS), RADII))
+    return np.asarray(np.interp(-np.log(np.nan_to_num(rarity, nan=0.5)), -np.log(RINGS), RADII))
 
 
 def _column_differences(node: Node, telling: TellingColumns) -> tuple[ColumnDifference, ...]:

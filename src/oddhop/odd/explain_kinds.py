@@ -149,7 +149,7 @@ def _explain(context: Context, number: int) -> Explanation:
         id=network.name(number),
         score=score,
         degree=degree,
-        hops=float(np.mean([drawn_at(one) for one in np.nan_to_num(around.rarity, nan=0.5).tolist()])),
+        hops=float(drawn_at(around.rarity).mean()),
         spread=0.0,
         baseline=context.baseline,
         kind=kind,
@@ -257,7 +257,7 @@ def _neighbour(context: Context, number: int, around: _Around, place: int, membe
     events = context.network.graph.events
     return Neighbour(
         id=context.network.name(node),
-        hops=drawn_at(0.5 if known is None else known),
+        hops=float(drawn_at(around.rarity[place])),
         spread=0.0,
         score=float(around.f[place]),
         rarity=known,

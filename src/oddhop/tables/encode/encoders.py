@@ -20,7 +20,7 @@ Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 Text: TypeAlias = Annotated[str, Field(strict=True)]
-STRICT = ConfigDict(extra="forbid")
+STRICT = ConfigDict(extra="forbid", defer_build=True)  # many runs read no encoding
 
 KNEE = 10.0
 LARGEST = float(np.finfo(np.float64).max)
