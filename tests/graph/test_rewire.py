@@ -81,3 +81,12 @@ def test_a_network_that_has_no_other_wiring_stays_as_it_is() -> None:
     for graph in (complete, star):
         other = rewired(graph, np.zeros(9, dtype=np.int64), 0, 0)
         np.testing.assert_array_equal(other.indices, graph.indices)
+
+
+def test_ends_shuffled_in_parts_are_those_shuffled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_arrays(rng.integers(0, 200, (2, 900)), np.zeros((200, 1)))
+    groups = rng.integers(0, 3, 200)
+    whole = rewired(graph, groups, 0, 0)
+    monkeypatch.setattr("oddhop.graph.rewire.AT_ONCE", 50)
+    np.testing.assert_array_equal(rewired(graph, groups, 0, 0).indices, whole.indices)

@@ -13,6 +13,8 @@ Degrees are exact, and there is never a loop or an edge twice.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from oddhop.base.arrays import Bools, Ints, frozen
@@ -22,6 +24,7 @@ from oddhop.graph.adjacency import symmetric_csr
 from oddhop.graph.graph import Graph
 
 TRIES = 10  # exchanges at most, for every edge of a block, in steps 2 and 3
+AT_ONCE = 2**24  # ends that are shuffled
 TRIES_PER_WRONG = 40  # in step 3; with 20 a network with hubs still has too many triangles
 
 
@@ -38,68 +41,97 @@ def rewired(graph: Graph, groups: Ints, seed: int, turn: int) -> Graph:
     >>> bool((other.degrees == graph.degrees).all()), bool((other.indices == graph.indices).all())
     (True, False)
     """
-    ends = np.stack([end.astype(np.int64) for end in graph.ends(0, graph.edge_count)])
-    ends = np.where(groups[ends[0]] > groups[ends[1]], ends[::-1], ends)
-    block = groups[ends[0]] * (int(groups.max()) + 1) + groups[ends[1]]
-    order = np.argsort(block, kind="stable")
-    ends, block = ends[:, order], block[order]
-    bounds = np.concatenate([[0], np.flatnonzero(np.diff(block)) + 1, [block.size]])
-    keys = [word(seed, SIMULATED, turn, 1 + k) for k in range(3)]
-    left, right = ends.copy()
-    within = groups[left] == groups[right]
-    both = _shuffled(ends[:, within].T.ravel(), np.repeat(block[within], 2), keys[0])
-    left[within], right[within] = both[::2], both[1::2]
-    right[~within] = _shuffled(right[~within], block[~within], keys[1])
-    _repair(left, right, ends, groups, bounds, keys[2], graph.node_count)
-    indptr, indices, _ = symmetric_csr(left, right, graph.node_count)
+    ends = np.stack(graph.ends(0, graph.edge_count), axis=1)
+    indptr, indices = rewired_wiring(ends, groups, seed, turn)
     return Graph(frozen(indptr), frozen(indices), graph.attributes, repairs=graph.repairs, kinds=graph.kinds)
 
 
-def _shuffled(nodes: Ints, block: Ints, key: np.uint64) -> Ints:
-    """Put the nodes of every block, which follow each other, in the order of random numbers."""
-    numbers = np.empty(nodes.size, dtype=np.uint64)
-    _draw(key, numbers)
-    return np.asarray(nodes[np.lexsort((numbers, block))])
+def rewired_wiring(ends: Ints, groups: Ints, seed: int, turn: int) -> tuple[Ints, Ints]:
+    """Do the same with a row of two ends for every edge, and return ``(indptr, indices)``.
+
+    It takes up to 60 bytes an edge: the ends before and after, and a table of the edges; then the rows.
+    """
+    before, bounds = _by_block(ends, groups)
+    keys = [word(seed, SIMULATED, turn, 1 + k) for k in range(3)]
+    after, drawn = before.copy(), [0, 0]
+    for start, stop in pairwise(bounds.tolist()):
+        across = int(groups[before[start, 0]] != groups[before[start, 1]])
+        source, target = (one[start:stop, 1] if across else one[start:stop].reshape(-1) for one in (before, after))
+        _shuffle(source, target, keys[across], drawn[across])
+        drawn[across] += source.size
+    _repair(after, before, groups, bounds, keys[2], groups.size)
+    del ends, before
+    left, right = (after[:, k].astype(np.int64) for k in range(2))  # as tables are read: compiled once
+    del after
+    indptr, indices, _ = symmetric_csr(left, right, groups.size)
+    return indptr, indices
+
+
+def _by_block(ends: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """Return the edges block by block, the end in the lower group first, and where blocks begin."""
+    count = int(groups.max(initial=0)) + 1
+    if count == 1:
+        return ends, np.array([0, len(ends)] if len(ends) else [0])
+    ends = np.where((groups[ends[:, 0]] > groups[ends[:, 1]])[:, None], ends[:, ::-1], ends)
+    block = (groups[ends[:, 0]] * count + groups[ends[:, 1]]).astype(np.min_scalar_type(count * count))
+    order = np.argsort(block, kind="stable")  # of 16 bits in linear time
+    return ends[order], np.concatenate([[0], np.cumsum(np.unique(block, return_counts=True)[1])])
+
+
+def _shuffle(source: Ints, target: Ints, key: np.uint64, first: int) -> None:
+    """Write nodes in the order of random numbers, as many at a time as fit: those with the lowest numbers first."""
+    shares, done = -(-source.size // AT_ONCE), 0
+    for share in range(shares):
+        numbers, nodes = [], []
+        for start in range(0, source.size, AT_ONCE):
+            part = source[start : start + AT_ONCE]
+            some = np.empty(part.size, dtype=np.uint64)
+            _draw(key, first + start, some)
+            own = (some >> np.uint64(32)) * np.uint64(shares) >> np.uint64(32) == share
+            numbers.append(some[own])
+            nodes.append(part[own])
+        order = np.argsort(np.concatenate(numbers), kind="stable")
+        target[done : done + order.size] = np.concatenate(nodes)[order]
+        done += order.size
 
 
 @compiled
-def _draw(key: np.uint64, out: Ints) -> None:
+def _draw(key: np.uint64, first: int, out: Ints) -> None:
     for k in range(out.size):
-        out[k] = mix(key, k)
+        out[k] = mix(key, first + k)
 
 
 @compiled
-def _repair(left: Ints, right: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64, nodes: int) -> None:
+def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64, nodes: int) -> None:
     """Exchange ends until there is no loop and no edge twice."""
     size = 16
-    while size < 3 * left.size:
+    while 2 * size < 3 * len(ends):
         size *= 2
-    table, wrong = np.full(size, -1, np.int64), np.empty(left.size, np.bool_)
+    table, wrong = np.full(size, -1, np.int64), np.empty(len(ends), np.bool_)
     for k in range(bounds.size - 1):
         start, stop = bounds[k], bounds[k + 1]
         found = 0
         for e in range(start, stop):
-            wrong[e] = not _put_in(table, left[e], right[e], nodes)
+            wrong[e] = not _put_in(table, ends[e, 0], ends[e, 1], nodes)
             found += wrong[e]
-        if not _exchanged(left, right, wrong, groups, start, stop, mix(key, k), table, nodes):
+        if not _exchanged(ends, wrong, groups, start, stop, mix(key, k), table, nodes):
             for e in range(start, stop):
                 if not wrong[e]:
-                    _take_out(table, _code(left[e], right[e], nodes))
+                    _take_out(table, _code(ends[e, 0], ends[e, 1], nodes))
             for e in range(start, stop):
-                left[e], right[e] = before[0, e], before[1, e]
-                _put_in(table, left[e], right[e], nodes)
+                ends[e] = before[e]
+                _put_in(table, ends[e, 0], ends[e, 1], nodes)
                 wrong[e] = False
             found = stop - start
         for turn in range(min(TRIES_PER_WRONG * found, TRIES * (stop - start))):
             bits = mix(mix(mix(key, k), turn), np.int64(0))
             one = start + np.int64(mix(bits, np.int64(0)) % np.uint64(stop - start))
-            _exchange(left, right, wrong, groups, one, start, stop, bits, table, nodes)
+            _exchange(ends, wrong, groups, one, start, stop, bits, table, nodes)
 
 
 @compiled
 def _exchanged(
-    left: Ints,
-    right: Ints,
+    ends: Ints,
     wrong: Bools,
     groups: Ints,
     start: int,
@@ -122,7 +154,7 @@ def _exchanged(
         looked_at, count = count, 0
         for k in range(looked_at):
             if wrong[todo[k]]:
-                _exchange(left, right, wrong, groups, todo[k], start, stop, mix(key, tries), table, nodes)
+                _exchange(ends, wrong, groups, todo[k], start, stop, mix(key, tries), table, nodes)
                 tries += 1
         if tries > most:
             return False
@@ -135,8 +167,7 @@ def _exchanged(
 
 @compiled
 def _exchange(
-    left: Ints,
-    right: Ints,
+    ends: Ints,
     wrong: Bools,
     groups: Ints,
     one: int,
@@ -148,7 +179,7 @@ def _exchange(
 ) -> None:
     """Exchange ends of an edge and a random one of its block, if both edges that arise are new."""
     two = start + np.int64((bits >> np.uint64(1)) % np.uint64(stop - start))
-    a, b, c, d = left[one], right[one], left[two], right[two]
+    a, b, c, d = ends[one, 0], ends[one, 1], ends[two, 0], ends[two, 1]
     if groups[c] == groups[d] and bits & np.uint64(1):
         c, d = d, c
     first, second = _code(a, d, nodes), _code(c, b, nodes)
@@ -162,13 +193,13 @@ def _exchange(
         _take_out(table, _code(c, d, nodes))
     table[_place(table, first)] = first
     table[_place(table, second)] = second
-    left[one], right[one], left[two], right[two] = a, d, c, b
+    ends[one, 0], ends[one, 1], ends[two, 0], ends[two, 1] = a, d, c, b
     wrong[one], wrong[two] = False, False
 
 
 @compiled
 def _code(a: int, b: int, nodes: int) -> int:
-    return min(a, b) * nodes + max(a, b)
+    return min(np.int64(a), np.int64(b)) * nodes + max(a, b)  # type: ignore[return-value]
 
 
 @compiled
