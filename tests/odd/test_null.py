@@ -7,8 +7,11 @@ import pytest
 
 from oddhop import Graph, Odd
 from oddhop.errors import SettingsError
-from oddhop.odd.null import Chance, find_communities, simulate_chance
+from oddhop.odd.null import Chance, simulate_chance
+from oddhop.odd.null_model import find_communities
 from oddhop.odd.views import fit_views
+from oddhop.partitions.task import on_threads
+from tests.odd.stores import in_memory
 
 
 def network(seed: int, *, clique: int = 0, strangers: int = 0, nodes: int = 1_200) -> Graph:
@@ -34,11 +37,12 @@ def test_shares_count_simulated_nodes_that_score_as_high() -> None:
 
 
 def test_planted_communities_are_found_and_where_there_are_none_there_is_one() -> None:
-    found = find_communities(network(0), 0)
+    found = find_communities(in_memory(network(0)), on_threads(1), 0)
     shared = np.array([np.bincount(found[c::6]).max() / found[c::6].size for c in range(6)])
     assert shared.min() > 0.8
     rng = np.random.default_rng(0)
-    assert not find_communities(Graph.from_arrays(rng.integers(0, 900, (2, 4_000)), np.zeros((900, 1))), 0).any()
+    random = Graph.from_arrays(rng.integers(0, 900, (2, 4_000)), np.zeros((900, 1)))
+    assert not find_communities(in_memory(random), on_threads(1), 0).any()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -23,7 +23,7 @@ from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import NothingToLearnError
 from oddhop.graph.disk import open_stored
-from oddhop.odd import butterfly, detector, pairs
+from oddhop.odd import butterfly, detector, null, null_model, pairs
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import InFiles
 from oddhop.tables.ingest import ingest
@@ -124,12 +124,14 @@ def told(fitted: Odd) -> tuple[str, ...]:
     learned = fitted.model_.learned
     assert learned.residuals is not None
     scores = sha256(fitted.anomaly_scores_), sha256(fitted.anomaly_std_)
+    if learned.chance is not None:
+        scores = *scores, sha256(learned.chance.scores)
     return *scores, sha256(learned.residuals), repr(fitted.information_), repr(learned.truncated)
 
 
-def in_memory(folder: Path) -> Odd:
+def in_memory(folder: Path, **settings: Any) -> Odd:
     network = open_network(folder)
-    return odd().fit(replace(network, folder=None))
+    return odd(**settings).fit(replace(network, folder=None))
 
 
 def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
@@ -258,15 +260,17 @@ def counted(monkeypatch: pytest.MonkeyPatch, countdown: Countdown) -> None:
     monkeypatch.setattr(RunFolder, "save", checkpoint)
 
 
-def killed_at(network: Network, home: Path, monkeypatch: pytest.MonkeyPatch, ends: list[int], expected: Any) -> None:
+def killed_at(
+    network: Network, home: Path, monkeypatch: pytest.MonkeyPatch, ends: list[int], expected: Any, **settings: Any
+) -> None:
     """End a fit at some uses of files, and go on."""
     for end in ends:
         run = home / f"run{end}"
         with monkeypatch.context() as patched:
             counted(patched, Countdown(end))
             with pytest.raises(Killed):
-                odd().fit(network, run_folder=run)
-        assert told(odd().fit(network, run_folder=run, resume=True)) == expected, end
+                odd(**settings).fit(network, run_folder=run)
+        assert told(odd(**settings).fit(network, run_folder=run, resume=True)) == expected, end
 
 
 def killed_and_resumed(network: Network, run: Path, ends: list[int], **how: Any) -> Odd:
@@ -335,6 +339,56 @@ def test_partitions_of_several_kinds_are_fitted_by_a_mapper(tmp_path: Path, what
     assert fitted.result_.equals(memory.result_)
     first, network = memory.result_["id"].to_pylist()[:3], open_network(folder)
     assert fitted.explain(first, network) == memory.explain(first, network)
+
+
+@pytest.fixture
+def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(null, "SIMULATED_NODES", 0)
+    monkeypatch.setattr(null_model, "SORTED_AT_ONCE", 1_000)  # so that columns are sorted one after the other
+    monkeypatch.setattr(null_model, "K_MEANS_NODES", 250)
+
+
+@pytest.mark.usefixtures("two_simulations")
+@pytest.mark.parametrize(
+    "kind",
+    ["silent", "flows", pytest.param("flows and times", marks=SLOW), *(pytest.param(k, marks=LONG) for k in KINDS[:2])],
+)
+def test_simulated_networks_have_the_bytes_of_those_in_memory(tmp_path: Path, kind: str) -> None:
+    folders = {count: written(tmp_path / str(count), kind, count) for count in (1, 3, 7)}
+    expected = told(in_memory(folders[1], simulate=True))
+    assert len(expected) == 6
+    for count, workers in ((1, 1), (3, 2), (7, 4)):
+        network, run = open_network(folders[count]), tmp_path / f"run{count}"
+        assert told(odd(simulate=True, workers=workers).fit(network, run_folder=run)) == expected, count
+        assert not [*run.glob("simulated*.npy"), *run.glob("regularised*.npy"), *run.glob("random*.npy")]
+    if kind != "flows and times":  # over partitions cycles are not searched
+        fitted = odd(simulate=True).fit_partitions(folders[3], mapper=elsewhere, run_folder=tmp_path / "elsewhere")
+        assert told(fitted) == expected
+
+
+@pytest.mark.usefixtures("two_simulations")
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("flows", 0),
+        pytest.param("flows and times", 0, marks=SLOW),
+        *(pytest.param("flows and times", part, marks=LONG) for part in (1, 2, 3)),
+    ],
+)
+def test_simulations_that_end_at_any_use_of_a_file_go_on_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, part: int
+) -> None:
+    folder = written(tmp_path, kind, 3)
+    expected, network = told(in_memory(folder, simulate=True)), open_network(folder)
+    calls = []
+    for simulate in (False, True):
+        every = Countdown(np.inf)
+        with monkeypatch.context() as patched:
+            counted(patched, every)
+            odd(simulate=simulate).fit(network, run_folder=tmp_path / str(simulate))
+        calls.append(every.calls)
+    ends = np.random.default_rng(part).integers(*calls, 6 if part else 3).tolist()
+    killed_at(network, tmp_path, monkeypatch, ends, expected, simulate=True)
 
 
 def test_a_judged_kind_without_edges_is_refused_over_partitions(tmp_path: Path) -> None:

@@ -50,14 +50,14 @@ def leading(store: Store, runner: TaskRunner) -> Eigenvalues:
     return leading_eigenpairs(store, runner, count, START_VECTOR)
 
 
-def leading_from(store: Store, runner: TaskRunner, known: str, count: int) -> Eigenvalues:
+def leading_from(store: Store, runner: TaskRunner, known: str, count: int, steps: int = 1) -> Eigenvalues:
     """Approximate the leading eigenvectors of a network that differs in some edges from one whose are known.
 
-    One power step and Rayleigh-Ritz: two products with 64 vectors instead of 21 with 16 and a basis of 208.
+    A power step and Rayleigh-Ritz are two products with 64 vectors instead of 21 with 16 and a basis of 208.
     """
     if not count:
         return Eigenvalues(np.zeros(0), np.zeros(0))
-    return refined_eigenpairs(store, runner, known)
+    return refined_eigenpairs(store, runner, known, steps)
 
 
 def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> None:
@@ -79,25 +79,25 @@ def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> Non
     """
     values = found.values
     if values.size:
-        fourth_powers = summed(store, runner.quiet, STAGE, partial(_fourth_powers, store))
-        values = np.where(_live_on_many(fourth_powers), values, 0.0)
+        values = np.where(on_many_nodes(store, runner), values, 0.0)
     runner.each(STAGE, partial(_write_residuals, store, values), store.ranges)
 
 
-def on_many_nodes(vectors: Floats) -> Bools:
-    """Tell which eigenvectors live on more than 64 nodes, by their participation number.
+def on_many_nodes(store: Store, runner: TaskRunner) -> Bools:
+    """Tell which eigenvectors of a store live on more than 64 nodes, by their participation number.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop.odd.communities import on_many_nodes
-    >>> on_many_nodes(np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)).tolist()
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> vectors = np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)
+    >>> store = InMemory(np.zeros(101, dtype=int), np.zeros(0, dtype=int), {"vectors": vectors})
+    >>> on_many_nodes(store, on_threads(1)).tolist()
     [True, False]
     """
-    return _live_on_many(np.square(np.square(vectors, dtype=np.float64)).sum(axis=0))
-
-
-def _live_on_many(fourth_powers: Floats) -> Bools:
+    fourth_powers = summed(store, runner.quiet, STAGE, partial(_fourth_powers, store))
     return np.asarray(1.0 / np.maximum(fourth_powers, 1e-30) > FEWEST_NODES)
 
 

@@ -8,7 +8,7 @@ from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
-from oddhop.odd.null import FEWEST_SIMULATED, SIMULATIONS
+from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
 from oddhop.odd.settings import OddSettings
 
 EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of the attributes
@@ -50,7 +50,7 @@ def _event_memory(size: Size) -> int:
 
 
 def _simulation_seconds(size: Size) -> float:
-    return SIMULATIONS * (size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS)
+    return simulations_for(size.nodes) * (size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS)
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:

@@ -135,8 +135,8 @@ class Odd(GraphDetector):
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
         simulated = cost.simulates(Size.of(graph), settings)
-        if run.stored is not None and run.folder is not None and not simulated:
-            return _fit_on_disk(graph, run, run.stored, run.folder)
+        if run.stored is not None and run.folder is not None and not (simulated and graph.kinds is not None):
+            return _fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
         run.progress("views", 0, settings.n_resamples + 1)
         fitted, evidence, data = fit_views(graph, workers=run.workers)
         run.progress("views", 1, settings.n_resamples + 1)
@@ -162,7 +162,8 @@ class Odd(GraphDetector):
         r"""Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory.
 
         The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
-        wherever tasks run. The result is what ``fit`` gives with ``simulate=False``, without cycles.
+        wherever tasks run. The result is what ``fit`` gives, without cycles. Networks are simulated only with
+        ``simulate=True`` or ``max_chance``.
 
         Examples
         --------
@@ -185,16 +186,24 @@ class Odd(GraphDetector):
         settings: OddSettings = self.settings()
         stored = open_stored(folder)
         manifest = stored.manifest
-        if settings.simulate is True or settings.max_chance is not None:
-            raise SettingsError("networks cannot be simulated over partitions", "flag by top_k, or fit in memory")
         known, kinds = describe(stored, texts=False), manifest.node_kinds
+        simulated = settings.simulate is True or settings.max_chance is not None
+        if simulated and kinds is not None:
+            raise SettingsError(
+                "networks with several kinds of nodes cannot be simulated over partitions",
+                "flag by top_k, or fit in memory",
+            )
         judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
         with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
-            found = judge_on_disk(store, TaskRunner(mapper, progress), keys_of(known.ids), settings.n_resamples)
+            runner, keys = TaskRunner(mapper, progress), keys_of(known.ids)
+            found = judge_on_disk(store, runner, keys, settings.n_resamples, simulated=simulated)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)
+        said = _with_head(said, found.chance, settings)
         known_by = fingerprint(stored.folder)
-        learned = OddLearned(found.fitted, found.residuals, hubs=found.hubs, cycles=manifest.events is None)
+        learned = OddLearned(
+            found.fitted, found.residuals, found.chance, hubs=found.hubs, cycles=manifest.events is None
+        )
         ids = known.ids.slice(judged.start, judged.stop - judged.start)
         self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
         return self
@@ -263,7 +272,7 @@ class Odd(GraphDetector):
         return node_features(self.model_.learned.views, graph, workers=self.workers or available_workers())
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:
-        if in_folder and size.mapped and not cost.simulates(size, settings):
+        if in_folder and size.mapped and not (size.kinds and cost.simulates(size, settings)):
             return cost.cost_on_disk(size, settings, workers=workers)
         return cost.cost(size, settings)
 
@@ -287,18 +296,19 @@ def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSetting
     return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
 
 
-def _fit_on_disk(graph: Graph, run: FitRun, stored: Path, folder: RunFolder) -> tuple[OddLearned, Judgement]:
+def _fit_on_disk(
+    graph: Graph, run: FitRun, stored: Path, folder: RunFolder, *, simulated: bool
+) -> tuple[OddLearned, Judgement]:
     """Fit on the partitions of a network on disk, with files in the folder of the run."""
     store = InFiles(stored.absolute(), folder.path.absolute(), run.settings, run.seed, folder.run)
     searched = cost.searches_cycles(Size.of(graph), run.settings)
     cycles = find_cycles(graph.events, graph.node_count) if searched else None
-    log_p = None if cycles is None else cycles.log_p[graph.judged]
-    found = judge_on_disk(
-        store, on_threads(run.workers, run.progress), node_keys(graph), run.settings.n_resamples, log_p
-    )
+    runner, rounds = on_threads(run.workers, run.progress), run.settings.n_resamples
+    found = judge_on_disk(store, runner, node_keys(graph), rounds, cycles, simulated=simulated)
     truncated = 0 if cycles is None else cycles.truncated
-    learned = OddLearned(found.fitted, found.residuals, truncated=truncated, hubs=found.hubs, cycles=searched)
-    return learned, _judgement(found.evidence, found.replicates, found.degrees, run.settings)
+    learned = OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
+    judgement = _judgement(found.evidence, found.replicates, found.degrees, run.settings)
+    return learned, _with_head(judgement, found.chance, run.settings)
 
 
 def _thinned_scores(

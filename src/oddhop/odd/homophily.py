@@ -26,7 +26,7 @@ from oddhop.odd.stranger import (
     whitening,
     with_variances,
 )
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "neighbours"
@@ -62,14 +62,19 @@ def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
 
 def write_ratios(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
     """Write f of every entry, and the sums of f and its square at every node."""
+    write_variates(store, runner, homophily)
+    write_ratios_of_variates(store, runner, homophily)
+
+
+def write_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
+    """Write the canonical variates of every node."""
     runner.quiet.each(STAGE, partial(_write_variates, store, homophily, ALL, VARIATES), store.ranges)
+
+
+def write_ratios_of_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
+    """Write f of every entry from canonical variates that the store has."""
+    runner.quiet.each(STAGE, partial(_write_parts, store, homophily), store.ranges)
     runner.each(STAGE, partial(_write_ratios, store, homophily), store.ranges, PASSES - 1, PASSES)
-
-
-def write_ratios_of(store: InMemory, runner: TaskRunner, homophily: Homophily, variates: Floats) -> None:
-    """Write the same where the canonical variates of the nodes are others than theirs."""
-    store.of_nodes[VARIATES], store.of_nodes["variate_parts"] = variates, Ratio.of(homophily).own(variates)
-    runner.each(STAGE, partial(_write_ratios, store, homophily), store.ranges)
 
 
 def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
@@ -244,9 +249,13 @@ def _write_variates(store: Store, homophily: Homophily, half: int, target: str, 
     block_sums(store, number, turn)
     if half != ALL:
         out *= (_halves(store, number) == half)[:, None]
-    if target == VARIATES:
-        store.write("variate_parts", number, Ratio.of(homophily).own(out))
     store.write(target, number, out)
+
+
+def _write_parts(store: Store, homophily: Homophily, number: int) -> None:
+    """Write what every node adds to f of its edges."""
+    if not store.has("variate_parts", number):
+        store.write("variate_parts", number, Ratio.of(homophily).own(store.read(VARIATES, number)))
 
 
 def _neighbour_products(store: Store, name: str, number: int) -> list[Floats]:

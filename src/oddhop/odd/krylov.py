@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -77,12 +77,12 @@ def leading_eigenpairs(
         else:
             search = _Search(store, runner, key, which, weighted)
             found, _ = store.remembered("eigenvalues", lambda: (search.run(count), {}))
-            store.forget("scaled", *(f"{name}{k}" for name in ("basis", "ritz", "again") for k in range(STEPS + 1)))
+            store.forget(*(f"{name}{k}" for name in ("basis", "ritz", "again") for k in range(STEPS + 1)))
     return Eigenvalues(found["values"], found["residuals"])
 
 
-def refined_eigenpairs(store: Store, runner: TaskRunner, known: str) -> Eigenvalues:
-    """Approximate eigenpairs from eigenvectors of a similar matrix: one power step and Rayleigh-Ritz.
+def refined_eigenpairs(store: Store, runner: TaskRunner, known: str, steps: int = 1) -> Eigenvalues:
+    """Approximate eigenpairs from eigenvectors of a similar matrix: some power steps, each with Rayleigh-Ritz.
 
     Examples
     --------
@@ -97,28 +97,34 @@ def refined_eigenpairs(store: Store, runner: TaskRunner, known: str) -> Eigenval
     [2.0]
     """
     with single_threaded():
-        found, _ = store.remembered("eigenvalues", lambda: (_refined(store, runner, known), {}))
+        for step in range(1, steps + 1):
+            target, name = (VECTORS, "eigenvalues") if step == steps else (f"vectors{step}", f"refined{step}")
+            found, _ = store.remembered(name, partial(_refined, store, runner, known, target))
+            known = target
+        store.forget(*(f"vectors{step}" for step in range(1, steps)))
     return Eigenvalues(found["values"], found["residuals"])
 
 
-def _refined(store: Store, runner: TaskRunner, known: str) -> Arrays:
+def _refined(store: Store, runner: TaskRunner, known: str, target: str) -> tuple[Arrays, dict[str, Any]]:
     def each(task: Callable[[int], list[Floats]], part: int | None = None) -> Floats:
         return summed(store, runner.quiet if part is None else runner, STAGE, task, part or 0, 2)
 
-    gram = each(partial(_product, store, known, "power", (), False), 0)[0]
+    # No name is used twice, for a task that comes late may write its array again.
+    power, unit, orthonormal, product = (f"{name}-{target}" for name in ("power", "unit", "orthonormal", "product"))
+    gram = each(partial(_product, store, known, power, (), False), 0)[0]
     turn, _ = _unit_vectors(gram, float(np.diag(gram).max()), SMALLEST)
-    gram = each(partial(_changed, store, "power", "unit", (), None, turn, ()))[0]
+    gram = each(partial(_changed, store, power, unit, (), None, turn, ()))[0]
     # Two Gram matrices make vectors orthonormal in single precision, one does not.
     turn, weak = _unit_vectors(gram, 0.0, WEAK)
     turn[:, weak] = 0.0
-    each(partial(_changed, store, "unit", "orthonormal", (), None, turn, ()))
-    store.forget("power", "unit")
-    sums = each(partial(_product, store, "orthonormal", "product", ["orthonormal"], False), 1)
+    each(partial(_changed, store, unit, orthonormal, (), None, turn, ()))
+    store.forget(power, unit)
+    sums = each(partial(_product, store, orthonormal, product, [orthonormal], False), 1)
     values, ritz = np.linalg.eigh((sums[1] + sums[1].T) / 2)
     squares = np.einsum("ik,ij,jk->k", ritz, sums[0], ritz) - values**2
-    each(partial(_changed, store, "orthonormal", VECTORS, (), None, ritz, ()))
-    store.forget("orthonormal", "product")
-    return {"values": values, "residuals": np.sqrt(np.maximum(squares, 0.0))}
+    each(partial(_changed, store, orthonormal, target, (), None, ritz, ()))
+    store.forget(orthonormal, product)
+    return {"values": values, "residuals": np.sqrt(np.maximum(squares, 0.0))}, {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +188,10 @@ class _Search:
         inner, filled = kept["inner"].copy(), len(basis)
         # The product with the first block after the restart has parts in all Ritz vectors, others in the last two.
         near = 0 if step == STEPS + 1 else max(filled - 2, 0)
-        source, product, rest = "scaled" if self.weighted else basis[-1], f"product{step}", f"rest{step}"
+        source, scaled, product, rest = basis[-1], f"scaled{step}", f"product{step}", f"rest{step}"
+        if self.weighted:
+            self._each(partial(_scaled, self.store, source, scaled))
+            source = scaled
         first = self._each(partial(_product, self.store, source, product, basis[near:], self.weighted), step)[1:]
         sums = self._each(partial(_changed, self.store, product, rest, basis[near:], first, None, basis))
         self.store.forget(product)
@@ -192,7 +201,7 @@ class _Search:
         size = max(float(kept["size"][0]), float(((first**2).sum(axis=(0, 1)) + np.diag(sums[0])).max()))
         if target is not None:
             self._orthonormal(basis, step, rest, sums, size, target)
-        self.store.forget(rest)
+        self.store.forget(rest, scaled)
         return {"inner": inner, "size": np.array([size]), "beyond": _beyond(sums)}
 
     def _orthonormal(self, basis: list[str], step: int, source: str, sums: Floats, size: float, target: str) -> None:
@@ -211,8 +220,6 @@ class _Search:
             source = drawn
         turn = _unit_vectors(gram, 0.0, SMALLEST)[0]
         self._each(partial(_changed, self.store, unit, target, (), None, turn, ()))
-        if self.weighted:
-            self._each(partial(_scaled, self.store, target))
         self.store.forget(*(f"{name}{step}-{k}" for name in ("unit", "turned", "drawn") for k in range(ATTEMPTS)))
 
 
@@ -241,9 +248,9 @@ def _product(store: Store, source: str, target: str, near: Names, weighted: bool
     return _gram_matrices(store, target, near, number)
 
 
-def _scaled(store: Store, source: str, number: int) -> list[Floats]:
+def _scaled(store: Store, source: str, target: str, number: int) -> list[Floats]:
     """Write a block times the weights, to be multiplied by the adjacency next."""
-    store.write("scaled", number, store.read(source, number) * store.read(WEIGHTS, number)[:, None])
+    store.write(target, number, store.read(source, number) * store.read(WEIGHTS, number)[:, None])
     return []
 
 

@@ -19,10 +19,12 @@ from oddhop.graph.rows import AttributeRows, Columns, NodeRows, StoredRows
 from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded_rows, leading, leading_from, write_residuals
+from oddhop.odd.cycle import Cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
 from oddhop.odd.krylov import VECTORS
+from oddhop.odd.null import Chance, RealNetwork, chance_of
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
@@ -45,6 +47,7 @@ class JudgedOnDisk:
     degrees : of every judged node.
     residuals : what communities leave of every edge; None where there are very many.
     hubs : how many nodes of every other kind have too many neighbours to be compared by.
+    chance : how high the nodes of simulated networks score; None where none were simulated.
     """
 
     fitted: FittedViews
@@ -53,14 +56,15 @@ class JudgedOnDisk:
     degrees: Ints
     residuals: Floats | None
     hubs: dict[str, int]
+    chance: Chance | None
 
 
 def judge_on_disk(
-    store: InFiles, runner: TaskRunner, keys: Ints, rounds: int, cycle_log_p: Floats | None = None
+    store: InFiles, runner: TaskRunner, keys: Ints, rounds: int, cycles: Cycles | None = None, *, simulated: bool
 ) -> JudgedOnDisk:
     """Learn the views of a network on disk and judge it, as it is and with edges left out so many times.
 
-    ``cycle_log_p`` is what cycles say of every judged node, where they were searched.
+    ``cycles`` are those of the events, where they were searched. Networks with one kind of nodes can be simulated.
     """
     manifest, of_kind = store.stored.manifest, _of_kind(store)
     judged = of_kind[_judged(manifest.node_kinds)]
@@ -73,9 +77,10 @@ def judge_on_disk(
     runner.quiet.each(STAGE, partial(_write_flow, judged, flows), judged.ranges)
     for number in store.ranges:
         store.write(KEYS, number, keys[slice(*store.span(number))])
-    nothing = np.zeros(judged.nodes)
+    nothing, first = np.zeros(judged.nodes), 0 if judged.within is None else judged.within[0]
     flow = nothing if flows is None else gathered(judged, "flow")
-    known = Known(gathered(judged, "outlying"), flow, nothing if cycle_log_p is None else cycle_log_p)
+    cycle_log_p = nothing if cycles is None else cycles.log_p[first : first + judged.nodes]
+    known = Known(gathered(judged, "outlying"), flow, cycle_log_p)
     found = leading(store, runner)
     write_residuals(store, runner, found)
     edges = _split(store, of_kind, runner)
@@ -90,10 +95,14 @@ def judge_on_disk(
         fewer = partial(_judged_thinned, store, within, turn, found.values.size, of_kind, blocks, learned, known)
         again, _ = store.remembered(f"score{turn}", fewer)
         # Only now: a run that is killed before goes on from them.
-        store.other(wiring_of(turn), {}).clear()
+        store.discard(wiring_of(turn))
         replicates.append(again.get("score", evidence.score))  # of a few edges all may be drawn
-    fitted = replace(fitted, flows=flows)
-    return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges))
+    fitted, chance = replace(fitted, flows=flows), None
+    if simulated:
+        components = None if flows is None else partial(_flow_components, flows)
+        real = RealNetwork(store, found.values.size, known, cycles, components)
+        chance = chance_of(fitted, real, runner, store.seed, runner.progress)
+    return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges), chance)
 
 
 def _judged(kinds: NodeKinds | None) -> str:
@@ -176,6 +185,11 @@ def _write_attributes(store: InFiles, blocks: Blocks, judged: bool, number: int)
     store.write(COORDINATES, number, blocks.coordinates(x, *span))
     if judged:
         store.write("outlying", number, outlyingness(blocks, x, *span))
+
+
+def _flow_components(flows: FlowModel, store: InFiles, number: int) -> Floats:
+    made = flow_columns(*_attributes(store))
+    return flows.components(made, RowsOf(store, COORDINATES), *store.span(number))
 
 
 def _write_flow(store: InFiles, flows: FlowModel | None, number: int) -> None:

@@ -42,4 +42,9 @@ def lengths(rows: Floats) -> Floats:
     >>> lengths(np.array([[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
     [1.61, 0.0]
     """
-    return np.asarray(np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9)))
+    return log_lengths((rows**2).sum(axis=1))
+
+
+def log_lengths(squares: Floats) -> Floats:
+    """Return the logarithms of lengths, given their squares."""
+    return np.asarray(np.log(np.maximum(np.sqrt(squares), 1e-9)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from oddhop.odd.row_blocks import gathered
 from oddhop.odd.stranger import Homophily, strangeness
 from oddhop.odd.thinning import KEYS, node_keys, thinned
 from oddhop.odd.triangles import CHANCE_LOG_P, unexplained, write_largest
-from oddhop.partitions.store import InMemory
+from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner, on_threads
 
 Figures = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
@@ -158,9 +158,7 @@ class ViewData:
 
     def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> ViewData:
         """Return it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
-        found, name = self.eigenvalues, "known"
-        for _ in range(steps):
-            found, name = leading_from(store, runner, name, found.values.size), VECTORS
+        found = leading_from(store, runner, "known", self.eigenvalues.values.size, steps)
         write_residuals(store, runner, found)
         graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
         return replace(self, graph=graph, store=store, eigenvalues=found)
@@ -310,10 +308,20 @@ def _raw_clique_scores(
     return joint_clique_scores(edges, runner, others), chance
 
 
-def simulated_figures(data: ViewData, fitted: FittedViews, nats: Sequence[Floats] = (), *, workers: int = 1) -> Figures:
+def simulated_figures(
+    edges: Edges, known: Known, fitted: FittedViews, runner: TaskRunner, nats: Sequence[Floats] = ()
+) -> Figures:
     """Return the figures of a simulated network, whose raw clique scores are compared with each other."""
-    tied = _raw_clique_scores(data.edges, on_threads(workers), None, ())[0]
-    return view_figures(data.edges, data.known, fitted.homophily, tied, nats)
+    return view_figures(edges, known, fitted.homophily, _raw_clique_scores(edges, runner, None, ())[0], nats)
+
+
+def flow_components(fitted: FittedViews, data: ViewData) -> Callable[[Store, int], Floats] | None:
+    """Return what gives the part of the flows of a range that attributes do not predict; None without events."""
+    own = judged_attributes(data.graph)
+    if fitted.flows is None or not own.flow_count:
+        return None
+    components = partial(fitted.flows.components, flow_columns(own.attributes, own.flow_count), data.coordinates)
+    return lambda store, number: components(*store.span(number))
 
 
 def write_shuffled(data: ViewData, f: Floats) -> None:

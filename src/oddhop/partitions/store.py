@@ -93,6 +93,12 @@ class Store(Protocol):
         ``shared`` names the arrays that it has in common with this one, and what they are called here.
         """
 
+    def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> Store:
+        """Return the same nodes with another wiring, found as a whole where it is not there already."""
+
+    def discard(self, name: str) -> None:
+        """Remove all arrays of another wiring of these nodes."""
+
     def part(
         self,
         name: str,
@@ -230,6 +236,13 @@ class InMemory:
         indices = np.concatenate([indices for _, indices in parts])
         return InMemory(indptr, indices, {other: self.of_nodes[own] for other, own in shared.items()})
 
+    def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> InMemory:  # noqa: ARG002
+        """Return the same nodes with another wiring, and the arrays that are shared."""
+        return InMemory(*find(), {other: self.of_nodes[own] for other, own in shared.items()})
+
+    def discard(self, name: str) -> None:
+        """Do nothing: the arrays of another wiring go with it."""
+
     def part(
         self,
         name: str,  # noqa: ARG002
@@ -349,6 +362,22 @@ class InFiles(Task):
         other.end_clearing()
         runner.each(REWIRING, partial(_write_wiring, other, self, rows), self.ranges)
         return other
+
+    def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> InFiles:
+        """Return the same nodes with another wiring, and the arrays that are shared."""
+        other = self.other(name, shared)
+        other.end_clearing()
+        if not all(other.has("indices", number) for number in other.ranges):
+            indptr, indices = find()
+            for number in other.ranges:
+                start, stop = other.span(number)
+                other.write("indptr", number, indptr[start : stop + 1] - indptr[start])
+                other.write("indices", number, indices[indptr[start] : indptr[stop]])
+        return other
+
+    def discard(self, name: str) -> None:
+        """Remove the files of another wiring."""
+        self.other(name, {}).clear()
 
     def other(self, name: str, shared: Mapping[str, str]) -> InFiles:
         """Return the same nodes with the files of another wiring, whether they were written or not."""
