@@ -2,11 +2,14 @@
 
     python benchmarks/growth.py GRAPH... --lines hcm.jsonl --plot docs/_static/growth.svg
     python benchmarks/growth.py GRAPH... --lines odd.jsonl --detector odd
+    python benchmarks/growth.py GRAPH... --lines simulated.jsonl --detector simulated
 
 Each GRAPH is a folder of ``oddhop ingest`` (``benchmarks/ingest.py`` makes them). ``oddhop detect`` runs on each in a
-process of its own; HCM makes few steps and samples. The peak of memory is of what the process itself has taken: pages
-of the mapped files, which the system takes back when it wants, are counted apart. The exponents are those of the last
-three sizes and of all: below a million edges what does not grow (imports, steps of training) has the upper hand.
+process of its own; HCM makes few steps and samples. "simulated" is Odd with simulated networks: it flags the nodes that
+stand out, and the table has their number and how many of them were planted. The peak of memory is of what the process
+itself has taken: pages of the mapped files, which the system takes back when it wants, are counted apart. The exponents
+are those of the last three sizes and of all: below a million edges what does not grow (imports, steps of training) has
+the upper hand.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ from oddhop.graph.disk import open_stored
 SETTINGS = {
     "hcm": {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "precision": '"bfloat16"', "training": '"sampled"'},
     "odd": {"simulate": "false"},
+    "simulated": {},
 }
+FLAGGED = {"hcm": ["--top", "1000"], "odd": ["--top", "1000"], "simulated": ["--max-chance", "0.1"]}
 
 
 def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
@@ -41,8 +46,8 @@ def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
     manifest = open_stored(graph).manifest
     with tempfile.TemporaryDirectory(dir=graph.parent) as home:
         command = [sys.executable, "-c", "from oddhop.cli import app; app()", "detect", str(graph)]
-        command += ["--detector", detector, "--out", f"{home}/run", "--seed", "0", "--top", "1000", "--explain", "0"]
-        command += ["--workers", str(workers)]
+        command += ["--detector", "hcm" if detector == "hcm" else "odd", *FLAGGED[detector], "--out", f"{home}/run"]
+        command += ["--seed", "0", "--explain", "0", "--workers", str(workers)]
         command += [
             part for name, value in SETTINGS[detector].items() for part in ("--set", f"{detector}.{name}={value}")
         ]
@@ -68,6 +73,7 @@ def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
         over.set()
         watcher.join()
         found = found_by_kind(Path(home, "run"), graph.parent / "labels.parquet")
+        flagged = flagged_and_planted(Path(home, "run"), graph.parent / "labels.parquet")
         shutil.rmtree(home, ignore_errors=True)
     return {
         "edges": manifest.edges,
@@ -77,6 +83,7 @@ def run(graph: Path, detector: str, workers: int) -> dict[str, Any]:
         "own": peak["RssAnon"],
         "mapped": peak["RssFile"],
         "found": found,
+        "flagged": flagged,
     }
 
 
@@ -93,6 +100,15 @@ def found_by_kind(run: Path, labels: Path) -> dict[str, list[float]]:
         figures = roc_auc_score(odd[some], score[some]), average_precision_score(odd[some], score[some])
         found[kind] = [round(float(figure), 4) for figure in figures]
     return found
+
+
+def flagged_and_planted(run: Path, labels: Path) -> list[int]:
+    """Return how many nodes are flagged, and how many of these were planted; nothing where there are no labels."""
+    if not labels.exists():
+        return []
+    result, planted = pq.read_table(run / "results.parquet", columns=["id", "flagged"]), pq.read_table(labels)
+    flagged = result.filter(result["flagged"])["id"].to_numpy()
+    return [flagged.size, int(np.isin(flagged, planted["id"].to_numpy()).sum())]
 
 
 def _waited(process: subprocess.Popen[bytes]) -> float:
@@ -145,13 +161,17 @@ def main() -> None:
             known.append(run(graph, asked.detector, asked.workers))
             asked.lines.write_text("".join(json.dumps(line) + "\n" for line in known))
     known.sort(key=lambda line: line["edges"])
-    print("| edges | nodes | seconds of a processor | by the clock | own memory | mapped pages | ROC-AUC / AP |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| edges | nodes | seconds of a processor | by the clock | own memory | mapped pages | ROC-AUC / AP | flagged, planted |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for line in known:
         sizes = " | ".join(f"{line[name] / 2**30:.2f} GiB" for name in ("own", "mapped"))
         counts = f"{line['edges']:,} | {line['nodes']:,}"
         kinds = ", ".join(f"{kind} {area:.4f} / {ap:.3f}" for kind, (area, ap) in line.get("found", {}).items())
-        print(f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} | {kinds} |")
+        print(
+            f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} | {kinds} | {line.get('flagged', '')} |"
+        )
     for name in ("seconds", "own"):
         print(
             f"exponent of {name}: {exponent(known, name):.2f}, of the last three sizes {exponent(known[-3:], name):.2f}"

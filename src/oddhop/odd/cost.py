@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from oddhop.detector.cost import Cost, Size, available_memory
 from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
@@ -9,12 +11,15 @@ from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
+from oddhop.odd.null_model import K_MEANS_NODES, SORTED_AT_ONCE
 from oddhop.odd.settings import OddSettings
 
 EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of the attributes
-SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 4e-6, 1e-4  # of one simulated network
+SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
+COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they share
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
+SIMULATED_NODE_BYTES = 310
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
 OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
@@ -50,7 +55,14 @@ def _event_memory(size: Size) -> int:
 
 
 def _simulation_seconds(size: Size) -> float:
-    return simulations_for(size.nodes) * (size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS)
+    each = size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS
+    communities = size.edges * COMMUNITY_EDGE_SECONDS + min(size.nodes, K_MEANS_NODES) * K_MEANS_NODE_SECONDS
+    return simulations_for(size.nodes) * each + communities
+
+
+def _rewiring_memory(size: Size) -> int:
+    """Estimate what the ends before and after, and a table of the edges take; the rows that follow take less."""
+    return 17 * size.edges + (8 << max(math.ceil(math.log2(1.5 * size.edges + 1)), 4))
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
@@ -75,8 +87,8 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     seconds = _seconds(size, settings)
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})
-    # Ends, a table of edges, draws; noise and its mixtures.
-    simulated = BASE + max(size.reading, views + 100 * edges + 8 * coordinates)
+    # Noise and its mixtures.
+    simulated = BASE + max(size.reading, views + max(_rewiring_memory(size), 40 * edges) + 8 * coordinates)
     return Cost(
         {"views": memory, "simulations": simulated},
         {"views": seconds, "simulations": _simulation_seconds(size)},
@@ -103,7 +115,15 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     # What views say, with all edges and in a round; scores of the rounds; the ranking and its table.
     led = NODE_BYTES * size.nodes
     events = _event_memory(size) if searches_cycles(size, settings) else 0
-    return Cost({"views": OWN_BASE + led + workers * task + events}, {"views": _seconds(size, settings) / workers})
+    memory, seconds = {"views": OWN_BASE + led + workers * task + events}, {"views": _seconds(size, settings) / workers}
+    if not simulates(size, settings):
+        return Cost(memory, seconds)
+    # What was judged, and what simulated nodes take over; columns that are sorted, or rows, beside tasks that wait.
+    columns = 4 * 8 * max(min(size.nodes * _width(size), SORTED_AT_ONCE), size.nodes)
+    held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events
+    memory["simulations"] = held + max(_rewiring_memory(size), 40 * size.edges, workers * max(task, columns))
+    seconds["simulations"] = _simulation_seconds(size) / workers
+    return Cost(memory, seconds, {} if settings.max_chance is not None else {"simulations": "simulate=False"})
 
 
 def _width(size: Size) -> int:

@@ -31,7 +31,7 @@ STAGE = "null model"
 COMMUNITY, VALUES = "community", "values"
 MOST_COMMUNITIES = 32
 BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
-K_MEANS_STARTS, K_MEANS_STEPS, K_MEANS_NODES = 4, 30, 200_000
+K_MEANS_STARTS, K_MEANS_STEPS, K_MEANS_NODES = 4, 30, 20_000
 SORTED_AT_ONCE = 2**24  # numbers: of a large network one column
 
 
@@ -194,7 +194,7 @@ def _write_weights(store: Store, mean: float, number: int) -> None:
 def _clustered(store: Store, runner: TaskRunner, kept: Bools, rng: np.random.Generator) -> Ints:
     from scipy.cluster.vq import kmeans2, vq
 
-    every = max(store.nodes // K_MEANS_NODES, 1)  # of very many nodes, a part tells where the centres are
+    every = -(-store.nodes // K_MEANS_NODES)  # of many nodes, a part tells where the centres are
     rows = np.concatenate([_directions(store, kept, one)[-store.span(one)[0] % every :: every] for one in store.ranges])
     count = int(kept.sum())
     tried = [kmeans2(rows, count, K_MEANS_STEPS, minit="++", rng=rng)[0] for _ in range(K_MEANS_STARTS)]
