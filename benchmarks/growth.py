@@ -161,17 +161,14 @@ def main() -> None:
             known.append(run(graph, asked.detector, asked.workers))
             asked.lines.write_text("".join(json.dumps(line) + "\n" for line in known))
     known.sort(key=lambda line: line["edges"])
-    print(
-        "| edges | nodes | seconds of a processor | by the clock | own memory | mapped pages | ROC-AUC / AP | flagged, planted |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    print("| edges | nodes | processor s | elapsed | own memory | mapped pages | ROC-AUC / AP | flagged | planted |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for line in known:
         sizes = " | ".join(f"{line[name] / 2**30:.2f} GiB" for name in ("own", "mapped"))
         counts = f"{line['edges']:,} | {line['nodes']:,}"
         kinds = ", ".join(f"{kind} {area:.4f} / {ap:.3f}" for kind, (area, ap) in line.get("found", {}).items())
-        print(
-            f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} | {kinds} | {line.get('flagged', '')} |"
-        )
+        flagged = " | ".join(map(str, line.get("flagged") or ["", ""]))
+        print(f"| {counts} | {line['seconds']:,.0f} | {line['wall']:,.0f} s | {sizes} | {kinds} | {flagged} |")
     for name in ("seconds", "own"):
         print(
             f"exponent of {name}: {exponent(known, name):.2f}, of the last three sizes {exponent(known[-3:], name):.2f}"
