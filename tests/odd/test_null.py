@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oddhop import Graph, Odd
+from oddhop import Graph, Odd, read_network
 from oddhop.errors import SettingsError
+from oddhop.odd import null
 from oddhop.odd.null import Chance, simulate_chance
 from oddhop.odd.null_model import find_communities
+from oddhop.odd.phrases import standing_out
 from oddhop.odd.views import fit_views
 from oddhop.partitions.task import on_threads
+from tests.odd.small_shop import shop
 from tests.odd.stores import in_memory
 
 
@@ -71,6 +74,22 @@ def test_max_chance_flags_the_head_that_stands_out_and_a_model_file_keeps_it(tmp
     table = again.rank(graph)
     assert again.ending(table) == fitted.ending()
     assert "stand out" in [one.check for one in again.audit(graph, table)]
+
+
+def test_so_few_simulations_that_nothing_can_stand_out_are_said() -> None:
+    score = np.array([500.0, 400.0, 300.0, 200.0, 1.0])
+    few, many = (standing_out(Chance(np.linspace(0, 20, 50), count), score, 0.1) for count in (2, 20))
+    assert "can only show that 5 nodes or more stand out" in few.sentence
+    assert many.figure == 4
+    assert "score as high" in standing_out(Chance(np.linspace(0, 900, 50), 2), score, 0.1).sentence
+
+
+def test_nodes_of_all_kinds_count_for_the_number_of_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = shop()
+    network = read_network(made.edges, {"account": made.accounts, "device": made.devices}, judge="account")
+    monkeypatch.setattr(null, "SIMULATED_NODES", 3 * network.graph.node_count)
+    fitted, _, data = fit_views(network.graph)
+    assert simulate_chance(fitted, data, seed=0).simulations == 3
 
 
 def test_small_networks_are_not_simulated_unless_asked(small: Graph) -> None:

@@ -21,9 +21,9 @@ import pytest
 from oddhop import Network, Odd
 from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
-from oddhop.errors import NothingToLearnError
+from oddhop.errors import MemoryBudgetError, NothingToLearnError, SettingsError
 from oddhop.graph.disk import open_stored
-from oddhop.odd import butterfly, detector, null, null_model, pairs
+from oddhop.odd import butterfly, detector, null, null_model, pairs, views
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import InFiles
 from oddhop.tables.ingest import ingest
@@ -65,7 +65,10 @@ def written(home: Path, kind: str, partitions: int) -> Path:
     if "flows" in kind:
         edges["amount"] = rng.lognormal(3, 1, ends.shape[1]).round(2)
     if "times" in kind:
-        day = rng.integers(0, 90, ends.shape[1])
+        around = rng.permutation(nodes - 1)[:24].reshape(6, 4)  # six cycles, one node a day
+        ends = np.concatenate([ends, [around.ravel(), np.roll(around, -1, axis=1).ravel()]], axis=1)
+        edges |= {"payer": ends[0], "payee": ends[1], "amount": np.append(edges["amount"], np.full(24, 500.0))}
+        day = np.append(rng.integers(0, 90, ends.shape[1] - 24), np.tile(np.arange(4), 6) + 30)
         edges["when"] = pa.array((np.datetime64("2026-01-01") + day).astype("datetime64[s]"))
     columns: dict[str, Any] = {f"c{k}": rng.normal(size=nodes) for k in range(3)}
     if kind != "silent":
@@ -353,10 +356,16 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     "kind",
     ["silent", "flows", pytest.param("flows and times", marks=SLOW), *(pytest.param(k, marks=LONG) for k in KINDS[:2])],
 )
-def test_simulated_networks_have_the_bytes_of_those_in_memory(tmp_path: Path, kind: str) -> None:
+def test_simulated_networks_have_the_bytes_of_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     folders = {count: written(tmp_path / str(count), kind, count) for count in (1, 3, 7)}
     expected = told(in_memory(folders[1], simulate=True))
     assert len(expected) == 6
+    if "times" in kind:  # cycles have an effect
+        with monkeypatch.context() as patched:
+            patched.setattr(views, "find_cycles", lambda *_: None)
+            assert told(in_memory(folders[1], simulate=True))[2] != expected[2]
     for count, workers in ((1, 1), (3, 2), (7, 4)):
         network, run = open_network(folders[count]), tmp_path / f"run{count}"
         assert told(odd(simulate=True, workers=workers).fit(network, run_folder=run)) == expected, count
@@ -400,6 +409,14 @@ def test_a_judged_kind_without_edges_is_refused_over_partitions(tmp_path: Path) 
     ingest(tmp_path / "edges.parquet", nodes, tmp_path / "graph", ReadSettings(judge="tower"))
     with pytest.raises(NothingToLearnError, match="no edge connects a node of the kind 'tower'"):
         odd().fit_partitions(tmp_path / "graph", mapper=parallel.threads(1), run_folder=tmp_path / "run")
+
+
+def test_simulations_over_partitions_are_refused_with_too_little_memory_or_several_kinds(tmp_path: Path) -> None:
+    run = {"mapper": parallel.threads(1), "run_folder": tmp_path / "run"}
+    with pytest.raises(MemoryBudgetError, match="simulations"):
+        odd(simulate=True, max_memory="100 MiB").fit_partitions(written(tmp_path / "one", "silent", 3), **run)
+    with pytest.raises(SettingsError, match="several kinds"):
+        odd(simulate=True).fit_partitions(written(tmp_path / "shop", "shop", 3), **run)
 
 
 SCRIPT = """

@@ -6,6 +6,7 @@ import math
 
 from oddhop.detector.cost import Cost, Size, available_memory
 from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
+from oddhop.graph.rewire import AT_ONCE
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
@@ -61,8 +62,9 @@ def _simulation_seconds(size: Size) -> float:
 
 
 def _rewiring_memory(size: Size) -> int:
-    """Estimate what the ends before and after, and a table of the edges take; the rows that follow take less."""
-    return 17 * size.edges + (8 << max(math.ceil(math.log2(1.5 * size.edges + 1)), 4))
+    """Estimate the larger of three: the ends and a table of the edges, ends that are shuffled, and the new rows."""
+    table = 8 << max(math.ceil(math.log2(1.5 * size.edges + 1)), 4)
+    return max(17 * size.edges + table, 16 * size.edges + 37 * min(2 * size.edges, AT_ONCE), 40 * size.edges)
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
@@ -88,7 +90,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     if not simulates(size, settings):
         return Cost({"views": memory}, {"views": seconds})
     # Noise and its mixtures.
-    simulated = BASE + max(size.reading, views + max(_rewiring_memory(size), 40 * edges) + 8 * coordinates)
+    simulated = BASE + max(size.reading, views + _rewiring_memory(size) + 8 * coordinates)
     return Cost(
         {"views": memory, "simulations": simulated},
         {"views": seconds, "simulations": _simulation_seconds(size)},
@@ -121,7 +123,7 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     # What was judged, and what simulated nodes take over; columns that are sorted, or rows, beside tasks that wait.
     columns = 4 * 8 * max(min(size.nodes * _width(size), SORTED_AT_ONCE), size.nodes)
     held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events
-    memory["simulations"] = held + max(_rewiring_memory(size), 40 * size.edges, workers * max(task, columns))
+    memory["simulations"] = held + max(_rewiring_memory(size), workers * max(task, columns))
     seconds["simulations"] = _simulation_seconds(size) / workers
     return Cost(memory, seconds, {} if settings.max_chance is not None else {"simulations": "simulate=False"})
 

@@ -137,36 +137,36 @@ def simulate_chance(
     if fitted.others:
         with single_threaded():  # at other thread counts a product has other bits
             draw = simulated_kinds(fitted, data, seed, workers)
-            return _highest(draw, data.degrees > 0, progress)
+            return _highest(draw, data.degrees > 0, simulations_for(data.graph.node_count), progress)
     vectors = data.eigenvalues.values.size
     arrays = {COORDINATES: data.coordinates, **({VECTORS: data.store.of_nodes[VECTORS]} if vectors else {})}
     store = InMemory(data.store.indptr, data.store.indices, arrays)
     real = RealNetwork(store, vectors, data.known, data.cycles, flow_components(fitted, data))
-    return chance_of(fitted, real, on_threads(workers), seed, progress)
+    return simulate_over_store(fitted, real, on_threads(workers), seed, progress)
 
 
-def chance_of(
+def simulate_over_store(
     fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int, progress: Progress = silent
 ) -> Chance:
-    """Do the same over the store of a network of one kind of nodes."""
+    """Simulate networks like the one in a store, with one kind of nodes, and keep how high their nodes score."""
     store = real.store
     with single_threaded():  # at other thread counts a product has other bits
         model = learn_null_model(store, runner, fitted.homophily, seed)
         components = write_components(store, runner, real.components)
-        degrees = Edges(store).degrees
+        degrees, count = Edges(store).degrees, simulations_for(store.nodes)
 
         def draw(turn: int) -> Floats:
-            within = runner.within(f"simulated network {turn + 1} of {simulations_for(degrees.size)}")
+            within = runner.within(f"simulated network {turn + 1} of {count}")
             find = partial(_simulated_scores, fitted, real, model, components, within, seed, turn)
             score: Floats = store.remembered(f"simulated{turn}", find)[0]["score"]
             store.discard(f"simulated{turn}")
             return score
 
-        return _highest(draw, degrees > 0, progress)
+        return _highest(draw, degrees > 0, count, progress)
 
 
-def _highest(draw: Callable[[int], Floats], judged: Bools, progress: Progress) -> Chance:
-    kept, count = np.zeros(0), simulations_for(judged.size)
+def _highest(draw: Callable[[int], Floats], judged: Bools, count: int, progress: Progress) -> Chance:
+    kept = np.zeros(0)
     for turn in range(count):
         kept = np.sort(np.concatenate([kept, draw(turn)[judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
         progress("simulations", turn + 1, count)

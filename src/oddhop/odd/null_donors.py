@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.odd.null_model import STAGE
 from oddhop.odd.outlier import log_lengths
 from oddhop.odd.row_blocks import gathered
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
-STAGE = "null model"
 LIKE_DEGREE = 50
 
 Components = Callable[[Store, int], Floats]
@@ -21,7 +21,15 @@ Components = Callable[[Store, int], Floats]
 
 
 def nodes_of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
-    """Return, for every node, another node of about the same degree, each once."""
+    """Return, for every node, another node of about the same degree, each once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.odd.null_donors import nodes_of_like_degree
+    >>> sorted(nodes_of_like_degree(np.array([3, 1, 2]), np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
     nodes = degrees.size
     order = np.lexsort([rng.random(nodes), degrees])
     group = np.arange(nodes) // LIKE_DEGREE

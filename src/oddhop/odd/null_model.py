@@ -1,7 +1,7 @@
 """What simulated networks share with the real one: communities, attribute distributions and homophily.
 
-Arrays over nodes are in the store of the network, those of one canonical variate or a few at a time where they are
-sorted. The process that leads holds a few numbers of every node.
+Arrays over nodes are in the store of the network. A task that sorts holds one column of all nodes, or a few. The
+process that runs the tasks holds a few numbers of every node, and all edges while it rewires them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMMUNITY, VALUES = "community", "values"
 MOST_COMMUNITIES = 32
 BEYOND_CHANCE = 1.05  # times the second eigenvalue of a rewired network, which varies
 K_MEANS_STARTS, K_MEANS_STEPS, K_MEANS_NODES = 4, 30, 20_000
-SORTED_AT_ONCE = 2**24  # numbers: of a large network one column
+SORTED_AT_ONCE = 2**20  # numbers: of a large network one column
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,9 @@ def learn_null_model(store: Store, runner: TaskRunner, homophily: Homophily, see
     alike, own_alike = (edge_correlation(store, runner.quiet, name) for name in (VARIATES, "own"))
     groups = column_groups(mean.size, store.nodes)
     runner.quiet.each(STAGE, partial(_sort_columns, store), list(enumerate(groups)))
-    store.forget("own", "around")
-    return NullModel(communities, means, gathered(store, "beyond"), own / np.maximum(every, 1e-30), alike, own_alike)
+    beyond = gathered(store, "beyond")
+    store.forget("own", "around", "beyond")
+    return NullModel(communities, means, beyond, own / np.maximum(every, 1e-30), alike, own_alike)
 
 
 def column_groups(width: int, nodes: int) -> list[slice]:
@@ -152,6 +153,19 @@ def find_communities(store: Store, runner: TaskRunner, seed: int) -> Ints:
     """Return the community of every node, all the same where none stands out.
 
     They are clusters of the eigenvectors of the regularised adjacency that stand out from those of a rewired network.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop import Graph
+    >>> from oddhop.odd.null_model import find_communities
+    >>> from oddhop.partitions.store import InMemory
+    >>> from oddhop.partitions.task import on_threads
+    >>> halves = np.random.default_rng(0).integers(0, 100, (2, 1_000)) + np.repeat([0, 100], 500)
+    >>> graph = Graph.from_arrays(halves, np.ones((200, 1)))
+    >>> found = find_communities(InMemory(graph.indptr, graph.indices), on_threads(1), seed=0)
+    >>> np.unique(found[:100]).size, np.unique(found).size
+    (1, 2)
     """
     if store.nodes < FEWEST_NODES:
         return np.zeros(store.nodes, dtype=np.int64)
@@ -164,9 +178,9 @@ def find_communities(store: Store, runner: TaskRunner, seed: int) -> Ints:
 def _communities(store: Store, runner: TaskRunner, seed: int) -> tuple[Arrays, dict[str, Any]]:
     none = np.zeros(store.nodes, dtype=np.int64)
     same = store.rewired("regularised", _same_rows, {}, runner.quiet)
-    values = _regularised(same, runner, min(MOST_COMMUNITIES, store.nodes // 4))
+    values = _regularised(same, runner.within("communities"), min(MOST_COMMUNITIES, store.nodes // 4))
     random = store.with_wiring("random", lambda: rewired_wiring(edge_ends(store), none, seed, SIMULATIONS), {})
-    by_chance = _regularised(random, runner, 2).min()
+    by_chance = _regularised(random, runner.within("rewired network"), 2).min()
     kept = (values > BEYOND_CHANCE * by_chance) & on_many_nodes(same, runner)
     if kept.sum() < 2:
         return {"labels": none}, {}
@@ -183,7 +197,7 @@ def _regularised(store: Store, runner: TaskRunner, count: int) -> Floats:
     """Search the leading eigenvectors of the adjacency over the roots of the degrees and their mean."""
     entries = sum(store.rows(number).indices.size for number in store.ranges)
     runner.quiet.each(STAGE, partial(_write_weights, store, entries / store.nodes), store.ranges)
-    return leading_eigenpairs(store, runner.quiet, count, SIMULATED, which="LA", weighted=True).values
+    return leading_eigenpairs(store, runner, count, SIMULATED, which="LA", weighted=True).values
 
 
 def _write_weights(store: Store, mean: float, number: int) -> None:
@@ -194,30 +208,37 @@ def _write_weights(store: Store, mean: float, number: int) -> None:
 def _clustered(store: Store, runner: TaskRunner, kept: Bools, rng: np.random.Generator) -> Ints:
     from scipy.cluster.vq import kmeans2, vq
 
-    every = -(-store.nodes // K_MEANS_NODES)  # of many nodes, a part tells where the centres are
-    rows = np.concatenate([_directions(store, kept, one)[-store.span(one)[0] % every :: every] for one in store.ranges])
+    some = np.arange(store.nodes)
+    if store.nodes > K_MEANS_NODES:  # of many nodes, a part tells where the centres are
+        some = np.sort(rng.choice(store.nodes, K_MEANS_NODES, replace=False))
+    spans = ((one, *np.searchsorted(some, store.span(one))) for one in store.ranges)
+    rows = np.concatenate(
+        [_directions(store.read(VECTORS, one)[some[a:b] - store.span(one)[0]], kept) for one, a, b in spans]
+    )
     count = int(kept.sum())
     tried = [kmeans2(rows, count, K_MEANS_STEPS, minit="++", rng=rng)[0] for _ in range(K_MEANS_STARTS)]
     centres = min(tried, key=lambda centres: float((vq(rows, centres)[1] ** 2).sum()))
-    nearest = np.concatenate(runner.quiet.each(STAGE, partial(_nearest, store, kept, centres), store.ranges))
-    large = np.bincount(nearest, minlength=count) >= FEWEST_NODES
+    runner.quiet.each(STAGE, partial(_write_nearest, store, kept, centres, "cluster"), store.ranges)
+    large = np.bincount(gathered(store, "cluster"), minlength=count) >= FEWEST_NODES
     if large.sum() < 2:
         return np.zeros(store.nodes, dtype=np.int64)
     # A clique may be a cluster of its own: its members belong to the communities that they are nearest to.
-    return np.concatenate(runner.quiet.each(STAGE, partial(_nearest, store, kept, centres[large]), store.ranges))
+    runner.quiet.each(STAGE, partial(_write_nearest, store, kept, centres[large], "large cluster"), store.ranges)
+    return gathered(store, "large cluster")
 
 
-def _directions(store: Store, kept: Bools, number: int) -> Floats:
-    rows = store.read(VECTORS, number)[:, kept]
+def _directions(vectors: Floats, kept: Bools) -> Floats:
+    rows = vectors[:, kept]
     return np.asarray(rows / np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-30), dtype=np.float64)
 
 
-def _nearest(store: Store, kept: Bools, centres: Floats, number: int) -> Ints:
+def _write_nearest(store: Store, kept: Bools, centres: Floats, target: str, number: int) -> None:
     from scipy.cluster.vq import vq
 
-    rows = _directions(store, kept, number)
-    parts = [vq(rows[first : first + ranges.BLOCK], centres)[0] for first in range(0, len(rows), ranges.BLOCK)]
-    return np.concatenate(parts).astype(np.int64)
+    vectors = store.read(VECTORS, number)
+    blocks = (vectors[first : first + ranges.BLOCK] for first in range(0, len(vectors), ranges.BLOCK))
+    nearest = np.concatenate([vq(_directions(block, kept), centres)[0] for block in blocks])
+    store.write(target, number, nearest.astype(np.int64))
 
 
 def edge_ends(store: Store) -> Ints:

@@ -51,7 +51,7 @@ def write_simulated_variates(
         return
     part: Floats = np.zeros(width)
     name = _mixed(store, runner, model, 0, _smooth(0), part, np.ones(width))
-    without = edge_correlation(store, runner, name)
+    without = edge_correlation(store, runner.quiet, name)
     # Communities that were found badly leave too little; strangers, of which these networks have none, leave too much.
     # Half of the gap is made up for.
     target = (model.alike + np.minimum(without + model.share * model.own_alike, model.alike)) / 2
@@ -59,17 +59,18 @@ def write_simulated_variates(
     _, wide = _smoothed(store, runner, 0)
     for step in range(1, SMOOTHINGS + 1):
         correlation, following = _smoothed(store, runner, step)
-        # Beside the means of the communities only a share of the correlation of the noise arrives.
-        arrives = model.share * correlation
-        if step == SMOOTHINGS or (arrives > missing).all():
+        # The variates have the means of the communities, too: only this share of their variance is noise.
+        added = model.share * correlation
+        if step == SMOOTHINGS or (added > missing).all():
             break
         wide = following
+    store.forget(_smooth(step + 1), "around")
     for attempt in range(1, ATTEMPTS + 1):
-        part = np.clip(part + missing / np.maximum(arrives, 1e-30), 0.0, 1.0)
+        part = np.clip(part + missing / np.maximum(added, 1e-30), 0.0, 1.0)
         name = _mixed(store, runner, model, attempt, _smooth(step), part, wide)
         if attempt < ATTEMPTS:
-            missing = target - edge_correlation(store, runner, name)
-    store.forget(NOISE, LENGTH, _smooth(step), _smooth(step + 1), "around")
+            missing = target - edge_correlation(store, runner.quiet, name)
+    store.forget(NOISE, LENGTH, _smooth(step), "around")
 
 
 def _smooth(step: int) -> str:
@@ -78,7 +79,7 @@ def _smooth(step: int) -> str:
 
 def _smoothed(store: Store, runner: TaskRunner, step: int) -> tuple[Floats, Floats]:
     """Smooth the noise once more; give the correlation over the edges from before, and the deviation from now on."""
-    *moments, sums, squares = summed(store, runner, STAGE, partial(_smooth_once, store, step))
+    *moments, sums, squares = summed(store, runner, STAGE, partial(_smooth_once, store, step), step, SMOOTHINGS + 1)
     if step:
         store.forget(_smooth(step - 1))
     deviation = np.sqrt(np.maximum(squares / store.nodes - (sums / store.nodes) ** 2, 0.0))

@@ -1,7 +1,8 @@
 """Odd on a network that stays on the disk: the views over its partitions, files in, files out.
 
-The stages are those of a network in memory, over another store. So scores have the same bits. Of every node the process
-that leads holds a few figures; tasks hold a partition and what they read of its peers.
+The stages are those of a network in memory, over another store. So scores have the same bits. The process that
+runs the tasks holds a few figures of every node; a task holds a partition and what it reads of its peers. Simulated
+networks take more, see :mod:`oddhop.odd.null_model`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
 from oddhop.odd.krylov import VECTORS
-from oddhop.odd.null import Chance, RealNetwork, chance_of
+from oddhop.odd.null import Chance, RealNetwork, simulate_over_store
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
@@ -101,7 +102,7 @@ def judge_on_disk(
     if simulated:
         components = None if flows is None else partial(_flow_components, flows)
         real = RealNetwork(store, found.values.size, known, cycles, components)
-        chance = chance_of(fitted, real, runner, store.seed, runner.progress)
+        chance = simulate_over_store(fitted, real, runner, store.seed, runner.progress)
     return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges), chance)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -339,6 +340,13 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         f"{COMPARISONS}"
     )
     if not count:
+        fewest = math.ceil(round(1 / (share * chance.simulations), 9))  # whose share of chance can be so low
+        if fewest > 1 and not (chance.scores >= score.max(initial=-np.inf)).any():
+            sentence = (
+                f"No node stands out. The top node scores higher than all nodes in {simulated}, but so few simulated "
+                f"networks can only show that {fewest:,} nodes or more stand out."
+            )
+            return Finding("stand out", "fine", 0.0, sentence, more)
         sentence = (
             f"No node stands out: some nodes in {simulated} score as high as the top nodes of your network. Your "
             "network can still contain anomalies."
