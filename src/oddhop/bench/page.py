@@ -121,6 +121,7 @@ def _paper(lines: Lines) -> dict[str, str]:
         "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
         "networks": "\n\n".join(parts),
         "best_of": claims.best_of(lines),
+        "reproduced": claims.reproduced(lines),
         "verdicts": verdicts(lines),
     }
 
