@@ -144,6 +144,18 @@ def test_odd_on_the_cluster_has_the_scores_of_one_machine(machines: Machines, ge
     assert max(shares) < 0.75  # a partition and a peer, where triangles are counted
 
 
+@pytest.mark.long
+def test_simulated_networks_on_the_cluster_are_those_of_one_machine(
+    machines: Machines, generated: Path, tmp_path: Path
+) -> None:
+    result = detected(machines, generated, tmp_path / "run", "--set", "odd.n_resamples=2", "--max-chance", "0.1")
+    expected = Odd(n_resamples=2, max_chance=0.1, random_state=3).fit(open_network(generated))
+    np.testing.assert_allclose(scores_by_id(result), expected.anomaly_scores_, atol=1e-6)
+    flagged = result.filter(result["flagged"])["id"].to_pylist()
+    assert flagged == expected.result_.filter(expected.result_["flagged"])["id"].to_pylist()
+    assert flagged
+
+
 def test_the_mapper_of_the_cluster_serves_the_library_too(
     driver: Mapper, network: Path, alone: HCM, tmp_path: Path
 ) -> None:
