@@ -354,7 +354,7 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("two_simulations")
 @pytest.mark.parametrize(
     "kind",
-    ["silent", "flows", pytest.param("flows and times", marks=SLOW), *(pytest.param(k, marks=LONG) for k in KINDS[:2])],
+    ["silent", "flows", *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words"))],
 )
 def test_simulated_networks_have_the_bytes_of_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
