@@ -134,7 +134,7 @@ def judged(graph: Graph) -> tuple[dict[str, float], np.ndarray]:
     """Fit, simulate, and return the figures and the nodes by rank."""
     began = time.perf_counter()
     fitted, evidence, data = fit_views(graph, workers=2)
-    fitted = time.perf_counter()
+    ended = time.perf_counter()
     chance = simulate_chance(fitted, data, seed=0, workers=2)
     score = evidence.score[graph.degrees > 0]
     rare = chance.shares(score) * np.arange(1, score.size + 1) / score.size
@@ -142,7 +142,7 @@ def judged(graph: Graph) -> tuple[dict[str, float], np.ndarray]:
         "p < .01": float((rare < 0.01).mean()),
         "p < .1": float((rare < 0.1).mean()),
         "stand out": chance.standing_out(score, 0.1),
-        "fits": (time.perf_counter() - fitted) / (fitted - began),
+        "fits": (time.perf_counter() - ended) / (ended - began),
     }
     return figures, np.argsort(-np.where(graph.degrees > 0, evidence.score, -np.inf), kind="stable")
 
