@@ -75,8 +75,9 @@ def reproduced(lines: Lines) -> str:
         found[verdict].append(title)
     told = [f"{verdict}: {', '.join(titles)}." for verdict, titles in found.items() if titles]
     return (
-        f"{' '.join(told)} We call a result reproduced if our best run reaches the paper's ROC-AUC less "
-        f"{digits(NEAR)}, and not reproduced if the paper's ROC-AUC is above the 95 % interval of our runs."
+        f"{' '.join(told)} We call a result reproduced if our best run is at most {digits(NEAR)} below the paper's "
+        "ROC-AUC. Otherwise, we call it not reproduced if the paper's ROC-AUC is above the 95 % interval of our runs, "
+        "and undecided if not."
     )
 
 
