@@ -145,7 +145,8 @@ def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
 @pytest.mark.parametrize(
     ("kind", "workers"),
     [
-        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in KINDS[:5]),
+        # Those without times and those without related columns are fitted with simulated networks below.
+        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in ("numbers", "words", "flows and times")),
         *(pytest.param(kind, {1: (1,), 3: (2,), 7: (4,)}, marks=SLOW) for kind in KINDS[5:]),
         pytest.param("flows and times", dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW),
         *(pytest.param(kind, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for kind in KINDS),
