@@ -94,7 +94,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     return Cost(
         {"views": memory, "simulations": simulated},
         {"views": seconds, "simulations": _simulation_seconds(size)},
-        {} if settings.max_chance is not None else {"simulations": "simulate=False"},
+        _leaner(settings),
     )
 
 
@@ -125,7 +125,11 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events
     memory["simulations"] = held + max(_rewiring_memory(size), workers * max(task, columns))
     seconds["simulations"] = _simulation_seconds(size) / workers
-    return Cost(memory, seconds, {} if settings.max_chance is not None else {"simulations": "simulate=False"})
+    return Cost(memory, seconds, _leaner(settings))
+
+
+def _leaner(settings: OddSettings) -> dict[str, str]:
+    return {} if settings.max_chance is not None else {"simulations": "simulate=False"}
 
 
 def _width(size: Size) -> int:

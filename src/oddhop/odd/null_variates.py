@@ -23,7 +23,7 @@ from oddhop.odd.null_model import (
     edge_moments,
     whole,
 )
-from oddhop.odd.row_blocks import block_sums, neighbour_sums, summed
+from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
@@ -126,7 +126,7 @@ def _mix(store: Store, attempt: int, smooth: str, weights: tuple[Floats, Floats]
 
 def _map_by_rank(store: Store, attempt: int, group: tuple[int, slice]) -> None:
     k, columns = group
-    drawn, values = whole(store, f"raw{attempt}", columns), whole(store, f"{VALUES}{k}", slice(None))
+    drawn, values = whole(store, f"raw{attempt}", columns), gathered(store, f"{VALUES}{k}")
     for column in range(drawn.shape[1]):
         drawn[np.argsort(drawn[:, column], kind="stable"), column] = values[:, column]
     for number in store.ranges:

@@ -228,13 +228,13 @@ class InMemory:
         arrays, info = find()
         return arrays, dict(info)
 
-    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InMemory:  # noqa: ARG002
+    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InMemory:
         """Return the same nodes with another wiring, and the arrays that are shared."""
         parts = runner.each(REWIRING, partial(rows, self), self.ranges)
         degrees = np.concatenate([np.diff(indptr) for indptr, _ in parts])
         indptr = np.concatenate([[0], np.cumsum(degrees)])
         indices = np.concatenate([indices for _, indices in parts])
-        return InMemory(indptr, indices, {other: self.of_nodes[own] for other, own in shared.items()})
+        return self.with_wiring(name, lambda: (indptr, indices), shared)
 
     def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> InMemory:  # noqa: ARG002
         """Return the same nodes with another wiring, and the arrays that are shared."""
