@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.files import Arrays
@@ -18,10 +19,13 @@ from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, mix, word
 from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed, weighted_product
 from oddhop.odd.stranger import (
+    Half,
+    Halves,
     Homophily,
     Ratio,
     canonical_variates,
     corrected,
+    held_out_nats,
     sums_beyond_chance,
     whitening,
     with_variances,
@@ -30,9 +34,9 @@ from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "neighbours"
-PASSES = 7  # over the edges
-ALL, ONE_HALF, OTHER_HALF = 0, 1, 2
+PASSES = 3  # over the edges; the second has two arrays
 COORDINATES, VARIATES, RATIOS, RATIO_SUMS = "coordinates", "variates", "f", "f_sums"
+WHITE, WHITE_HALF = "white", "white_half"
 
 
 def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
@@ -68,7 +72,7 @@ def write_ratios(store: Store, runner: TaskRunner, homophily: Homophily) -> None
 
 def write_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
     """Write the canonical variates of every node."""
-    runner.quiet.each(STAGE, partial(_write_variates, store, homophily, ALL, VARIATES), store.ranges)
+    runner.quiet.each(STAGE, partial(_write_variates, store, homophily), store.ranges)
 
 
 def write_ratios_of_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
@@ -106,66 +110,39 @@ def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
 def _learned(store: Store, runner: TaskRunner) -> tuple[Arrays, dict[str, int]]:
     entries = int(summed(store, runner.quiet, STAGE, partial(_write_degrees, store)))
     telling = telling_coordinates(store, runner)
-    homophily = _correlated(store, runner, telling, ALL, 1)
-    if not homophily.silent and _held_out_nats(store, runner, telling) <= 0.0:
+    homophily, halves = _correlated(store, runner, telling)
+    if not homophily.silent and held_out_nats(halves) <= 0.0:
         homophily = replace(homophily, correlation=np.zeros_like(homophily.correlation))
-    store.forget("inside", "around")
+    store.forget("inside", "around", "around_half", WHITE, WHITE_HALF)
     parts = {"centre": homophily.centre, "whiten": homophily.whiten, "turn": homophily.turn}
     return {**parts, "correlation": homophily.correlation}, {"edges": entries // 2}
 
 
-def _correlated(store: Store, runner: TaskRunner, telling: Bools, half: int, step: int) -> Homophily:
+def _correlated(store: Store, runner: TaskRunner, telling: Bools) -> tuple[Homophily, Halves]:
     """Whiten the coordinates that tell something, and turn them so that each is correlated with itself alone.
 
-    Edges within one half of the nodes are looked at, or all of them.
+    The sums over the edges within each half of the nodes come with it.
     """
     width = telling.size
-    sums = summed(store, runner.quiet, STAGE, partial(_weighted_sums, store, half))
+    sums = summed(store, runner.quiet, STAGE, partial(_weighted_sums, store))
     entries = float(sums[0])  # judged nodes may be joined to other kinds alone, and then there are none
     if not entries:
-        return Homophily(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0))
+        return Homophily(np.zeros(width), np.zeros((width, 0)), np.zeros((0, 0)), np.zeros(0)), ()
     centre = sums[1:] / entries
-    moments = summed(store, runner.quiet, STAGE, partial(_weighted_moments, store, half, centre))
+    moments = summed(store, runner.quiet, STAGE, partial(_weighted_moments, store, centre))
     with single_threaded():
         inner = whitening(moments[np.ix_(telling, telling)] / entries)
         # In the order of a file, for a product has other last bits in another.
         whiten = np.zeros((width, inner.shape[1]))
         whiten[telling] = inner
         white = Homophily(centre, whiten, np.eye(inner.shape[1]), np.ones(inner.shape[1]))
-    together = _products(store, runner, white, half, step)
+    runner.quiet.each(STAGE, partial(_write_white, store, white), store.ranges)
+    products = summed(store, runner, STAGE, partial(_neighbour_products, store, white), 1, PASSES)
+    together = products[0, 1:, 1:]
     with single_threaded():
         rho, turn = np.linalg.eigh((together + together.T) / (2 * entries))
-    return replace(white, turn=turn, correlation=corrected(rho, 4 * inner.shape[1] / entries))
-
-
-def _held_out_nats(store: Store, runner: TaskRunner, telling: Bools) -> float:
-    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
-
-    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
-    would seem to tell what they only repeat.
-    """
-    told, entries = 0.0, 0.0
-    for ours, theirs in ((ONE_HALF, OTHER_HALF), (OTHER_HALF, ONE_HALF)):
-        learned = _correlated(store, runner, telling, ours, 2 * ours)
-        counted = summed(store, runner.quiet, STAGE, partial(_own_parts, store, learned, theirs))
-        if not counted[0]:
-            return 0.0
-        entries += counted[0]
-        if learned.silent:
-            continue
-        together = _products(store, runner, learned, theirs, 2 * ours + 1)
-        ratio = Ratio.of(learned)
-        told -= counted[0] * ratio.constant + 2 * counted[1] - float(np.diag(together) @ ratio.across)
-    return float(told / entries) if entries else 0.0
-
-
-def _products(store: Store, runner: TaskRunner, homophily: Homophily, half: int, step: int) -> Floats:
-    """Return X'AX for canonical variates, those of nodes outside the half being 0."""
-    white = f"white{step}"  # no name is used twice, for a task that comes late may write its array again
-    runner.quiet.each(STAGE, partial(_write_variates, store, homophily, half, white), store.ranges)
-    together = summed(store, runner, STAGE, partial(_neighbour_products, store, white), step, PASSES)
-    store.forget(white)
-    return together
+    homophily = replace(white, turn=turn, correlation=corrected(rho, 4 * inner.shape[1] / entries))
+    return homophily, tuple(Half(*products[first : first + 3]) for first in (1, 4))
 
 
 def _write_degrees(store: Store, number: int) -> list[Floats]:
@@ -196,13 +173,6 @@ def _around(store: Store, mean: Floats, number: int) -> list[Floats]:
     return block_sums(store, number, moments)
 
 
-def _weights(store: Store, half: int, number: int) -> Ints:
-    """Return the degrees of nodes, or those within their half for nodes of that half and 0 for others."""
-    if half == ALL:
-        return store.read("degrees", number)
-    return np.where(_halves(store, number) == half, store.read("inside", number), 0)
-
-
 def _halves(store: Store, number: int) -> Ints:
     start, stop = store.span(number)
     halves = np.empty(stop - start, dtype=np.int64)
@@ -210,13 +180,13 @@ def _halves(store: Store, number: int) -> Ints:
     return halves
 
 
-def _weighted_sums(store: Store, half: int, number: int) -> list[Floats]:
-    x, weights = store.read(COORDINATES, number), _weights(store, half, number)
+def _weighted_sums(store: Store, number: int) -> list[Floats]:
+    x, weights = store.read(COORDINATES, number), store.read("degrees", number)
     return block_sums(store, number, lambda part: np.append(weights[part].sum(), weights[part] @ x[part]))
 
 
-def _weighted_moments(store: Store, half: int, centre: Floats, number: int) -> list[Floats]:
-    x, weights = store.read(COORDINATES, number), _weights(store, half, number)
+def _weighted_moments(store: Store, centre: Floats, number: int) -> list[Floats]:
+    x, weights = store.read(COORDINATES, number), store.read("degrees", number)
 
     def moments(part: slice) -> Floats:
         centred = x[part] - centre
@@ -225,21 +195,25 @@ def _weighted_moments(store: Store, half: int, centre: Floats, number: int) -> l
     return block_sums(store, number, moments)
 
 
-def _own_parts(store: Store, homophily: Homophily, half: int, number: int) -> list[Floats]:
-    """Return the number of entries within a half, and the sum of what one end adds to f over them."""
-    x, weights, ratio = store.read(COORDINATES, number), _weights(store, half, number), Ratio.of(homophily)
-    return block_sums(
-        store,
-        number,
-        lambda part: np.array([weights[part].sum(), weights[part] @ ratio.own(canonical_variates(x[part], homophily))]),
-    )
-
-
-def _write_variates(store: Store, homophily: Homophily, half: int, target: str, number: int) -> None:
-    """Write canonical variates; those of nodes outside the half are 0. Single precision is enough for correlations."""
-    if store.has(target, number):
+def _write_white(store: Store, white: Homophily, number: int) -> None:
+    """Write whitened coordinates, and the same with 0 outside one half. Single precision is enough for correlations."""
+    if store.has(WHITE_HALF, number):
         return
-    x, dtype = store.read(COORDINATES, number), np.float64 if target == VARIATES else np.float32
+    out = _variates(store, white, WHITE, np.float32, number)
+    store.write(WHITE, number, out)
+    half = store.room(WHITE_HALF, number, np.float32, out.shape[1])
+    half[:] = out * (_halves(store, number) == 0)[:, None]
+    store.write(WHITE_HALF, number, half)
+
+
+def _write_variates(store: Store, homophily: Homophily, number: int) -> None:
+    """Write canonical variates."""
+    if not store.has(VARIATES, number):
+        store.write(VARIATES, number, _variates(store, homophily, VARIATES, np.float64, number))
+
+
+def _variates(store: Store, homophily: Homophily, target: str, dtype: npt.DTypeLike, number: int) -> Floats:
+    x = store.read(COORDINATES, number)
     out = store.room(target, number, dtype, int(np.count_nonzero(homophily.correlation)))
 
     def turn(part: slice) -> Floats:
@@ -247,9 +221,7 @@ def _write_variates(store: Store, homophily: Homophily, half: int, target: str, 
         return np.zeros(())
 
     block_sums(store, number, turn)
-    if half != ALL:
-        out *= (_halves(store, number) == half)[:, None]
-    store.write(target, number, out)
+    return out
 
 
 def _write_parts(store: Store, homophily: Homophily, number: int) -> None:
@@ -258,9 +230,31 @@ def _write_parts(store: Store, homophily: Homophily, number: int) -> None:
         store.write("variate_parts", number, Ratio.of(homophily).own(store.read(VARIATES, number)))
 
 
-def _neighbour_products(store: Store, name: str, number: int) -> list[Floats]:
-    own, around = store.read(name, number), neighbour_sums(store, name, "around", number)
-    return block_sums(store, number, lambda part: own[part].T @ around[part])
+def _neighbour_products(store: Store, white: Homophily, number: int) -> list[Floats]:
+    """Return X'AX for whitened coordinates, then the products and moments of both halves as in ``Half``."""
+    x, own, inside = store.read(COORDINATES, number), store.read(WHITE, number), store.read("inside", number)
+    around = neighbour_sums(store, WHITE, "around", number)
+    of_half = neighbour_sums(store, WHITE_HALF, "around_half", number)
+    halves = _halves(store, number)
+
+    def products(part: slice) -> Floats:
+        found = np.zeros((7, own.shape[1] + 1, own.shape[1] + 1))
+        found[0, 1:, 1:] = own[part].T @ around[part]
+        unbounded = (x[part] - white.centre) @ white.whiten
+        for half, within in enumerate((of_half[part], around[part] - of_half[part])):
+            chosen = halves[part] == half
+            weights = inside[part][chosen, None]
+            ends, bare = _with_ones(own[part][chosen]), _with_ones(unbounded[chosen])
+            found[3 * half + 1] = ends.T @ np.hstack([weights, within[chosen]])
+            found[3 * half + 2] = (ends * weights).T @ ends
+            found[3 * half + 3] = (bare * weights).T @ bare
+        return found
+
+    return block_sums(store, number, products)
+
+
+def _with_ones(rows: Floats) -> Floats:
+    return np.hstack([np.ones((len(rows), 1)), rows])
 
 
 def _write_ratios(store: Store, homophily: Homophily, number: int) -> None:
@@ -325,4 +319,4 @@ def _count_inside(indptr: Ints, indices: Ints, start: int, key: np.uint64, out: 
 @compiled
 def _draw_halves(key: np.uint64, start: int, out: Ints) -> None:
     for i in range(out.size):
-        out[i] = 1 + np.int64(mix(key, start + i) & np.uint64(1))
+        out[i] = np.int64(mix(key, start + i) & np.uint64(1))

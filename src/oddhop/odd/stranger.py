@@ -154,7 +154,12 @@ class Ratio:
     @classmethod
     def of(cls, homophily: Homophily) -> Ratio:
         """Take the parts from what was learned."""
-        rho = homophily.correlation[homophily.correlation != 0]
+        return cls.between(homophily.correlation)
+
+    @classmethod
+    def between(cls, correlation: Floats) -> Ratio:
+        """Take the parts from correlations."""
+        rho = correlation[correlation != 0]
         spare = 1 - rho**2
         return cls(float(np.log1p(-(rho**2)).sum() / 2), rho**2 / (2 * spare), rho / spare)
 
@@ -165,6 +170,53 @@ class Ratio:
     def __call__(self, a: Floats, b: Floats) -> Floats:
         """Return f of rows of a and b."""
         return np.asarray(self.constant + self.own(a) + self.own(b) - (a * b) @ self.across)
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """Sums over the edges within one half of the nodes, from both ends; a column of ones comes before coordinates x.
+
+    Attributes
+    ----------
+    products : those of both ends of an edge.
+    moments : those of one end with itself.
+    unbounded : the same before far coordinates were brought back.
+    """
+
+    products: Floats
+    moments: Floats
+    unbounded: Floats
+
+
+Halves = tuple[Half, ...]
+
+
+def held_out_nats(halves: Halves) -> float:
+    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
+
+    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
+    would seem to tell what they only repeat.
+    """
+    told, entries = 0.0, 0.0
+    for ours, theirs in (halves, halves[::-1]):
+        counted, learned = float(theirs.moments[0, 0]), float(ours.moments[0, 0])
+        if not counted:
+            return 0.0
+        entries += counted
+        if not learned:
+            continue
+        with single_threaded():
+            centred = np.vstack([-ours.unbounded[0, 1:] / learned, np.eye(len(ours.moments) - 1)])
+            white = centred @ whitening(centred.T @ ours.unbounded @ centred / learned)
+            rho, turn = np.linalg.eigh(white.T @ (ours.products + ours.products.T) @ white / (2 * learned))
+            rho = corrected(rho, 4 * rho.size / learned)
+            turn = white @ turn[:, rho != 0]
+            ratio = Ratio.between(rho)
+            squares, products = (
+                np.einsum("ik,ij,jk->k", turn, sums, turn) for sums in (theirs.moments, theirs.products)
+            )
+        told -= counted * ratio.constant + float(2 * squares @ ratio.squared - products @ ratio.across)
+    return told / entries if entries else 0.0
 
 
 def odds_of_no_reason(f: Floats) -> Floats:
