@@ -26,12 +26,11 @@ from oddhop.odd.communities import leading, write_residuals
 from oddhop.odd.homophily import (
     COORDINATES,
     VARIATES,
-    _neighbour_products,
     _write_ratios,
-    _write_variates,
     learn_homophily,
 )
 from oddhop.odd.krylov import VECTORS
+from oddhop.odd.row_blocks import neighbour_sums
 from oddhop.odd.triangles import unexplained, write_largest
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
@@ -130,16 +129,15 @@ def stages(edges: int) -> None:
     homophily = learn_homophily(store, runner)
     write_residuals(store, runner, eigenvalues)
     chance = unexplained(store, runner)
-    _write = partial(_write_variates, store, homophily, 0, "white")
-    runner.each("", _write, store.ranges)
-    white, adjacency = store.of_nodes["white"], graph.adjacency().astype(np.float32)
+    white, adjacency = store.of_nodes[VARIATES].astype(np.float32), graph.adjacency().astype(np.float32)
+    store.of_nodes["white"] = white
     out = np.empty(graph.edge_count)
     variates, vectors = store.of_nodes[VARIATES], store.of_nodes[VECTORS]
     left, sums = store.of_entries["left"], store.of_nodes["tie_sums"]
     starts, heads, weights = bare_arcs(graph.indptr, graph.indices, left)
     compared = {
         "sums over neighbours, 20 columns": (
-            lambda: runner.each("", partial(_neighbour_products, store, "white"), store.ranges),
+            lambda: runner.each("", partial(neighbour_sums, store, "white", "around"), store.ranges),
             lambda: adjacency @ white,
         ),
         "f": (

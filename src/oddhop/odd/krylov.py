@@ -117,12 +117,12 @@ def _refined(store: Store, runner: TaskRunner, known: str, target: str) -> tuple
     # Two Gram matrices make vectors orthonormal in single precision, one does not.
     turn, weak = _unit_vectors(gram, 0.0, WEAK)
     turn[:, weak] = 0.0
-    each(partial(_changed, store, unit, orthonormal, (), None, turn, ()))
+    each(partial(_changed, store, unit, orthonormal, (), None, turn, None))
     store.forget(power, unit)
     sums = each(partial(_product, store, orthonormal, product, [orthonormal], False), 1)
     values, ritz = np.linalg.eigh((sums[1] + sums[1].T) / 2)
     squares = np.einsum("ik,ij,jk->k", ritz, sums[0], ritz) - values**2
-    each(partial(_changed, store, orthonormal, target, (), None, ritz, ()))
+    each(partial(_changed, store, orthonormal, target, (), None, ritz, None))
     store.forget(orthonormal, product)
     return {"values": values, "residuals": np.sqrt(np.maximum(squares, 0.0))}, {}
 
@@ -214,12 +214,12 @@ class _Search:
                 break
             # The product has fewer dimensions than the block: new random vectors take the place of those that lack.
             turn, weak = _unit_vectors(gram, 0.0, WEAK)
-            self._each(partial(_changed, self.store, unit, turned, (), None, turn, ()))
+            self._each(partial(_changed, self.store, unit, turned, (), None, turn, None))
             key = word(0, self.key, (step + 1) * WIDTH)
             sums, size = self._each(partial(_random, self.store, turned, drawn, weak, key, basis)), 0.0
             source = drawn
         turn = _unit_vectors(gram, 0.0, SMALLEST)[0]
-        self._each(partial(_changed, self.store, unit, target, (), None, turn, ()))
+        self._each(partial(_changed, self.store, unit, target, (), None, turn, None))
         self.store.forget(*(f"{name}{step}-{k}" for name in ("unit", "turned", "drawn") for k in range(ATTEMPTS)))
 
 
@@ -261,26 +261,31 @@ def _changed(
     slabs: Names,
     projected: Floats | None,
     turn: Floats | None,
-    against: Names,
+    against: Names | None,
     number: int,
 ) -> list[Floats]:
-    """Write a block less its projections, its columns turned; give its Gram matrix, then its new projections."""
-    if not store.has(target, number):
-        before, basis = store.read(source, number), [store.read(name, number) for name in slabs]
-        own = store.room(target, number, np.float32, before.shape[1] if turn is None else turn.shape[1])
-        coefficients = None if projected is None or not basis else projected.astype(np.float32)
-        change = None if turn is None else turn.astype(np.float32)
+    """Write a block less its projections, its columns turned; give its Gram matrix, then its new projections.
 
-        def apply(part: slice) -> Floats:
-            rows = before[part]
-            if coefficients is not None:
-                rows = rows - _combination(basis, coefficients, part)
-            own[part] = rows if change is None else rows @ change
-            return np.zeros(())
+    They come from the rows that were just written, which are still in the cache; none are given ``against`` None.
+    """
+    if store.has(target, number):
+        return [] if against is None else _gram_matrices(store, target, against, number)
+    before, basis = store.read(source, number), [store.read(name, number) for name in slabs]
+    own = store.room(target, number, np.float32, before.shape[1] if turn is None else turn.shape[1])
+    others = [own, *(store.read(name, number) for name in against or ())]
+    coefficients = None if projected is None or not basis else projected.astype(np.float32)
+    change = None if turn is None else turn.astype(np.float32)
 
-        block_sums(store, number, apply)
-        store.write(target, number, own)
-    return _gram_matrices(store, target, against, number)
+    def apply(part: slice) -> Floats:
+        rows = before[part]
+        if coefficients is not None:
+            rows = rows - _combination(basis, coefficients, part)
+        own[part] = rows if change is None else rows @ change
+        return np.zeros(()) if against is None else _products(others, own, part)
+
+    sums = block_sums(store, number, apply)
+    store.write(target, number, own)
+    return [] if against is None else sums
 
 
 def _combined(store: Store, basis: Names, targets: Names, coefficients: Floats, number: int) -> list[Floats]:
@@ -305,8 +310,15 @@ def _combined(store: Store, basis: Names, targets: Names, coefficients: Floats, 
 def _gram_matrices(store: Store, name: str, against: Names, number: int) -> list[Floats]:
     """Return the products of the vectors of a block with each other, and with those of other blocks."""
     slabs = [store.read(one, number) for one in (name, *against)]
-    own = slabs[0]
-    return block_sums(store, number, lambda part: np.stack([slab[part].T @ own[part] for slab in slabs]))
+    return block_sums(store, number, lambda part: _products(slabs, slabs[0], part))
+
+
+def _products(slabs: list[Array], own: Array, part: slice) -> Floats:
+    rows = own[part]
+    found = np.empty((len(slabs), slabs[0].shape[1], own.shape[1]), dtype=own.dtype)
+    for slab, place in zip(slabs, found, strict=True):
+        np.matmul(slab[part].T, rows, out=place)
+    return found
 
 
 def _combination(slabs: list[Array], coefficients: Floats, part: slice) -> Floats:
