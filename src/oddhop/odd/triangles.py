@@ -192,7 +192,7 @@ def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
 def _room(count: int) -> int:
     """Return the size of a table for so many nodes, a power of 2 of which at most a quarter is taken."""
     size = 4
-    while size < 4 * count:
+    while size < 8 * count:
         size *= 2
     return size
 
