@@ -12,6 +12,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
+from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import START_VECTOR
 from oddhop.graph.adjacency import both_ways
 from oddhop.graph.disk import Partition
@@ -165,6 +166,7 @@ def _residuals(
     for i in range(indptr.size - 1):
         entry, end = cursor[i], indptr[i + 1]
         while entry < end and indices[entry] < stop:
+            prefetch(theirs, indices[min(entry + AHEAD, indices.size - 1)] - start)
             explained = weighted_product(values, own, i, theirs, indices[entry] - start)
             out[entry] = min(max(1.0 - explained, 0.0), 1.0)
             entry += 1

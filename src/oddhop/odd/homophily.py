@@ -16,6 +16,7 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
+from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import HALVES, mix, word
 from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed, weighted_product
 from oddhop.odd.stranger import (
@@ -298,6 +299,9 @@ def _ratios(
     for i in range(indptr.size - 1):
         entry, end = cursor[i], indptr[i + 1]
         while entry < end and indices[entry] < stop:
+            ahead = indices[min(entry + AHEAD, indices.size - 1)] - start
+            prefetch(theirs, ahead)
+            prefetch(their_own, ahead)
             j = indices[entry] - start
             ratio = constant + (own[i] + their_own[j]) - weighted_product(across, variates, i, theirs, j)
             f[entry] = ratio

@@ -12,6 +12,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled, compiled_unordered
+from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import mix, unit
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import Array, Store
@@ -109,6 +110,7 @@ def add_rows(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, t
     for i in range(indptr.size - 1):
         entry, end, grouped = cursor[i], indptr[i + 1], indptr[i + 1] - indptr[i] > LONG_ROW
         while entry < end and indices[entry] < stop:
+            prefetch(theirs, indices[min(entry + AHEAD, indices.size - 1)] - start)
             j = indices[entry] - start
             if not grouped:
                 for k in range(width):

@@ -190,7 +190,7 @@ def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
 
 @compiled
 def _room(count: int) -> int:
-    """Return the size of a table for so many nodes, a power of 2 of which at most a quarter is taken."""
+    """Return the size of a table for so many nodes, a power of 2 of which at most an eighth is taken."""
     size = 4
     while size < 8 * count:
         size *= 2
@@ -235,9 +235,13 @@ def _largest(
             if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
                 there = first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)
                 shared, squared = their_common[there], their_squares[there]
-            common_here, by_chance = left[e] * shared, left[e] * sums[i] * their_sums[j] * chance
-            totals[i, 0] += common_here
+            cursor[i] += 1
+            by_chance = left[e] * sums[i] * their_sums[j] * chance
             totals[i, 1] += by_chance
+            if shared == 0:  # below what chance gives
+                continue
+            common_here = left[e] * shared
+            totals[i, 0] += common_here
             totals[i, 2] += np.float64(left[e]) * left[e] * squared
             surprise = surprise_of(common_here, by_chance)
             place = 0
@@ -246,7 +250,6 @@ def _largest(
                     largest[i, place - 1] = largest[i, place]
                 largest[i, place] = surprise
                 place += 1
-            cursor[i] += 1
 
 
 @compiled
