@@ -21,7 +21,7 @@ import pytest
 from oddhop import Network, Odd
 from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
-from oddhop.errors import MemoryBudgetError, NothingToLearnError, SettingsError
+from oddhop.errors import MemoryBudgetError, NothingToLearnError
 from oddhop.graph.disk import open_stored
 from oddhop.odd import butterfly, detector, null, null_model, pairs, views
 from oddhop.partitions import store as ranges
@@ -355,7 +355,13 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("two_simulations")
 @pytest.mark.parametrize(
     "kind",
-    ["silent", "flows", *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words"))],
+    [
+        "silent",
+        "flows",
+        "shop, friends",
+        *(pytest.param(kind, marks=SLOW) for kind in ("shop, merchants", "shop, one device")),
+        *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words")),
+    ],
 )
 def test_simulated_networks_have_the_bytes_of_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -382,7 +388,8 @@ def test_simulated_networks_have_the_bytes_of_those_in_memory(
     [
         ("flows", 0),
         pytest.param("flows and times", 0, marks=SLOW),
-        *(pytest.param("flows and times", part, marks=LONG) for part in (1, 2, 3)),
+        pytest.param("shop, friends", 0, marks=SLOW),
+        *(pytest.param(kind, part, marks=LONG) for kind in ("flows and times", "shop, friends") for part in (1, 2, 3)),
     ],
 )
 def test_simulations_that_end_at_any_use_of_a_file_go_on_to_the_same_bytes(
@@ -412,12 +419,11 @@ def test_a_judged_kind_without_edges_is_refused_over_partitions(tmp_path: Path) 
         odd().fit_partitions(tmp_path / "graph", mapper=parallel.threads(1), run_folder=tmp_path / "run")
 
 
-def test_simulations_over_partitions_are_refused_with_too_little_memory_or_several_kinds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["silent", "shop, friends"])
+def test_simulations_over_partitions_are_refused_with_too_little_memory(tmp_path: Path, kind: str) -> None:
     run = {"mapper": parallel.threads(1), "run_folder": tmp_path / "run"}
     with pytest.raises(MemoryBudgetError, match="simulations"):
-        odd(simulate=True, max_memory="100 MiB").fit_partitions(written(tmp_path / "one", "silent", 3), **run)
-    with pytest.raises(SettingsError, match="several kinds"):
-        odd(simulate=True).fit_partitions(written(tmp_path / "shop", "shop", 3), **run)
+        odd(simulate=True, max_memory="100 MiB").fit_partitions(written(tmp_path / "one", kind, 3), **run)
 
 
 SCRIPT = """

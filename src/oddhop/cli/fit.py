@@ -35,9 +35,9 @@ def fit(
     """Fit a detector and write a model file.
 
     The detector HCM stores checkpoints next to the model file. The detector Odd stores checkpoints only if the input
-    is a network on disk, made by oddhop ingest. With several kinds of nodes, Odd stores no checkpoints if it simulates
-    networks. With --resume, an interrupted fit continues from its last checkpoint. A fit without a checkpoint starts
-    again and has the same result. If the model file exists, oddhop replaces the file and prints a message.
+    is a network on disk, made by oddhop ingest. With --resume, an interrupted fit continues from its last checkpoint.
+    A fit without a checkpoint starts again and has the same result. If the model file exists, oddhop replaces the file
+    and prints a message.
 
     Example:
 

@@ -12,6 +12,7 @@ from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
+from oddhop.odd.null_kinds import DRAWN_AT_ONCE
 from oddhop.odd.null_model import K_MEANS_NODES, SORTED_AT_ONCE
 from oddhop.odd.settings import OddSettings
 
@@ -21,6 +22,7 @@ COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they shar
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
+KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 12, 56  # with several kinds: f of every edge, and what an edge that draws f takes
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
 OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
@@ -122,8 +124,9 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
         return Cost(memory, seconds)
     # What was judged, and what simulated nodes take over; columns that are sorted, or rows, beside tasks that wait.
     columns = 4 * 8 * max(min(size.nodes * _width(size), SORTED_AT_ONCE), size.nodes)
-    held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events
-    memory["simulations"] = held + max(_rewiring_memory(size), workers * max(task, columns))
+    held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events + (KEPT_EDGE_BYTES * size.edges if size.kinds else 0)
+    drawn = DRAWN_EDGE_BYTES * min(2 * size.edges, DRAWN_AT_ONCE) if size.kinds else 0
+    memory["simulations"] = held + max(_rewiring_memory(size), drawn, workers * max(task, columns))
     seconds["simulations"] = _simulation_seconds(size) / workers
     return Cost(memory, seconds, _leaner(settings))
 

@@ -135,7 +135,7 @@ class Odd(GraphDetector):
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
         settings: OddSettings = run.settings
         simulated = cost.simulates(Size.of(graph), settings)
-        if run.stored is not None and run.folder is not None and not (simulated and graph.kinds is not None):
+        if run.stored is not None and run.folder is not None:
             return _fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
         run.progress("views", 0, settings.n_resamples + 1)
         fitted, evidence, data = fit_views(graph, workers=run.workers)
@@ -188,13 +188,8 @@ class Odd(GraphDetector):
         manifest = stored.manifest
         known, kinds = describe(stored, texts=False), manifest.node_kinds
         simulated = settings.simulate is True or settings.max_chance is not None
-        if simulated and kinds is not None:
-            raise SettingsError(
-                "networks with several kinds of nodes cannot be simulated over partitions",
-                "flag by top_k, or fit in memory",
-            )
         if simulated:  # this process rewires all edges
-            size = Size(manifest.nodes, manifest.edges, len(manifest.attribute_names))
+            size = Size(manifest.nodes, manifest.edges, len(manifest.attribute_names), kinds=kinds is not None)
             needs = {"simulations": cost.cost_on_disk(size, settings, workers=1).memory["simulations"]}
             check_memory(Cost(needs), settings.max_memory, f"Odd on {stored.folder}")
         judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
@@ -276,7 +271,7 @@ class Odd(GraphDetector):
         return node_features(self.model_.learned.views, graph, workers=self.workers or available_workers())
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:
-        if in_folder and size.mapped and not (size.kinds and cost.simulates(size, settings)):
+        if in_folder and size.mapped:
             return cost.cost_on_disk(size, settings, workers=workers)
         return cost.cost(size, settings)
 

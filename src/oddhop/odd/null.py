@@ -18,27 +18,21 @@ head of the ranking.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
-from oddhop.base.files import Arrays
 from oddhop.base.parallel import Progress, silent, single_threaded
-from oddhop.base.randomness import SIMULATED, generator
-from oddhop.graph.rewire import rewired_wiring
-from oddhop.odd.communities import leading_from, write_residuals
-from oddhop.odd.cycle import Cycles
 from oddhop.odd.homophily import COORDINATES, write_ratios_of_variates
 from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
-from oddhop.odd.null_donors import Components, nodes_of_like_degree, simulated_flow, write_components
+from oddhop.odd.null_donors import nodes_of_like_degree, simulated_flow, write_components
 from oddhop.odd.null_kinds import simulated_kinds
-from oddhop.odd.null_model import POWER_STEPS, SIMULATIONS, NullModel, edge_ends, learn_null_model
+from oddhop.odd.null_model import SIMULATIONS, learn_null_model
 from oddhop.odd.null_variates import write_simulated_variates
-from oddhop.odd.views import FittedViews, Known, ViewData, evidence_of, flow_components, simulated_figures
+from oddhop.odd.real_network import RealNetwork, Simulated
+from oddhop.odd.views import FittedViews, Known, ViewData, flow_components
 from oddhop.partitions.store import InMemory, Store
 from oddhop.partitions.task import TaskRunner, on_threads
 
@@ -85,26 +79,6 @@ class Chance:
         return int(within[-1]) + 1 if within.size else 0
 
 
-@dataclass(frozen=True, eq=False)
-class RealNetwork:
-    """A network of one kind of nodes, as simulations need it.
-
-    Attributes
-    ----------
-    store : its wiring, coordinates and eigenvectors.
-    vectors : how many eigenvectors there are.
-    known : figures of the nodes that their edges do not change.
-    cycles : those of the events, None where they were not searched.
-    components : gives what attributes do not predict of the flows; None without events.
-    """
-
-    store: Store
-    vectors: int
-    known: Known
-    cycles: Cycles | None
-    components: Components | None
-
-
 def simulations_for(nodes: int) -> int:
     """Return how many networks are simulated: fewer of a large one, which by itself has many nodes to compare with.
 
@@ -134,35 +108,37 @@ def simulate_chance(
     >>> simulate_chance(fitted, data, seed=0).standing_out(evidence.score, 0.1)
     0
     """
-    if fitted.others:
-        with single_threaded():  # at other thread counts a product has other bits
-            draw = simulated_kinds(fitted, data, seed, workers)
-            return _highest(draw, data.degrees > 0, simulations_for(data.graph.node_count), progress)
-    vectors = data.eigenvalues.values.size
-    arrays = {COORDINATES: data.coordinates, **({VECTORS: data.store.of_nodes[VECTORS]} if vectors else {})}
+    vectors, kinds = data.eigenvalues.values.size, data.graph.kinds
+    arrays = {VECTORS: data.store.of_nodes[VECTORS]} if vectors else {}
     store = InMemory(data.store.indptr, data.store.indices, arrays)
-    real = RealNetwork(store, vectors, data.known, data.cycles, flow_components(fitted, data))
+    if kinds is None:
+        store.of_nodes[COORDINATES] = data.coordinates
+
+    def split(other: Store) -> Edges:
+        assert isinstance(other, InMemory)  # noqa: S101 - it was made of one
+        return replace(data, store=other).edges
+
+    edges, components = Edges(store) if kinds is None else data.edges, flow_components(fitted, data)
+    real = RealNetwork(store, edges, split, kinds, vectors, data.known, data.cycles, components)
     return simulate_over_store(fitted, real, on_threads(workers), seed, progress)
 
 
 def simulate_over_store(
     fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int, progress: Progress = silent
 ) -> Chance:
-    """Simulate networks like the one in a store, with one kind of nodes, and keep how high their nodes score."""
-    store = real.store
+    """Simulate networks like the one in a store, and keep how high their nodes score."""
+    store, judged = real.store, real.edges.degrees > 0
     with single_threaded():  # at other thread counts a product has other bits
-        model = learn_null_model(store, runner, fitted.homophily, seed)
-        components = write_components(store, runner, real.components)
-        degrees, count = Edges(store).degrees, simulations_for(store.nodes)
+        simulated = (simulated_kinds if fitted.others else _simulated_kind)(fitted, real, runner, seed)
+        count = simulations_for(store.nodes)
 
         def draw(turn: int) -> Floats:
             within = runner.within(f"simulated network {turn + 1} of {count}")
-            find = partial(_simulated_scores, fitted, real, model, components, within, seed, turn)
-            score: Floats = store.remembered(f"simulated{turn}", find)[0]["score"]
+            found, _ = store.remembered(f"simulated{turn}", lambda: ({"score": simulated(within, turn)}, {}))
             store.discard(f"simulated{turn}")
-            return score
+            return found["score"]
 
-        return _highest(draw, degrees > 0, count, progress)
+        return _highest(draw, judged, count, progress)
 
 
 def _highest(draw: Callable[[int], Floats], judged: Bools, count: int, progress: Progress) -> Chance:
@@ -173,20 +149,20 @@ def _highest(draw: Callable[[int], Floats], judged: Bools, count: int, progress:
     return Chance(kept, count, int(judged.sum()))
 
 
-def _simulated_scores(
-    fitted: FittedViews, real: RealNetwork, model: NullModel, components: int, runner: TaskRunner, seed: int, turn: int
-) -> tuple[Arrays, dict[str, Any]]:
-    shared = {name: name for name in model.shared} | ({"known": VECTORS} if real.vectors else {})
-    store = real.store.with_wiring(
-        f"simulated{turn}", lambda: rewired_wiring(edge_ends(real.store), model.communities, seed, turn), shared
-    )
-    degrees, rng = Edges(store).degrees, generator(seed, SIMULATED, turn)
-    donors = nodes_of_like_degree(degrees, rng)
-    write_simulated_variates(store, runner, model, model.beyond[donors], rng)
-    log_p = real.known.cycle_log_p if real.cycles is None else real.cycles.permuted_log_p(turn)
-    flow = simulated_flow(real.store, components, degrees, rng)
-    known = Known(real.known.outlyingness[donors], flow, log_p)
-    write_residuals(store, runner, leading_from(store, runner, "known", real.vectors, POWER_STEPS))
-    write_ratios_of_variates(store, runner, fitted.homophily)
-    figures = simulated_figures(Edges(store), known, fitted, runner)
-    return {"score": evidence_of(figures, log_p, fitted).score}, {}
+def _simulated_kind(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
+    """Simulate networks of one kind of nodes."""
+    model = learn_null_model(real.store, runner, fitted.homophily, seed)
+    components = write_components(real.store, runner, real.components)
+
+    def scores(runner: TaskRunner, turn: int) -> Floats:
+        rng, store = real.rewired(model.communities, seed, turn, model.shared)
+        degrees = Edges(store).degrees
+        donors = nodes_of_like_degree(degrees, rng)
+        write_simulated_variates(store, runner, model, model.beyond[donors], rng)
+        flow = simulated_flow(real.store, components, degrees, rng)
+        known = Known(real.known.outlyingness[donors], flow, real.cycle_log_p(turn))
+        real.write_residuals(store, runner)
+        write_ratios_of_variates(store, runner, fitted.homophily)
+        return real.scores(fitted, Edges(store), known, runner)
+
+    return scores

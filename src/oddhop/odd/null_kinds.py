@@ -1,74 +1,79 @@
-"""Simulated networks of several kinds of nodes, in memory."""
+"""Simulated networks of several kinds of nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.randomness import SIMULATED, generator
-from oddhop.graph.rewire import rewired
-from oddhop.odd.communities import folded
-from oddhop.odd.homophily import RATIOS, write_ratios
+from oddhop.graph.graph import Graph
+from oddhop.odd.communities import folded_rows, unfolded
+from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
+from oddhop.odd.kinds import Edges
 from oddhop.odd.null_donors import simulated_flow, write_components
-from oddhop.odd.null_model import POWER_STEPS, find_communities
+from oddhop.odd.null_model import find_communities
+from oddhop.odd.real_network import RealNetwork, Simulated
 from oddhop.odd.relation import told_by
-from oddhop.odd.views import (
-    FittedViews,
-    Known,
-    ViewData,
-    evidence_of,
-    flow_components,
-    simulated_figures,
-    write_shuffled,
-)
-from oddhop.partitions.task import on_threads
+from oddhop.odd.row_blocks import gathered
+from oddhop.odd.views import FittedViews, Known
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
 
 LIKE_NODES = 50  # to either side, by their outlyingness
+DRAWN_AT_ONCE = 2**22  # edges: 56 bytes each
 
 
-def simulated_kinds(fitted: FittedViews, data: ViewData, seed: int, workers: int) -> Callable[[int], Floats]:
+def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
     """Simulate networks of several kinds: wiring as with one kind, and f of every edge from that of others.
 
     Communities are those of the whole network, split by kind. A node keeps its outlyingness, and every one of its edges
     takes f from an edge of the same sort whose judged node is about as outlying.
     """
-    graph = data.graph
-    assert graph.kinds is not None  # noqa: S101 - there are other kinds
-    runner, own = on_threads(workers), data.own
-    communities = find_communities(data.store, runner, seed)
-    kinds = graph.kinds.of(np.arange(graph.node_count))
-    groups = np.unique(communities * len(graph.kinds.names) + kinds, return_inverse=True)[1]
+    store, own, kinds = real.store, real.edges.own, real.kinds
+    assert kinds is not None  # noqa: S101 - there are other kinds
+    communities = find_communities(store, runner, seed) * len(kinds.names) + kinds.of(np.arange(store.nodes))
+    groups = np.unique(communities, return_inverse=True)[1]
     write_ratios(own, runner, fitted.homophily)
-    own_f = own.of_entries[RATIOS]
-    known, outlying = {one.kind: one for one in fitted.others}, data.known.outlyingness
+    known, outlying = {one.kind: one for one in fitted.others}, real.known.outlyingness
     rates, means = [], []
     if fitted.rate is not None:
-        rates, means = [fitted.rate], [_Drawn.of(own_f, data.own_graph.entry_nodes, outlying)]
-    for pairs in data.edges.joined:
+        rates, means = [fitted.rate], [_Drawn.of(own, outlying)]
+    for pairs in real.edges.joined:
         rate = known[pairs.kind].rate
         if rate is not None:
             told = told_by(pairs, known[pairs.kind].relation, runner)
-            owners = np.repeat(np.arange(outlying.size), np.diff(told.in_memory().indptr))
-            rates, means = [*rates, rate], [*means, _Drawn.of(told.array(RATIOS), owners, outlying)]
-    components, once = write_components(own, runner, flow_components(fitted, data)), folded(data.own_graph, own_f)
+            rates, means = [*rates, rate], [*means, _Drawn.of(told.near, outlying)]
+    components, degrees = write_components(own, runner, real.components), real.edges.degrees
+    once = np.concatenate([folded_rows(own.rows(number), own.read(RATIOS, number)) for number in own.ranges])
 
-    def draw(turn: int) -> Floats:
-        rng = generator(seed, SIMULATED, turn)
-        wiring = rewired(graph, groups, seed, turn)
+    def scores(runner: TaskRunner, turn: int) -> Floats:
+        rng, simulated = real.rewired(groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
         # Among themselves nodes are joined by looks as often as they are.
         shuffled = once[rng.permutation(once.size)]
-        log_p = data.known.cycle_log_p if data.cycles is None else data.cycles.permuted_log_p(turn)[graph.judged]
-        known = Known(outlying, simulated_flow(own, components, data.degrees, rng), log_p)
-        simulated = replace(data, known=known).rewired(wiring, runner, steps=POWER_STEPS)
-        write_shuffled(simulated, shuffled)
-        figures = simulated_figures(simulated.edges, known, fitted, runner, nats)
-        return evidence_of(figures, log_p, fitted).score
+        known = Known(outlying, simulated_flow(own, components, degrees, rng), real.cycle_log_p(turn))
+        real.write_residuals(simulated, runner)
+        edges = real.split(simulated)
+        _write_shuffled(edges.own, shuffled)
+        return real.scores(fitted, edges, known, runner, nats)
 
-    return draw
+    return scores
+
+
+def _write_shuffled(store: Store, f: Floats) -> None:
+    """Write other values of f, one an edge, and their sums at every node."""
+    rows = [store.rows(number) for number in store.ranges]
+    indptr = np.concatenate([[0], np.cumsum(Edges(store).degrees)])
+    whole = Graph(indptr, np.concatenate([one.indices for one in rows]), np.empty((store.nodes, 0)))
+    entries = unfolded(whole, f)
+    sums = np.bincount(whole.entry_nodes, entries, minlength=store.nodes)
+    for number, one in zip(store.ranges, rows, strict=True):
+        room = store.entry_room(RATIOS, number, entries.dtype)
+        room[:] = entries[indptr[one.start] : indptr[one.stop]]
+        store.write(RATIOS, number, room)
+        store.write(RATIO_SUMS, number, sums[one.start : one.stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +92,28 @@ class _Drawn:
     order: Ints
 
     @classmethod
-    def of(cls, f: Floats, nodes: Ints, outlying: Floats) -> _Drawn:
-        counts = np.bincount(nodes, minlength=outlying.size)
+    def of(cls, store: Store, outlying: Floats) -> _Drawn:
+        counts = Edges(store).degrees
         order = np.argsort(np.where(counts > 0, outlying, np.inf), kind="stable")[: np.count_nonzero(counts)]
-        return cls(f[np.argsort(nodes, kind="stable")], np.concatenate([[0], np.cumsum(counts)]), order)
+        return cls(gathered(store, RATIOS), np.concatenate([[0], np.cumsum(counts)]), order)
 
     def means(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
         """Return the mean f of every node if each of its edges had the f of another node's, and its number of edges."""
         degrees, count = np.diff(self.starts), self.order.size
         place = np.empty(degrees.size, dtype=np.int64)
         place[self.order] = np.arange(count)
-        nodes = np.repeat(np.arange(degrees.size), degrees)
+        sums = np.zeros(degrees.size)
+        cuts = np.searchsorted(self.starts, np.arange(0, self.f.size, DRAWN_AT_ONCE))
+        for first, last in pairwise([*cuts.tolist(), degrees.size]):
+            sums[first:last] = self._sums(rng, degrees, place, slice(first, last))
+        return sums / np.maximum(degrees, 1), degrees
+
+    def _sums(self, rng: np.random.Generator, degrees: Ints, place: Ints, some: slice) -> Floats:
+        count, nodes = self.order.size, np.repeat(np.arange(some.start, some.stop), degrees[some])
         wide = min(2 * LIKE_NODES + 1, count)
         first = np.clip(place[nodes] - LIKE_NODES, 0, count - wide)
         drawn = first + rng.integers(0, max(wide, 1), nodes.size)
         drawn = np.where(drawn == place[nodes], (drawn + 1) % max(count, 1), drawn)  # its own would repeat it
         other = self.order[drawn]
         edge = self.starts[other] + (rng.random(nodes.size) * degrees[other]).astype(np.int64)
-        return np.bincount(nodes, self.f[edge], minlength=degrees.size) / np.maximum(degrees, 1), degrees
+        return np.asarray(np.bincount(nodes - some.start, self.f[edge], minlength=some.stop - some.start), np.float64)

@@ -25,8 +25,9 @@ from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
 from oddhop.odd.krylov import VECTORS
-from oddhop.odd.null import Chance, RealNetwork, simulate_over_store
+from oddhop.odd.null import Chance, simulate_over_store
 from oddhop.odd.outlier import outlyingness
+from oddhop.odd.real_network import RealNetwork
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
 from oddhop.odd.views import FittedViews, Known, learn_views
@@ -65,7 +66,7 @@ def judge_on_disk(
 ) -> JudgedOnDisk:
     """Learn the views of a network on disk and judge it, as it is and with edges left out so many times.
 
-    ``cycles`` are those of the events, where they were searched. Networks with one kind of nodes can be simulated.
+    ``cycles`` are those of the events, where they were searched.
     """
     manifest, of_kind = store.stored.manifest, _of_kind(store)
     judged = of_kind[_judged(manifest.node_kinds)]
@@ -101,7 +102,8 @@ def judge_on_disk(
     fitted, chance = replace(fitted, flows=flows), None
     if simulated:
         components = None if flows is None else partial(_flow_components, flows)
-        real = RealNetwork(store, found.values.size, known, cycles, components)
+        split = partial(_split, of_kind=of_kind, runner=runner)
+        real = RealNetwork(store, edges, split, manifest.node_kinds, found.values.size, known, cycles, components)
         chance = simulate_over_store(fitted, real, runner, store.seed, runner.progress)
     return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges), chance)
 

@@ -14,10 +14,10 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
 from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, raw_clique_scores, usual_scores
 from oddhop.odd.combine import Evidence, join
-from oddhop.odd.communities import RESIDUALS, leading, leading_from, unfolded, write_residuals
+from oddhop.odd.communities import RESIDUALS, leading, leading_from, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.flow import FlowModel, learn_flows
-from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, learn_homophily, write_ratios
+from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, learn_homophily, write_ratios
 from oddhop.odd.kinds import (
     Edges,
     OtherKind,
@@ -162,11 +162,6 @@ class ViewData:
         write_residuals(store, runner, found)
         graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
         return replace(self, graph=graph, store=store, eigenvalues=found)
-
-    def rewired(self, graph: Graph, runner: TaskRunner, *, steps: int = 1) -> ViewData:
-        """Return it with the edges of another network of the same nodes."""
-        known = {"known": self.store.of_nodes[VECTORS]} if self.eigenvalues.values.size else {}
-        return self.with_edges(InMemory(graph.indptr, graph.indices, known), runner, steps=steps)
 
 
 def _bare(coordinates: Floats) -> InMemory:
@@ -322,14 +317,6 @@ def flow_components(fitted: FittedViews, data: ViewData) -> Callable[[Store, int
         return None
     components = partial(fitted.flows.components, flow_columns(own.attributes, own.flow_count), data.coordinates)
     return lambda store, number: components(*store.span(number))
-
-
-def write_shuffled(data: ViewData, f: Floats) -> None:
-    """Return the edges among the judged nodes other values of f, one an edge."""
-    own = data.own_graph
-    entries = unfolded(own, f)
-    data.own.of_entries[RATIOS] = entries
-    data.own.of_nodes[RATIO_SUMS] = np.bincount(own.entry_nodes, entries, minlength=own.node_count)
 
 
 def view_figures(

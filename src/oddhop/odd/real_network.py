@@ -1,0 +1,77 @@
+"""A network that was judged, as simulations need it, and what simulated networks of one and of several kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.base.randomness import SIMULATED, generator
+from oddhop.graph.kinds import NodeKinds
+from oddhop.graph.rewire import rewired_wiring
+from oddhop.odd.communities import leading_from, write_residuals
+from oddhop.odd.cycle import Cycles
+from oddhop.odd.kinds import Edges
+from oddhop.odd.krylov import VECTORS
+from oddhop.odd.null_donors import Components
+from oddhop.odd.null_model import POWER_STEPS, edge_ends
+from oddhop.odd.views import FittedViews, Known, evidence_of, simulated_figures
+from oddhop.partitions.store import Store
+from oddhop.partitions.task import TaskRunner
+
+Simulated = Callable[[TaskRunner, int], Floats]
+"""Gives the scores of the judged nodes of a simulated network, by its number."""
+
+
+@dataclass(frozen=True, eq=False)
+class RealNetwork:
+    """A network that was judged.
+
+    Attributes
+    ----------
+    store : its wiring and eigenvectors; with one kind of nodes their coordinates, too.
+    edges : those of the judged nodes.
+    split : gives the same of another wiring with residuals.
+    kinds : of the nodes; None where there is one.
+    vectors : how many eigenvectors there are.
+    known : figures of the judged nodes that their edges do not change.
+    cycles : those of the events, None where they were not searched.
+    components : gives what attributes do not predict of the flows; None without events.
+    """
+
+    store: Store
+    edges: Edges
+    split: Callable[[Store], Edges]
+    kinds: NodeKinds | None
+    vectors: int
+    known: Known
+    cycles: Cycles | None
+    components: Components | None
+
+    def rewired(
+        self, groups: Ints, seed: int, turn: int, shared: Sequence[str] = ()
+    ) -> tuple[np.random.Generator, Store]:
+        """Return another wiring with as many edges between groups of nodes, and the generator of what else is drawn."""
+        arrays = {name: name for name in shared} | ({"known": VECTORS} if self.vectors else {})
+        ends = lambda: rewired_wiring(edge_ends(self.store), groups, seed, turn)  # noqa: E731
+        return generator(seed, SIMULATED, turn), self.store.with_wiring(f"simulated{turn}", ends, arrays)
+
+    def cycle_log_p(self, turn: int) -> Floats:
+        """Return what cycles of the same events with permuted times say."""
+        if self.cycles is None:
+            return self.known.cycle_log_p
+        judged = slice(None) if self.kinds is None else self.kinds.nodes(self.kinds.judged)
+        return self.cycles.permuted_log_p(turn)[judged]
+
+    def write_residuals(self, store: Store, runner: TaskRunner) -> None:
+        """Write what communities leave of the entries of another wiring."""
+        write_residuals(store, runner, leading_from(store, runner, "known", self.vectors, POWER_STEPS))
+
+    def scores(
+        self, fitted: FittedViews, edges: Edges, known: Known, runner: TaskRunner, nats: Sequence[Floats] = ()
+    ) -> Floats:
+        """Judge a simulated network by what was learned from this one."""
+        figures = simulated_figures(edges, known, fitted, runner, nats)
+        return evidence_of(figures, known.cycle_log_p, fitted).score
