@@ -57,7 +57,7 @@ class Normal:
 def scores(graph: Graph, residuals: np.ndarray | None = None) -> np.ndarray:
     own = judged_attributes(graph)
     blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(graph)
-    flows, seen = views.see(graph, blocks, others=others, residuals=residuals, workers=2)
+    flows, seen = views.view_data(graph, blocks, others=others, residuals=residuals, workers=2)
     del flows
     return views.learn_views(seen.edges, on_threads(2), blocks, seen.known, others)[1].score
 
@@ -174,7 +174,7 @@ def shuffled(network: oddhop.Network, seed: int) -> list[str]:
     """Say what edges seem to tell, real and with the accounts' columns dealt out anew: the same, other nodes' edges."""
     own = judged_attributes(network.graph)
     blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(network.graph)
-    _, seen = views.see(network.graph, blocks, others=others, residuals=np.ones(network.graph.indices.size))
+    _, seen = views.view_data(network.graph, blocks, others=others, residuals=np.ones(network.graph.indices.size))
     out = []
     for one in seen.edges.joined:
         for name, order in (

@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop import Graph
-from oddhop.graph.rewire import rewired
+from oddhop.graph.rewire import rewired_wiring
 
 pytestmark = pytest.mark.kernels
+
+
+def rewired(graph: Graph, groups: np.ndarray, seed: int, turn: int) -> Graph:
+    """Return a network with its edges joined anew."""
+    indptr, indices = rewired_wiring(np.stack(graph.ends(0, graph.edge_count), axis=1), groups, seed, turn)
+    return Graph(indptr, indices, graph.attributes)
 
 
 def between(graph: Graph, groups: np.ndarray) -> np.ndarray:

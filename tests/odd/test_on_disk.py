@@ -18,19 +18,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from oddhop import Network, Odd
+from oddhop import Graph, Network, Odd
 from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
+from oddhop.detector.cost import Size
 from oddhop.errors import MemoryBudgetError, NothingToLearnError
 from oddhop.graph.disk import open_stored
-from oddhop.odd import butterfly, detector, null, null_model, pairs, views
+from oddhop.odd import butterfly, detector, null, null_kinds, null_model, pairs, views
+from oddhop.odd.cost import cost_on_disk
+from oddhop.odd.homophily import learn_homophily
+from oddhop.odd.settings import OddSettings
 from oddhop.partitions import store as ranges
 from oddhop.partitions.store import InFiles
+from oddhop.partitions.task import on_threads
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network
 from oddhop.tables.settings import ReadSettings
 from tests.conftest import sha256
 from tests.odd.small_shop import ACCOUNTS, shop
+from tests.odd.stores import in_files
 
 BLOCK = 64  # rows, so that small networks have several ranges
 GROUPS = 6
@@ -312,6 +318,28 @@ def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     killed_at(network, tmp_path, monkeypatch, ends, expected)
 
 
+def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 2)))
+    whole = in_files(graph, tmp_path / "whole", 3, coordinates=graph.attributes)
+    every = Countdown(np.inf)
+    with monkeypatch.context() as patched:
+        counted(patched, every)
+        expected = learn_homophily(whole, on_threads(1))
+    for end in range(0, every.calls, 3):
+        store = replace(whole, folder=tmp_path / f"run{end}", digest=str(end))
+        store.folder.mkdir()
+        for number in store.ranges:
+            store.write("coordinates", number, graph.attributes[slice(*store.span(number))])
+        with monkeypatch.context() as patched:
+            counted(patched, Countdown(end))
+            with pytest.raises(Killed):
+                learn_homophily(store, on_threads(1))
+        np.testing.assert_array_equal(learn_homophily(store, on_threads(1)).turn, expected.turn)
+
+
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])
 def test_a_fit_of_several_kinds_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
@@ -350,6 +378,7 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(null, "SIMULATED_NODES", 0)
     monkeypatch.setattr(null_model, "SORTED_AT_ONCE", 1_000)  # so that columns are sorted one after the other
     monkeypatch.setattr(null_model, "K_MEANS_NODES", 250)
+    monkeypatch.setattr(null_kinds, "DRAWN_AT_ONCE", 50)
 
 
 @pytest.mark.usefixtures("two_simulations")
@@ -424,6 +453,10 @@ def test_simulations_over_partitions_are_refused_with_too_little_memory(tmp_path
     run = {"mapper": parallel.threads(1), "run_folder": tmp_path / "run"}
     with pytest.raises(MemoryBudgetError, match="simulations"):
         odd(simulate=True, max_memory="100 MiB").fit_partitions(written(tmp_path / "one", kind, 3), **run)
+    one, several = (Size(1_000_000, 100_000_000, 20, kinds=kinds) for kinds in (False, True))
+    asked = OddSettings(simulate=True)
+    needs = [cost_on_disk(size, asked, workers=1).memory["simulations"] for size in (one, several)]
+    assert needs[1] - needs[0] >= 16 * one.edges  # f of every edge
 
 
 SCRIPT = """

@@ -8,9 +8,11 @@ from oddhop import Graph
 from oddhop.odd.coordinates import learn_coordinates
 from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, telling_coordinates, write_ratios
 from oddhop.odd.stranger import (
+    Half,
     Homophily,
     Ratio,
     canonical_variates,
+    held_out_nats,
     odds_of_no_reason,
     share_as_far,
     strangeness,
@@ -86,6 +88,31 @@ def test_an_edge_looks_as_far_as_itself_in_single_precision() -> None:
     expected = (f.size - np.arange(f.size)) / f.size
     np.testing.assert_array_equal(share_as_far(f.astype(np.float32), f), expected)
     assert share_as_far(f, np.array([1e9]))[0] == 1 / f.size
+
+
+def test_what_an_edge_tells_of_held_out_nodes_is_the_mean_over_the_edges_within_the_other_half() -> None:
+    graph = _pairs([0.6, -0.3], 400)
+    rng = np.random.default_rng(1)
+    ends = np.stack(graph.ends(0, graph.edge_count))
+    half, x = rng.integers(0, 2, graph.node_count), graph.attributes * [1.0, 2.0] + [0.5, 0.0]
+    inside = [ends[:, (half[ends] == k).all(axis=0)] for k in (0, 1)]
+    halves, told = [], []
+    for own in inside:
+        both = np.concatenate([own, own[::-1]], axis=1)
+        a, b = (np.hstack([np.ones((both.shape[1], 1)), x[end]]) for end in both)
+        halves.append(Half(a.T @ b, a.T @ a, a.T @ a))
+    for ours, theirs in ((0, 1), (1, 0)):
+        learned, (left, right) = x[inside[ours]], x[inside[theirs]]
+        mean, covariance = learned.mean(axis=(0, 1)), np.cov(learned.reshape(-1, 2), rowvar=False, ddof=0)
+        values, vectors = np.linalg.eigh(covariance)
+        white = vectors / np.sqrt(values)
+        one, two = (learned - mean) @ white
+        rho, turn = np.linalg.eigh((one.T @ two + two.T @ one) / (2 * len(one)))
+        rho = np.sign(rho) * np.sqrt(np.maximum(rho**2 - 4 * 2 / (2 * len(one)), 0.0))
+        kept = turn[:, rho != 0]
+        told.append(-Ratio.between(rho)((left - mean) @ white @ kept, (right - mean) @ white @ kept))
+    assert held_out_nats(tuple(halves)) == pytest.approx(np.concatenate(told).mean(), rel=1e-9)
+    assert np.concatenate(told).mean() > 0.1
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -16,7 +16,9 @@ AHEAD = 8  # entries; enough to cover the wait, few enough to be in the cache st
 
 
 def prefetch(array: Any, row: int) -> None:
-    """Fetch a row of a contiguous array, or an element of one with one dimension; only in compiled kernels.
+    """Fetch a row of a contiguous array, or an element of one with one dimension.
+
+    Outside compiled kernels it does nothing.
 
     Examples
     --------

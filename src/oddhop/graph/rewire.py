@@ -17,32 +17,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Ints, frozen
+from oddhop.base.arrays import Bools, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import SIMULATED, mix, word
 from oddhop.graph.adjacency import symmetric_csr
-from oddhop.graph.graph import Graph
 
 TRIES = 10  # exchanges at most, for every edge of a block, in steps 2 and 3
 AT_ONCE = 2**23  # ends that are shuffled: 37 bytes each
 TRIES_PER_WRONG = 40  # in step 3; with 20 a network with hubs still has too many triangles
-
-
-def rewired(graph: Graph, groups: Ints, seed: int, turn: int) -> Graph:
-    """Join the ends of the edges between the same two groups of nodes anew; degrees stay as they are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.graph.rewire import rewired
-    >>> graph = Graph.from_arrays(np.random.default_rng(0).integers(0, 50, (2, 200)), np.ones((50, 1)))
-    >>> other = rewired(graph, np.zeros(50, dtype=int), 0, 0)
-    >>> bool((other.degrees == graph.degrees).all()), bool((other.indices == graph.indices).all())
-    (True, False)
-    """
-    indptr, indices = rewired_wiring(np.stack(graph.ends(0, graph.edge_count), axis=1), groups, seed, turn)
-    return Graph(frozen(indptr), frozen(indices), graph.attributes, repairs=graph.repairs, kinds=graph.kinds)
 
 
 def rewired_wiring(ends: Ints, groups: Ints, seed: int, turn: int) -> tuple[Ints, Ints]:

@@ -143,6 +143,11 @@ def folded_rows(rows: Partition, residuals: Floats) -> Floats:
     return np.asarray(residuals[owner < rows.indices], dtype=np.float32)
 
 
+def folded_store(store: Store, name: str) -> Floats:
+    """Return an array over the entries of a store, once for every edge."""
+    return np.concatenate([folded_rows(store.rows(number), store.read(name, number)) for number in store.ranges])
+
+
 def unfolded(graph: Graph, kept: Floats) -> Floats:
     """Return what ``folded`` kept, in the order of the rows."""
     residuals = np.empty(graph.indices.size, dtype=kept.dtype)

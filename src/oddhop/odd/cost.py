@@ -10,11 +10,13 @@ from oddhop.graph.rewire import AT_ONCE
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
+from oddhop.odd.homophily import SUMS
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
 from oddhop.odd.null_kinds import DRAWN_AT_ONCE
 from oddhop.odd.null_model import K_MEANS_NODES, SORTED_AT_ONCE
 from oddhop.odd.settings import OddSettings
+from oddhop.partitions.store import BLOCK
 
 EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of the attributes
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
@@ -22,7 +24,7 @@ COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they shar
 EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
-KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 12, 56  # with several kinds: f of every edge, and what an edge that draws f takes
+KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 16, 60  # with several kinds: f of every edge, and of those whose f is drawn at once
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
 OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
@@ -116,8 +118,8 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     task = (size.nodes * max(4 * EIGENVECTORS + 24, 2 * 8 * _width(size)) + 8 * 2 * size.edges) // partitions
     if size.kinds:  # of judged nodes: sums, and two figures and a place while common neighbours are met; copied rows
         task += SHARED_NODE_BYTES * size.nodes + SHARED_BYTES
-    # What views say, with all edges and in a round; scores of the rounds; the ranking and its table.
-    led = NODE_BYTES * size.nodes
+    # What views say, with all edges and in a round; scores of the rounds; the ranking and its table; sums of blocks.
+    led = NODE_BYTES * size.nodes + SUMS * 8 * (_width(size) + 1) ** 2 * -(-size.nodes // BLOCK)
     events = _event_memory(size) if searches_cycles(size, settings) else 0
     memory, seconds = {"views": OWN_BASE + led + workers * task + events}, {"views": _seconds(size, settings) / workers}
     if not simulates(size, settings):

@@ -163,7 +163,8 @@ class Odd(GraphDetector):
 
         The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
         wherever tasks run. The result is what ``fit`` gives, without cycles. Networks are simulated only with
-        ``simulate=True`` or ``max_chance``; this process then needs about 40 bytes an edge and 310 bytes a node.
+        ``simulate=True`` or ``max_chance``; this process then needs about 40 bytes an edge and 310 bytes a node,
+        and with several kinds of nodes 16 bytes more an edge.
 
         Examples
         --------

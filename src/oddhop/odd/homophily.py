@@ -35,9 +35,10 @@ from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "neighbours"
-PASSES = 3  # over the edges; the second has two arrays
+PASSES = 3  # over the edges; the second sums two arrays
 COORDINATES, VARIATES, RATIOS, RATIO_SUMS = "coordinates", "variates", "f", "f_sums"
 WHITE, WHITE_HALF = "white", "white_half"
+SUMS = 7  # matrices that a block of rows gives, as wide as the coordinates
 
 
 def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
@@ -114,7 +115,8 @@ def _learned(store: Store, runner: TaskRunner) -> tuple[Arrays, dict[str, int]]:
     homophily, halves = _correlated(store, runner, telling)
     if not homophily.silent and held_out_nats(halves) <= 0.0:
         homophily = replace(homophily, correlation=np.zeros_like(homophily.correlation))
-    store.forget("inside", "around", "around_half", WHITE, WHITE_HALF)
+    # First the array that says whether both were written: a process that is killed in between must find neither.
+    store.forget(WHITE_HALF, WHITE, "inside", "around", "around_half")
     parts = {"centre": homophily.centre, "whiten": homophily.whiten, "turn": homophily.turn}
     return {**parts, "correlation": homophily.correlation}, {"edges": entries // 2}
 
@@ -239,7 +241,7 @@ def _neighbour_products(store: Store, white: Homophily, number: int) -> list[Flo
     halves = _halves(store, number)
 
     def products(part: slice) -> Floats:
-        found = np.zeros((7, own.shape[1] + 1, own.shape[1] + 1))
+        found = np.zeros((SUMS, own.shape[1] + 1, own.shape[1] + 1))
         found[0, 1:, 1:] = own[part].T @ around[part]
         unbounded = (x[part] - white.centre) @ white.whiten
         for half, within in enumerate((of_half[part], around[part] - of_half[part])):

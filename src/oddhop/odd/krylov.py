@@ -266,7 +266,7 @@ def _changed(
 ) -> list[Floats]:
     """Write a block less its projections, its columns turned; give its Gram matrix, then its new projections.
 
-    They come from the rows that were just written, which are still in the cache; none are given ``against`` None.
+    They come from rows that were just written, which are still in the cache. Without ``against`` it returns no sums.
     """
     if store.has(target, number):
         return [] if against is None else _gram_matrices(store, target, against, number)

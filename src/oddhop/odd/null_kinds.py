@@ -1,4 +1,7 @@
-"""Simulated networks of several kinds of nodes."""
+"""Simulated networks of several kinds of nodes.
+
+The process that runs the tasks holds f of every edge, and all edges while it rewires them.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Floats, Ints, frozen
 from oddhop.graph.graph import Graph
-from oddhop.odd.communities import folded_rows, unfolded
+from oddhop.odd.communities import folded_store, unfolded
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
 from oddhop.odd.kinds import Edges
 from oddhop.odd.null_donors import simulated_flow, write_components
@@ -22,7 +25,7 @@ from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
 
 LIKE_NODES = 50  # to either side, by their outlyingness
-DRAWN_AT_ONCE = 2**22  # edges: 56 bytes each
+DRAWN_AT_ONCE = 2**22  # edges: 60 bytes each
 
 
 def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
@@ -46,7 +49,7 @@ def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, 
             told = told_by(pairs, known[pairs.kind].relation, runner)
             rates, means = [*rates, rate], [*means, _Drawn.of(told.near, outlying)]
     components, degrees = write_components(own, runner, real.components), real.edges.degrees
-    once = np.concatenate([folded_rows(own.rows(number), own.read(RATIOS, number)) for number in own.ranges])
+    once = folded_store(own, RATIOS)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
         rng, simulated = real.rewired(groups, seed, turn)
@@ -66,14 +69,14 @@ def _write_shuffled(store: Store, f: Floats) -> None:
     """Write other values of f, one an edge, and their sums at every node."""
     rows = [store.rows(number) for number in store.ranges]
     indptr = np.concatenate([[0], np.cumsum(Edges(store).degrees)])
-    whole = Graph(indptr, np.concatenate([one.indices for one in rows]), np.empty((store.nodes, 0)))
-    entries = unfolded(whole, f)
-    sums = np.bincount(whole.entry_nodes, entries, minlength=store.nodes)
+    indices = np.concatenate([one.indices for one in rows])
+    entries = unfolded(Graph(frozen(indptr), frozen(indices), np.empty((store.nodes, 0))), f)
     for number, one in zip(store.ranges, rows, strict=True):
         room = store.entry_room(RATIOS, number, entries.dtype)
         room[:] = entries[indptr[one.start] : indptr[one.stop]]
         store.write(RATIOS, number, room)
-        store.write(RATIO_SUMS, number, sums[one.start : one.stop])
+        owners = np.repeat(np.arange(one.stop - one.start), np.diff(one.indptr))
+        store.write(RATIO_SUMS, number, np.bincount(owners, room, minlength=one.stop - one.start))
 
 
 @dataclass(frozen=True, eq=False)

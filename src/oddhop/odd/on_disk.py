@@ -2,7 +2,7 @@
 
 The stages are those of a network in memory, over another store. So scores have the same bits. The process that
 runs the tasks holds a few figures of every node; a task holds a partition and what it reads of its peers. Simulated
-networks take more, see :mod:`oddhop.odd.null_model`.
+networks take more, see :mod:`oddhop.odd.null_model` and :mod:`oddhop.odd.null_kinds`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rows import AttributeRows, Columns, NodeRows, StoredRows
 from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
-from oddhop.odd.communities import RESIDUALS, folded_rows, leading, leading_from, write_residuals
+from oddhop.odd.communities import RESIDUALS, folded_store, leading, leading_from, write_residuals
 from oddhop.odd.cycle import Cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.homophily import COORDINATES
@@ -90,7 +90,7 @@ def judge_on_disk(
     fitted, evidence = learn_views(edges, runner, blocks, known, learned)
     residuals = None
     if manifest.edges <= MOST_KEPT:
-        residuals = np.concatenate([folded_rows(store.rows(one), store.read(RESIDUALS, one)) for one in store.ranges])
+        residuals = folded_store(store, RESIDUALS)
     replicates = []
     for turn in range(rounds):
         within = runner.within(f"round {turn + 1} of {rounds}")

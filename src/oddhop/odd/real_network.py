@@ -33,7 +33,7 @@ class RealNetwork:
     ----------
     store : its wiring and eigenvectors; with one kind of nodes their coordinates, too.
     edges : those of the judged nodes.
-    split : gives the same of another wiring with residuals.
+    split : divides the edges of another wiring, which has residuals, by kind; used with several kinds.
     kinds : of the nodes; None where there is one.
     vectors : how many eigenvectors there are.
     known : figures of the judged nodes that their edges do not change.
@@ -54,9 +54,12 @@ class RealNetwork:
         self, groups: Ints, seed: int, turn: int, shared: Sequence[str] = ()
     ) -> tuple[np.random.Generator, Store]:
         """Return another wiring with as many edges between groups of nodes, and the generator of what else is drawn."""
+
+        def wiring() -> tuple[Ints, Ints]:
+            return rewired_wiring(edge_ends(self.store), groups, seed, turn)
+
         arrays = {name: name for name in shared} | ({"known": VECTORS} if self.vectors else {})
-        ends = lambda: rewired_wiring(edge_ends(self.store), groups, seed, turn)  # noqa: E731
-        return generator(seed, SIMULATED, turn), self.store.with_wiring(f"simulated{turn}", ends, arrays)
+        return generator(seed, SIMULATED, turn), self.store.with_wiring(f"simulated{turn}", wiring, arrays)
 
     def cycle_log_p(self, turn: int) -> Floats:
         """Return what cycles of the same events with permuted times say."""

@@ -189,13 +189,15 @@ class Half:
 
 
 Halves = tuple[Half, ...]
+"""Those of both halves; none in a network without edges."""
 
 
 def held_out_nats(halves: Halves) -> float:
     """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
 
     Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
-    would seem to tell what they only repeat.
+    would seem to tell what they only repeat. Far coordinates are brought back in the whitening of all edges, and then
+    turned into that of a half.
     """
     told, entries = 0.0, 0.0
     for ours, theirs in (halves, halves[::-1]):

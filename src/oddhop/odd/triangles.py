@@ -29,6 +29,7 @@ from oddhop.partitions.task import TaskRunner
 
 STAGE = "cliques"
 LARGEST = 12
+MANY = 2**17  # nodes whose table is too large for the cache anyway
 SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
 LEFT, TIE_SUMS, LARGEST_TIES, CHANCE_LOG_P = "left", "tie_sums", "largest", "chance_log_p"
 COMMON, SQUARES = "common", "squares"
@@ -190,9 +191,9 @@ def is_ours(node: int, degree: int, other: int, its_degree: int) -> bool:
 
 @compiled
 def _room(count: int) -> int:
-    """Return the size of a table for so many nodes, a power of 2 of which at most an eighth is taken."""
+    """Return the size of a table for so many nodes, a power of 2 with at least 8 places for each, or 2."""
     size = 4
-    while size < 8 * count:
+    while size < (8 if count < MANY else 2) * count:
         size *= 2
     return size
 
@@ -238,7 +239,7 @@ def _largest(
             cursor[i] += 1
             by_chance = left[e] * sums[i] * their_sums[j] * chance
             totals[i, 1] += by_chance
-            if shared == 0:  # below what chance gives
+            if shared == 0:  # the surprise would be negative
                 continue
             common_here = left[e] * shared
             totals[i, 0] += common_here

@@ -156,9 +156,9 @@ class ViewData:
         """The degrees of the judged nodes."""
         return self.graph.degrees[self.graph.judged]
 
-    def with_edges(self, store: InMemory, runner: TaskRunner, *, steps: int = 1) -> ViewData:
+    def with_edges(self, store: InMemory, runner: TaskRunner) -> ViewData:
         """Return it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
-        found = leading_from(store, runner, "known", self.eigenvalues.values.size, steps)
+        found = leading_from(store, runner, "known", self.eigenvalues.values.size)
         write_residuals(store, runner, found)
         graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
         return replace(self, graph=graph, store=store, eigenvalues=found)
