@@ -41,7 +41,7 @@ from tests.odd.stores import in_files
 BLOCK = 64  # rows, so that small networks have several ranges
 GROUPS = 6
 KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
-SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device")
+SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device", "shop, friends, flows")
 MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
 SLOW, LONG = pytest.mark.slow, pytest.mark.long
 
@@ -104,6 +104,9 @@ def written_shop(home: Path, what: str, partitions: int) -> Path:
         words = np.random.default_rng(1).integers(0, 40, (ACCOUNTS, 20)) + 30 * (np.arange(ACCOUNTS) % 5)[:, None]
         note = pa.array([" ".join(f"word{k}" for k in row) for row in words])
         accounts = accounts.append_column("note", note)
+    if "flows" in what:
+        amount = np.random.default_rng(2).lognormal(3, 1, edges.num_rows).round(2)
+        edges = edges.append_column("amount", pa.array(amount))
     if "one device" in what:  # of most accounts, so that some edges have an end that nothing is known of
         edges = edges.filter(pa.array([one == "device" for one in edges["to_kind"].to_pylist()]))
         devices = devices.select(["id"])
@@ -387,8 +390,8 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         "silent",
         "flows",
-        "shop, friends",
-        *(pytest.param(kind, marks=SLOW) for kind in ("shop, merchants", "shop, one device")),
+        "shop, friends, flows",
+        *(pytest.param(kind, marks=SLOW) for kind in ("shop, friends", "shop, merchants", "shop, one device")),
         *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words")),
     ],
 )
