@@ -27,7 +27,7 @@ SIMULATED_NODE_BYTES = 310
 KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 16, 60  # with several kinds: f of every edge, and of those whose f is drawn at once
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
-OWN_BASE, NODE_BYTES = 300 * 2**20, 306  # without mapped pages, which the system takes back; measured to 1e8 edges
+OWN_BASE, NODE_BYTES = 230 * 2**20, 306  # without mapped pages, which the system takes back; 80 MB are for compiling
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
