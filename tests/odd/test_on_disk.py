@@ -390,9 +390,8 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         "silent",
         "flows",
-        "shop, friends, flows",
-        *(pytest.param(kind, marks=SLOW) for kind in ("shop, friends", "shop, merchants", "shop, one device")),
-        *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words")),
+        pytest.param("shop, friends, flows", marks=SLOW),
+        *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words", *SHOPS[1:5])),
     ],
 )
 def test_simulated_networks_have_the_bytes_of_those_in_memory(
