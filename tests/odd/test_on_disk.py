@@ -325,12 +325,15 @@ def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
-    graph = Graph.from_arrays(rng.integers(0, 300, (2, 900)), rng.normal(size=(300, 2)))
+    left, group = rng.integers(0, 300, 900), np.arange(300) % 3
+    right = (left + 3 * rng.integers(1, 100, 900)) % 300  # of the same group
+    graph = Graph.from_arrays([left, right], 2.0 * group[:, None] + rng.normal(size=(300, 2)))
     whole = in_files(graph, tmp_path / "whole", 3, coordinates=graph.attributes)
     every = Countdown(np.inf)
     with monkeypatch.context() as patched:
         counted(patched, every)
         expected = learn_homophily(whole, on_threads(1))
+    assert not expected.silent
     for end in range(0, every.calls, 3):
         store = replace(whole, folder=tmp_path / f"run{end}", digest=str(end))
         store.folder.mkdir()
@@ -340,7 +343,9 @@ def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file
             counted(patched, Countdown(end))
             with pytest.raises(Killed):
                 learn_homophily(store, on_threads(1))
-        np.testing.assert_array_equal(learn_homophily(store, on_threads(1)).turn, expected.turn)
+        again = learn_homophily(store, on_threads(1))
+        np.testing.assert_array_equal(again.turn, expected.turn)
+        np.testing.assert_array_equal(again.correlation, expected.correlation)
 
 
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])

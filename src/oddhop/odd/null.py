@@ -24,6 +24,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import Progress, silent, single_threaded
+from oddhop.base.randomness import SIMULATED, generator
 from oddhop.odd.homophily import COORDINATES, write_ratios_of_variates
 from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
@@ -155,7 +156,10 @@ def _simulated_kind(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, 
     components = write_components(real.store, runner, real.components)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
-        rng, store = real.rewired(model.communities, seed, turn, model.shared)
+        rng, store = (
+            generator(seed, SIMULATED, turn),
+            real.simulated_wiring(model.communities, seed, turn, model.shared),
+        )
         degrees = Edges(store).degrees
         donors = nodes_of_like_degree(degrees, rng)
         write_simulated_variates(store, runner, model, model.beyond[donors], rng)

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints, frozen
+from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.odd.communities import folded_store, unfolded
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
@@ -52,7 +53,7 @@ def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, 
     once = folded_store(own, RATIOS)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
-        rng, simulated = real.rewired(groups, seed, turn)
+        rng, simulated = generator(seed, SIMULATED, turn), real.simulated_wiring(groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
         # Among themselves nodes are joined by looks as often as they are.
         shuffled = once[rng.permutation(once.size)]

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rewire import rewired_wiring
 from oddhop.odd.communities import leading_from, write_residuals
@@ -50,16 +47,14 @@ class RealNetwork:
     cycles: Cycles | None
     components: Components | None
 
-    def rewired(
-        self, groups: Ints, seed: int, turn: int, shared: Sequence[str] = ()
-    ) -> tuple[np.random.Generator, Store]:
-        """Return another wiring with as many edges between groups of nodes, and the generator of what else is drawn."""
+    def simulated_wiring(self, groups: Ints, seed: int, turn: int, shared: Sequence[str] = ()) -> Store:
+        """Return another wiring of the same nodes, with as many edges between any two groups of them."""
 
         def wiring() -> tuple[Ints, Ints]:
             return rewired_wiring(edge_ends(self.store), groups, seed, turn)
 
         arrays = {name: name for name in shared} | ({"known": VECTORS} if self.vectors else {})
-        return generator(seed, SIMULATED, turn), self.store.with_wiring(f"simulated{turn}", wiring, arrays)
+        return self.store.with_wiring(f"simulated{turn}", wiring, arrays)
 
     def cycle_log_p(self, turn: int) -> Floats:
         """Return what cycles of the same events with permuted times say."""
