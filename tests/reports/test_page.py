@@ -16,7 +16,7 @@ from oddhop.explain.explanation import Baseline, ColumnDifference, Explanation, 
 from oddhop.explain.orbit import STEP, orbit, shade
 from oddhop.graph.adjacency import Repairs
 from oddhop.odd.phrases import GUIDE
-from oddhop.reports import CaseReport, orbit_figure, render, repair_facts
+from oddhop.reports import CaseReport, render, repair_facts
 from oddhop.reports.page import card
 from oddhop.tables.read import read_tables
 from tests.reports.conftest import HARMFUL
@@ -188,11 +188,3 @@ def test_each_neighbour_stands_as_far_out_as_it_looks() -> None:
     assert drawn.not_shown == 27
     assert drawn.size > max(np.hypot(*one.outer) for one in drawn.satellites)
     assert [shade(score, 1.0) for score in (0.1, 0.7, 0.9, 1.0, 2.0)] == [0, 1, 2, 3, 4]
-
-
-def test_the_picture_is_also_a_figure() -> None:
-    pytest.importorskip("matplotlib")
-    figure = orbit_figure(explanation([3.0, 1.0]))
-    axes = figure.axes[0]
-    assert "and 28 more neighbours" in [text.get_text() for text in axes.texts]
-    figure.canvas.draw()

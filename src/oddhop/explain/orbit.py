@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from oddhop.explain.explanation import Explanation, Id, Neighbour
 from oddhop.explain.phrases import one_in
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 STEP = 34.0
 FEWEST_RINGS = 4
@@ -24,8 +20,6 @@ SHAPES: dict[str, tuple[tuple[float, float], ...]] = {
     "pentagon": ((0.0, -1.1), (1.05, -0.34), (0.65, 0.89), (-0.65, 0.89), (-1.05, -0.34)),
 }
 SIGNS = {"circle": "●", "square": "■", "triangle": "▲", "diamond": "◆", "pentagon": "⬟"}
-MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "pentagon": "p"}
-COLOURS = ("#9db4c0", "#7aa6a1", "#d9a441", "#d9772b", "#b3261e")
 
 
 Point = tuple[float, float]
@@ -187,60 +181,3 @@ def shade(score: float, threshold: float) -> int:
     """Return how dark an edge is drawn, 0 to 4: the two darkest are alerts by themselves."""
     ratio = score / threshold if threshold > 0 else 0.0
     return sum(ratio >= bound for bound in (0.6, 0.8, 1.0 - 1e-5, 1.25))
-
-
-def orbit_figure(why: Explanation) -> matplotlib.figure.Figure:
-    """Draw the orbit picture with matplotlib.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
-    >>> from oddhop.explain.orbit import orbit_figure
-    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
-    >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
-    >>> orbit_figure(why).axes[0].get_title()
-    'a'
-    """
-    from matplotlib.figure import Figure
-
-    drawn = orbit(why)
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    axes = figure.add_subplot()
-    turn = [math.tau * k / 180 for k in range(181)]
-    circles = [(radius, "#d5dbe1", "-") for radius in drawn.rings] + [(drawn.usual, "#2f7d6d", "--")]
-    for radius, colour, dash in circles:
-        axes.plot([radius * math.cos(t) for t in turn], [radius * math.sin(t) for t in turn], dash, color=colour, lw=1)
-    for (ax, ay), (bx, by) in drawn.ties:
-        axes.plot([ax, bx], [-ay, -by], color="#4b3f92", lw=0.6, alpha=0.4, zorder=1)
-    for start, end in drawn.cycle:
-        for line in ((start, end), arrowhead(start, end)):
-            axes.plot([x for x, _ in line], [-y for _, y in line], color="#4b3f92", lw=1.6, zorder=2)
-    for number, one in enumerate(drawn.satellites, 1):
-        if not one.partner:
-            axes.plot([0, one.x], [0, -one.y], color="#c3ccd4", lw=0.7, zorder=1)
-        colour = COLOURS[one.shade]
-        axes.plot([one.inner[0], one.outer[0]], [-one.inner[1], -one.outer[1]], color=colour, lw=3, alpha=0.35)
-        edge, marker = "#4b3f92" if one.member else colour, MARKERS[one.shape]
-        axes.scatter([one.x], [-one.y], s=60, color=colour, ec=edge, marker=marker, zorder=3)
-        if number <= NUMBERED and not one.partner:
-            beside = 1 + 13 / max(math.hypot(one.x, one.y), 13)
-            axes.text(one.x * beside, -one.y * beside, str(number), ha="center", va="center", fontsize=8)
-    axes.scatter([0], [0], s=90, color="#1f2933", zorder=4)
-    for tick, radius in zip(drawn.ticks, drawn.rings, strict=True):
-        axes.text(radius * 0.72, radius * 0.72, tick, fontsize=7, color="#7b8794")
-    axes.set_xlim(-drawn.size, drawn.size)
-    axes.set_ylim(-drawn.size, drawn.size)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    axes.set_title(_plain(str(why.id)))
-    if drawn.shapes:
-        kinds = "   ".join(f"{sign} {kind}" for sign, kind in drawn.shapes)
-        axes.text(0, drawn.size * 0.98, _plain(kinds), ha="center", fontsize=8)
-    if drawn.not_shown:
-        axes.text(0, -drawn.size * 0.98, f"and {drawn.not_shown:,} more neighbours", ha="center", fontsize=8)
-    return figure
-
-
-def _plain(text: str) -> str:
-    # matplotlib reads dollars as mathematics.
-    return text.replace("$", r"\$")
