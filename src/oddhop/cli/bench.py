@@ -76,7 +76,7 @@ def run(
 def report(
     lines: Lines = LINES,
     page: Annotated[Path, typer.Option("--page", help="Page to write, as a Markdown file.")] = Path(
-        "docs/benchmark.md"
+        "benchmarks/tables.md"
     ),
     log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
