@@ -1,4 +1,4 @@
-"""Odd beside the trivial scores, network by network, as docs/protocol.md has it.
+"""Odd beside the trivial scores, network by network, as protocol.md has it.
 
     ODDHOP_DATA=... python benchmarks/odd.py                      # the development networks, about ten minutes
     ODDHOP_DATA=... python benchmarks/odd.py cora facebook_tam    # these only

@@ -4,7 +4,7 @@
     ODDHOP_DATA=... python benchmarks/odd_parts.py facebook_tam cora,controlled
 
 "NAME,plain" and "NAME,controlled" are the first injection of our own into a network without labels. It prints a table
-with a row a part; docs/odd-variants.md has it. The clique view here has neither its bound by chance nor its resolution.
+with a row a part; odd-variants.md has it. The clique view here has neither its bound by chance nor its resolution.
 """
 
 from __future__ import annotations

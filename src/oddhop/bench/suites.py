@@ -95,7 +95,7 @@ MORE = (
 DEFAULTS: dict[str, Any] = {**HCMSettings().model_dump(), "raw_similarity": False}
 HELD_OUT = ("bond_inj_amazon", "citation_injected", "dblp_injected", "tolokers", "ctu13_botnet_20110815")
 HELD_OUT_CLEAN = ("amazon_photo", "coauthor_cs", "coauthor_physics")
-"""Networks that nobody looked at while a detector was made (docs/protocol.md); the clean ones get 10 cliques of 15."""
+"""Networks that nobody looked at while a detector was made (protocol.md); the clean ones get 10 cliques of 15."""
 GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 GROWTH_OF_HEAVY = 300_000
 """The most edges for heavy detectors: at 100,000 they take 1 to 4 minutes, and time grows faster than edges."""
