@@ -96,9 +96,9 @@ def test_what_was_fitted_scores_the_same_kinds_later(folder: Path) -> None:
 
 def test_settings_say_the_same_as_options(folder: Path) -> None:
     Path("kinds.toml").write_text('[read]\njudge = "account"\nsource_kind = "account"\n')
-    assert "Estimated memory and time of a run" in run("plan", "edges.csv", *NODES, "--settings", "kinds.toml")
+    assert "Estimated memory of a run" in run("plan", "edges.csv", *NODES, "--settings", "kinds.toml")
     told = run("plan", "edges.csv", *NODES, "--set", "read.judge=account", "--set", "read.source_kind=account")
-    assert "Estimated memory and time of a run" in told
+    assert "Estimated memory of a run" in told
 
 
 def test_what_is_not_said_is_asked(folder: Path) -> None:
@@ -115,6 +115,6 @@ def test_what_is_not_said_is_asked(folder: Path) -> None:
 
 def test_a_name_with_an_equals_sign_may_be_a_path(folder: Path) -> None:
     Path("day=1.csv").write_bytes(Path("accounts.csv").read_bytes())
-    assert "Estimated memory and time of a run" in run("plan", "edges.csv", "--nodes", "day=1.csv")
+    assert "Estimated memory of a run" in run("plan", "edges.csv", "--nodes", "day=1.csv")
     assert "no database was given" in refused(2, "plan", "edges.csv", "--nodes", "select id from a where b=1")[0]
     assert "no database was given" in refused(2, "plan", "edges.csv", "--nodes", "account=select id from a")[0]

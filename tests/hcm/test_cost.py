@@ -8,7 +8,7 @@ import pytest
 from oddhop import HCM, Graph
 from oddhop.detector.cost import Cost, Size, available_memory, check_memory
 from oddhop.errors import MemoryBudgetError
-from oddhop.hcm.cost import measured_rate, memory, seconds
+from oddhop.hcm.cost import memory
 from oddhop.hcm.settings import HCMSettings
 
 
@@ -56,18 +56,3 @@ def test_what_is_free_is_read_where_the_system_tells(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "read_text", absent)
     assert available_memory() is None
     check_memory(Cost({"all": 2**60}), None, "a fit")
-
-
-def test_time_grows_with_the_work() -> None:
-    def spent(nodes: int, edges: int, workers: int = 2, **settings: int) -> dict[str, float]:
-        return seconds(Size(nodes, edges, 20), HCMSettings(**settings), workers=workers, rate=5e10)
-
-    base = spent(10**4, 10**5)
-    assert spent(10**4, 10**6)["scoring"] > 5 * base["scoring"]
-    assert spent(10**4, 10**5, burn_in=2_000)["training"] > 1.8 * base["training"]
-    assert spent(10**4, 10**5, workers=1)["training"] == 2 * base["training"]
-    assert spent(10**4, 10**5, workers=64)["training"] == base["training"] / 2  # four chains
-
-
-def test_the_rate_is_that_of_a_computer() -> None:
-    assert 1e8 < measured_rate() < 1e13

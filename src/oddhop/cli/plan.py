@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from oddhop.base.durations import spoken_time
 from oddhop.base.sizes import sized
 from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
@@ -26,7 +25,7 @@ def plan(
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
-    """Estimate the memory and time that a run needs.
+    """Estimate the memory that a run needs.
 
     The command reads the tables but does not fit a detector.
 
@@ -34,11 +33,9 @@ def plan(
 
         oddhop plan edges.csv --nodes nodes.csv
     """
-    from oddhop.base.parallel import available_workers
     from oddhop.cli.settings import gathered, named_nodes
     from oddhop.detector.cost import Size, available_memory, check_memory
     from oddhop.detector.registry import detector_named
-    from oddhop.runs.plan import seconds_after_fit, seconds_before_fit
     from oddhop.runs.read import read_for_run
 
     learn = {"workers": workers, "max_memory": max_memory}
@@ -49,15 +46,10 @@ def plan(
     mine = chosen.of(detector)
     size = Size.of(network.graph, from_tables=True)
     cost = detector_named(detector)(**mine.model_dump()).cost(size)
-    before, after = seconds_before_fit(size), seconds_after_fit(size)
-    seconds = {**before, **cost.seconds, **after}
-    typer.echo("Estimated memory and time of a run:")
-    for stage in (*before, *cost.memory, *after):
-        need = sized(cost.memory[stage]) if stage in cost.memory else ""
-        time = spoken_time(seconds[stage]) if stage in seconds else ""
-        typer.echo(f"  {stage:<12} {need:>9} {time:>12}".rstrip())
+    typer.echo("Estimated memory of a run:")
+    for stage, need in cost.memory.items():
+        typer.echo(f"  {stage:<12} {sized(need):>9}")
     free = mine.max_memory or available_memory()
     room = "" if free is None else f" of {sized(free)} available"
-    whole = f"total: {spoken_time(sum(seconds.values()))} on {mine.workers or available_workers()} threads"
-    typer.echo(f"{whole}, at most {sized(max(cost.memory.values()))}{room}")
+    typer.echo(f"total: at most {sized(max(cost.memory.values()))}{room}")
     check_memory(cost, mine.max_memory, f"{detector} on {network.graph!r}")

@@ -309,12 +309,11 @@ class GraphDetector(Estimator, DetectorParts):
         return pa.table({"id": taken.judged_ids, **self._features(taken.graph), "degree": degrees})
 
     def cost(self, network: Network | Graph | Size) -> Cost:
-        """Estimate memory and time of a fit on a network, or on one of that size."""
+        """Estimate the memory of a fit on a network, or on one of that size."""
         settings = self.settings()
         size = network if isinstance(network, Size) else Size.of(as_network(network).graph)
         workers = settings.workers or available_workers()
-        cost = self._memory(size, settings, workers, in_folder=size.mapped)
-        return replace(cost, seconds=self._seconds(size, settings, workers))
+        return self._memory(size, settings, workers, in_folder=size.mapped)
 
     def save(self, path: str | os.PathLike[str], *, encoding: Encoding | None = None) -> None:
         """Write the fitted model to a file. The file has no code, and every part has a checksum.

@@ -118,10 +118,6 @@ class DetectorParts(ABC):
         """Estimate the memory of a fit; ``in_folder`` it keeps files in a run folder."""
         return Cost({"fitting": BASE + size.reading + 24 * size.edges + 8 * size.nodes * (size.attributes + 20)})
 
-    def _seconds(self, size: Size, settings: Any, workers: int) -> dict[str, float]:
-        """Estimate the seconds of the long stages."""
-        return {}
-
     def _to_parts(self, learned: Any) -> Parts:
         """Take apart what was learned, for a model file; as it is, where it is a mapping of arrays."""
         return Parts(dict(learned), {})

@@ -1,4 +1,4 @@
-"""Memory and time, estimated before they are taken: what is common to all detectors."""
+"""Memory, estimated before it is taken: what is common to all detectors."""
 
 from __future__ import annotations
 
@@ -56,17 +56,15 @@ class Size:
 
 @dataclass(frozen=True)
 class Cost:
-    """The memory and time of a fit.
+    """The memory of a fit.
 
     Attributes
     ----------
     memory : the peak of every stage in bytes, imports and the network included.
-    seconds : of the long stages.
     leaner : by stage, the settings that take less memory.
     """
 
     memory: Mapping[str, int]
-    seconds: Mapping[str, float] = field(default_factory=dict)
     leaner: Mapping[str, str] = field(default_factory=dict)
 
 

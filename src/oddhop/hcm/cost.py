@@ -1,12 +1,7 @@
-"""What a fit of HCM takes: memory and time of every stage, estimated before they are taken."""
+"""What a fit of HCM takes: the memory of every stage, estimated before it is taken."""
 
 from __future__ import annotations
 
-import time
-
-import numpy as np
-
-from oddhop.base.parallel import single_threaded
 from oddhop.detector.cost import BASE, Cost, Size, check_memory
 from oddhop.hcm.hop_pairs import pool_pairs
 from oddhop.hcm.model import HEAD_UNITS, LEAN_ABOVE, PAIRS_AT_ONCE, Shape
@@ -18,11 +13,6 @@ LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and 
 # Bytes of a node when all are ranked: 195 for the table of results and what it is made of (benchmarks/ranking.py), and
 # 24 for its degree and how well the chains agree on it.
 RANKED = 220
-# What a stage takes beyond its dense products, measured as multiples of them on networks of 1e3 to 2e6 edges.
-STEP_OVERHEAD, SCORE_OVERHEAD = 3.0, 2.0
-SECONDS_A_STEP = 0.003  # however small the network is
-SOURCE_SECONDS = 2e-4  # of a search from one node
-SOURCES = 2**14
 
 
 def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool = False) -> Cost:
@@ -73,38 +63,6 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     )
 
 
-def seconds(size: Size, settings: HCMSettings, *, workers: int, rate: float | None = None) -> dict[str, float]:
-    """Estimate the seconds of the long stages, for a machine that nobody else is using.
-
-    ``rate`` is how many multiply-adds a thread does in a second; measured here where it is not given.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Size
-    >>> from oddhop.hcm.cost import seconds
-    >>> from oddhop.hcm.settings import HCMSettings
-    >>> sizes = [Size(nodes, 10 * nodes, 20) for nodes in (10**4, 10**6)]
-    >>> small, large = (seconds(size, HCMSettings(), workers=2, rate=3e10) for size in sizes)
-    >>> small["scoring"] < large["scoring"]
-    True
-    """
-    rate = rate or measured_rate()
-    nodes, edges, width = size.nodes, size.edges, _width(size.attributes, settings)
-    head = settings.hidden * HEAD_UNITS + HEAD_UNITS * settings.hop_classes
-    per_node = width * settings.hidden + (settings.layers - 1) * settings.hidden**2
-    pairs = min(settings.pairs_per_step, max(1, int(settings.sampling_ratio * edges)) * settings.hop_classes)
-    reached = min(nodes, 2 * pairs * (2 * edges / max(nodes, 1) + 1) ** (settings.layers - 1))
-    weights = _shape(width, settings).size
-    step = SECONDS_A_STEP + STEP_OVERHEAD * 3 * (pairs * head + reached * per_node + weights) / rate
-    steps = settings.chains * (settings.burn_in + settings.samples * settings.thin)
-    sample = SCORE_OVERHEAD * (edges * head + nodes * per_node) / rate
-    return {
-        "hop pairs": min(nodes, SOURCES) * SOURCE_SECONDS * min(1.0, edges / 2e4) / workers,
-        "training": steps * step / min(workers, settings.chains),
-        "scoring": settings.chains * settings.samples * sample / workers,
-    }
-
-
 def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
     """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
     nodes, width = size.nodes, _width(size.attributes, settings)
@@ -114,20 +72,6 @@ def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
     needs = {"a chain": chain, "the ranking": BASE + RANKED * nodes}
     what = f"HCM on {nodes:,} nodes in partitions"
     check_memory(Cost(needs, leaner=dict.fromkeys(needs, leaner)), settings.max_memory, what)
-
-
-def measured_rate() -> float:
-    """Return the multiply-adds a second of one thread, from a product of a few milliseconds."""
-    import torch
-
-    with single_threaded():
-        a, b = torch.ones((2_048, 128)), torch.ones((128, HEAD_UNITS))
-        best = np.inf
-        for _ in range(8):
-            began = time.perf_counter()
-            a @ b
-            best = min(best, time.perf_counter() - began)
-    return float(a.shape[0] * a.shape[1] * b.shape[1] / best)
 
 
 def _item(settings: HCMSettings) -> int:

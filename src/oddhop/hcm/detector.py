@@ -291,9 +291,6 @@ class HCM(GraphDetector):
     def _memory(self, size: Size, settings: HCMSettings, workers: int, *, in_folder: bool) -> Cost:
         return cost.memory(size, settings, workers=workers, in_folder=in_folder)
 
-    def _seconds(self, size: Size, settings: HCMSettings, workers: int) -> dict[str, float]:
-        return cost.seconds(size, settings, workers=workers)
-
     def _to_parts(self, learned: HCMLearned) -> Parts:
         return to_parts(learned)
 

@@ -18,10 +18,9 @@ from oddhop.odd.null_model import K_MEANS_NODES, SORTED_AT_ONCE
 from oddhop.odd.settings import OddSettings
 from oddhop.partitions.store import BLOCK
 
-EDGE_SECONDS, VALUE_SECONDS = 5e-6, 1e-7  # of one pass over the edges, and of the attributes
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
 COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they share
-EVENT_SECONDS, EVENT_BYTES = 1e-5, 24  # of the search for cycles in 21 networks; partner, time, amount and kind
+EVENT_BYTES = 24  # partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
 KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 16, 60  # with several kinds: f of every edge, and of those whose f is drawn at once
@@ -72,7 +71,7 @@ def _rewiring_memory(size: Size) -> int:
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
-    """Estimate memory and time of a fit in memory: passes over all edges, and one reduction of the attributes.
+    """Estimate the memory of a fit in memory: passes over all edges, and one reduction of the attributes.
 
     Examples
     --------
@@ -90,20 +89,15 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 5 * 4
     views = wiring + max(5 * coordinates, vectors) + per_edge + 258 * nodes + _event_memory(size)
     memory = BASE + max(size.reading, views)  # what reading took is given back
-    seconds = _seconds(size, settings)
     if not simulates(size, settings):
-        return Cost({"views": memory}, {"views": seconds})
+        return Cost({"views": memory})
     # Noise and its mixtures.
     simulated = BASE + max(size.reading, views + _rewiring_memory(size) + 8 * coordinates)
-    return Cost(
-        {"views": memory, "simulations": simulated},
-        {"views": seconds, "simulations": _simulation_seconds(size)},
-        _leaner(settings),
-    )
+    return Cost({"views": memory, "simulations": simulated}, _leaner(settings))
 
 
 def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
-    """Estimate memory and time of a fit on a network that stays on the disk.
+    """Estimate the memory of a fit on a network that stays on the disk.
 
     Examples
     --------
@@ -121,16 +115,15 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     # What views say, with all edges and in a round; scores of the rounds; the ranking and its table; sums of blocks.
     led = NODE_BYTES * size.nodes + SUMS * 8 * (_width(size) + 1) ** 2 * -(-size.nodes // BLOCK)
     events = _event_memory(size) if searches_cycles(size, settings) else 0
-    memory, seconds = {"views": OWN_BASE + led + workers * task + events}, {"views": _seconds(size, settings) / workers}
+    memory = {"views": OWN_BASE + led + workers * task + events}
     if not simulates(size, settings):
-        return Cost(memory, seconds)
+        return Cost(memory)
     # What was judged, and what simulated nodes take over; columns that are sorted, or rows, beside tasks that wait.
     columns = 4 * 8 * max(min(size.nodes * _width(size), SORTED_AT_ONCE), size.nodes)
     held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events + (KEPT_EDGE_BYTES * size.edges if size.kinds else 0)
     drawn = DRAWN_EDGE_BYTES * min(2 * size.edges, DRAWN_AT_ONCE) if size.kinds else 0
     memory["simulations"] = held + max(_rewiring_memory(size), drawn, workers * max(task, columns))
-    seconds["simulations"] = _simulation_seconds(size) / workers
-    return Cost(memory, seconds, _leaner(settings))
+    return Cost(memory, _leaner(settings))
 
 
 def _leaner(settings: OddSettings) -> dict[str, str]:
@@ -140,8 +133,3 @@ def _leaner(settings: OddSettings) -> dict[str, str]:
 def _width(size: Size) -> int:
     # A wide block of columns is reduced to components, and may have a narrow one beside it: a value between the two.
     return min(size.attributes, (COMPONENTS + WIDE) // 2)
-
-
-def _seconds(size: Size, settings: OddSettings) -> float:
-    passes = (settings.n_resamples + 1) * size.edges * EDGE_SECONDS
-    return passes + size.nodes * min(size.attributes, 1_000) * VALUE_SECONDS + size.events * EVENT_SECONDS

@@ -276,9 +276,6 @@ class Odd(GraphDetector):
             return cost.cost_on_disk(size, settings, workers=workers)
         return cost.cost(size, settings)
 
-    def _seconds(self, size: Size, settings: OddSettings, workers: int) -> dict[str, float]:
-        return dict(self._memory(size, settings, workers, in_folder=size.mapped).seconds)
-
     def _to_parts(self, learned: OddLearned) -> Parts:
         return to_parts(learned)
 
