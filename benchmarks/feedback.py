@@ -1,7 +1,7 @@
 """Simulated analysts: what answers are worth, beside reading down the list and other learners.
 
     ODDHOP_DATA=... python -m benchmarks.feedback run CELLS.jsonl [--seeds 10] [--methods "learner;list"] [--real]
-    python -m benchmarks.feedback page CELLS.jsonl     # the tables of docs/feedback-figures.md
+    python -m benchmarks.feedback page CELLS.jsonl     # the tables behind feedback-figures.md
 
 One line a network, method and seed goes to CELLS.jsonl; those that are there are skipped. A random tenth of nodes is
 barred from questions and judged; nodes of unknown label are never asked. The question is always the node at the top.

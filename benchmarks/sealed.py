@@ -1,6 +1,6 @@
 """Networks that were not looked at before everything was frozen: label-free Odd, and what answers are worth.
 
-    ODDHOP_DATA=... python -m benchmarks.sealed LOG.jsonl    # writes every cell, prints the tables of docs/sealed.md
+    ODDHOP_DATA=... python -m benchmarks.sealed LOG.jsonl    # writes every cell, prints the figures of sealed.md
 
 wikipedia_bans and berka_loans are sealed; ethereum_phishing is a confirmation, its labels were in sight when the flow
 columns were listed. What gives a label away is left out by rules that were written before: of wikipedia_bans the days
