@@ -7,5 +7,5 @@ nox.options.default_venv_backend = "none"  # the environment that oddhop is inst
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Kill, starve and mislead oddhop for hours; docs/reliability.md has what came of it."""
+    """Kill, starve and mislead oddhop for hours; benchmarks/reliability.md has what came of it."""
     session.run("python", "-W", "ignore", "-m", "tests.soak", *session.posargs, external=True)

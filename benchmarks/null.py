@@ -1,6 +1,6 @@
 """Where the list ends: nodes that stand out in networks with nothing odd in them, and in networks with anomalies.
 
-    ODDHOP_DATA=... python -m benchmarks.null            # both tables of docs/steady.md; about five minutes
+    ODDHOP_DATA=... python -m benchmarks.null            # both tables of steady.md; about five minutes
     python -m benchmarks.null --clean                    # generated networks only
 
 The generators draw degrees, communities and attributes by one law for all nodes, so nobody is odd. The first seven were

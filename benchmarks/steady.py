@@ -5,7 +5,7 @@
 
 Every cell says how many of the first 50 nodes are still among the first 50, and the rank correlation of all scores;
 the least of the draws. Where edges are added, only nodes that no added edge touches are counted, before and after: a
-random edge makes a stranger. docs/steady.md has the table.
+random edge makes a stranger. steady.md has the table.
 """
 
 from __future__ import annotations

@@ -50,6 +50,6 @@ def test_enron_fits_in_a_gibibyte() -> None:
 
 
 def test_injected_anomalies_of_blogcatalog_are_found_even_by_a_short_run() -> None:
-    """The full run has .80 (docs/figures.md); a third of its steps and half its chains must stay over .72."""
+    """The full run has .80 (benchmarks/figures.md); a third of its steps and half its chains must stay over .72."""
     (auc,) = _printed(BLOGCATALOG)
     assert auc > 0.72
