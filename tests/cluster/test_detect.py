@@ -50,7 +50,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def alone(network: Path) -> HCM:
     """Judge it on one machine."""
-    return HCM(**QUICK, training="sampled", random_state=3).fit(Graph.open(network))
+    return HCM(**QUICK, random_state=3).fit(Graph.open(network))
 
 
 @pytest.fixture(scope="module")
@@ -116,18 +116,15 @@ def test_a_run_on_the_cluster_ends_with_the_scores_of_one_machine(
 ) -> None:
     assert open_stored(network).partitions == 4
     settings = [part for name, value in QUICK.items() for part in ("--set", f"hcm.{name}={value}")]
-    with watched(machines, network) as shares:
-        result = detected(machines, network, tmp_path / "run", "--detector", "hcm", *settings)
-    np.testing.assert_allclose(scores_by_id(result), alone.anomaly_scores_, atol=1e-5)
-    assert result["id"].to_pylist()[:100] == alone.result_["id"].to_pylist()[:100]
+    result = detected(machines, network, tmp_path / "run", "--detector", "hcm", *settings)
+    assert scores_by_id(result).tobytes() == alone.anomaly_scores_.tobytes()
+    assert result["id"].to_pylist() == alone.result_["id"].to_pylist()
     for told in (
         ["verify", f"{tmp_path}/run"],
         ["report", f"{tmp_path}/run", "--explain", "3"],
     ):  # on one machine after
         said = CliRunner().invoke(app, told)
         assert said.exit_code == 0, said.output
-    assert max(shares) > 0.1  # somebody maps a partition,
-    assert max(shares) < 0.6  # and nobody much more than one
 
 
 def test_odd_on_the_cluster_has_the_scores_of_one_machine(machines: Machines, generated: Path, tmp_path: Path) -> None:
@@ -160,4 +157,4 @@ def test_the_mapper_of_the_cluster_serves_the_library_too(
     driver: Mapper, network: Path, alone: HCM, tmp_path: Path
 ) -> None:
     fitted = HCM(**QUICK, random_state=3).fit_partitions(network, mapper=driver, run_folder=tmp_path / "run")
-    np.testing.assert_allclose(fitted.anomaly_scores_, alone.anomaly_scores_, atol=1e-5)
+    assert fitted.anomaly_scores_.tobytes() == alone.anomaly_scores_.tobytes()

@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 
 from oddhop import HCM, Graph, Network, read_network
-from oddhop.base.parallel import threads
 from oddhop.bench.cells import Cell, Problem, scores_of
 from oddhop.errors import GraphError, SettingsError
 from oddhop.hcm.arrows import arrows
@@ -81,13 +80,11 @@ def test_an_edge_without_an_event_is_refused(graph: Graph, arcs: np.ndarray) -> 
         arrows(Graph(graph.indptr, graph.indices, graph.attributes, events=events))
 
 
-def test_partitions_and_readings_of_the_benchmark_are_refused(graph: Graph, tmp_path: Path) -> None:
+def test_readings_of_the_benchmark_are_refused(graph: Graph, tmp_path: Path) -> None:
     for name, table in TABLES.items():
         pa.csv.write_csv(table, tmp_path / f"{name}.csv")
     ingest(tmp_path / "edges.csv", tmp_path / "nodes.csv", tmp_path / "graph")
-    assert arrows(Graph.open(tmp_path / "graph")).tolist() == [3, 2]  # a folder may still be fitted in memory
-    with pytest.raises(SettingsError, match="directed=True is not supported over partitions"):
-        HCM(**DIRECTED).fit_partitions(tmp_path / "graph", mapper=threads(1), run_folder=tmp_path / "run")
+    assert arrows(Graph.open(tmp_path / "graph")).tolist() == [3, 2]
     with pytest.raises(SettingsError, match="directed=True: readings have no direction"):
         scores_of(Cell("some", "HCM readings", settings={"directed": True}), Problem(graph, None, None, None))
 
@@ -103,9 +100,7 @@ def test_the_direction_changes_scores_and_the_order_of_rows_does_not(
     assert not np.allclose(-fitted.score_samples(turned), fitted.anomaly_scores_)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"training": "sampled", "neighbours": 3}, {"pair_labels": "exhaustive"}, {"precision": "bfloat16"}]
-)
+@pytest.mark.parametrize("settings", [{"training": "sampled", "neighbours": 3}, {"pair_labels": "exhaustive"}])
 def test_other_settings_go_with_it(graph: Graph, settings: dict[str, object]) -> None:
     found = HCM(**DIRECTED, **settings).fit(graph)
     assert np.isfinite(found.anomaly_scores_).all()
@@ -119,22 +114,9 @@ def test_a_cell_of_the_benchmark_has_the_direction_of_its_file(graph: Graph, fit
     assert np.array_equal(found["hav"], fitted.anomaly_scores_)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("layers", [1, 2])
-def test_an_explained_score_is_the_fitted_one_and_a_counterfactual_holds(
-    graph: Graph, arcs: np.ndarray, layers: int
-) -> None:
-    fitted = HCM(**{**DIRECTED, "burn_in": 100, "layers": layers, "top_k": 12}).fit(graph)
+def test_an_explained_score_is_the_fitted_one(graph: Graph, layers: int) -> None:
+    fitted = HCM(**{**DIRECTED, "layers": layers, "top_k": 12}).fit(graph)
     nodes = fitted.result_["id"].to_numpy()[:12]
-    tried = 0
     for node, why in zip(nodes, fitted.explain_nodes(Network.of(graph), fitted.result_, nodes), strict=True):
         assert why.score == pytest.approx(fitted.anomaly_scores_[node], rel=1e-4)
-        if why.counterfactual is None or any(one.kind != "edge" for one in why.counterfactual.changes):
-            continue
-        tried += 1
-        left = arcs
-        for change in why.counterfactual.changes:
-            left = left[:, ~((left == node) | (left == change.name)).all(axis=0)]
-        after = -fitted.score_samples(Graph.from_arrays(left, graph.attributes, directed=True))[node]
-        assert after == pytest.approx(why.counterfactual.after, rel=1e-4)
-    assert tried

@@ -10,7 +10,7 @@ import torch
 from oddhop import HCM, Graph
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
-from oddhop.hcm.model import Inputs, Shape, embed, pair_gaps
+from oddhop.hcm.model import Inputs, Shape, embed
 from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import replicate_count
@@ -28,21 +28,6 @@ def test_a_hidden_layer_that_is_not_kept_gives_the_same_embeddings(
     kept = embed(weights, shape, inputs)
     monkeypatch.setattr("oddhop.hcm.model.LEAN_ABOVE", 0)
     torch.testing.assert_close(embed(weights, shape, inputs), kept)
-
-
-def test_gaps_in_bfloat16_are_rounded_as_torch_rounds() -> None:
-    z = torch.randn((50, 7), generator=torch.Generator().manual_seed(0)).bfloat16()
-    left, right = torch.randint(0, 50, (2, 400), generator=torch.Generator().manual_seed(1))
-    assert torch.equal(pair_gaps(z, left, right), z[left] - z[right])
-
-
-def test_scores_in_bfloat16_lie_within_the_stated_tolerance(small: Graph) -> None:
-    fitted = HCM(**QUICK).fit(small)
-    model, inputs = fitted.model_, Inputs.of(fitted.model_.learned.preparation.apply(small, np.float32), np.float32)
-    fine = score_nodes(model.learned.posterior, inputs, small)
-    coarse = score_nodes(model.learned.posterior, inputs, small, coarse=True)
-    gap = np.abs(fine.ahp - coarse.ahp)
-    assert 0 < gap.max() < 0.02  # of hop counts from 1 to 4
 
 
 def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: Graph, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from oddhop import HCM, Graph
 from oddhop.hcm import subgraph as excerpt
 from oddhop.hcm.chains import Plan, run_chains
 from oddhop.hcm.hop_pairs import HopPairs, sample_pairs
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.purify import purify
 from oddhop.hcm.sampler import Rule
@@ -26,8 +27,8 @@ def test_with_all_neighbours_training_is_the_full_one_to_the_bit(small: Graph, l
     pairs = sample_pairs(purify(small, 0.2, seed=0), 3, pairs_per_class=12, max_sources=20, seed=0)
     inputs, shape = Inputs.of(small, np.float32), Shape(5, 8, layers, 3)
     excerpt = training_subgraph(inputs, pairs, layers=layers, neighbours=1_000, at_once=100, seed=0)
-    full = run_chains(PLAN, shape, inputs, pairs)
-    told = run_chains(PLAN, shape, excerpt.inputs, excerpt.pairs)
+    full = run_chains(PLAN, shape, Material(pairs, inputs))
+    told = run_chains(PLAN, shape, Material(excerpt.pairs, excerpt.inputs))
     assert np.array_equal(full.weights, told.weights)
     assert np.array_equal(excerpt.nodes[excerpt.pairs.left], pairs.left)
 

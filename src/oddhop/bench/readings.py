@@ -17,6 +17,7 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.chains import Plan, run_chains
 from oddhop.hcm.hop_pairs import HopPairs, draw_batch
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
 from oddhop.hcm.purify import purify
 from oddhop.hcm.sampler import start, update
@@ -69,7 +70,7 @@ def read_posterior(
     ['ahp', 'argmax ahp', 'argmax hav', 'hav']
     """
     ready = prepare(graph, settings, seed, raw_similarity=raw_similarity)
-    posterior = run_chains(ready.plan, ready.shape, ready.inputs, ready.pairs)
+    posterior = run_chains(ready.plan, ready.shape, Material(ready.pairs, ready.inputs))
     scores = score_nodes(posterior, ready.inputs, ready.graph)
     total, squares = np.zeros((2, graph.edge_count))
     samples = posterior.weights.reshape(-1, posterior.weights.shape[-1])

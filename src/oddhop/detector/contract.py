@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.checkpoints import RunFolder
-from oddhop.base.parallel import Progress, silent
+from oddhop.base.parallel import Mapper, Progress, silent
 from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.detector.model_file import Model, Parts
 from oddhop.detector.result_table import Judgement
@@ -35,6 +35,7 @@ class FitRun:
     folder : for checkpoints, or None.
     progress : whom to tell.
     stored : where the network lies on disk, or None.
+    mapper : runs tasks on a cluster, or None.
     """
 
     settings: Any
@@ -43,6 +44,7 @@ class FitRun:
     folder: RunFolder | None
     progress: Progress
     stored: Path | None = None
+    mapper: Mapper | None = None
 
 
 class DetectorParts(ABC):

@@ -188,6 +188,7 @@ class Explanation:
     looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
     columns : the columns that raise its score, the one that matters most for the main reason first.
     counterfactual : what would lower its score, or None where nothing was found or needed.
+    changes_tested : whether changes were looked for that would.
     notes : limits of this explanation.
     caveats : limits of all explanations of the run, in the same words for every node.
     views : what each view says, where the detector has several.
@@ -222,6 +223,7 @@ class Explanation:
     partners: tuple[Neighbour, ...] = ()
     node_kind: str = ""
     cycle: tuple[Id, ...] = ()
+    changes_tested: bool = True
 
     @property
     def group(self) -> tuple[Id, ...]:
@@ -251,6 +253,10 @@ class Explanation:
         return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
 
     @property
+    def _stays_an_alert(self) -> bool:
+        return bool(self.baseline.alerts(self.score)) and self.looked_at == self.degree and self.kind != "cycle"
+
+    @property
     def _unusual(self) -> bool:
         """Whether a view finds anything unusual; a detector without views says so by its score alone."""
         return not self.views or min(one.p for one in self.views) < NOTABLE
@@ -273,7 +279,7 @@ class Explanation:
             told.append(self._apart())
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
-        elif self.baseline.alerts(self.score) and self.looked_at == self.degree and self.kind != "cycle":
+        elif self.changes_tested and self._stays_an_alert:
             told.append("No tested change of up to five edges or values lowers the score of this node.")
         return (*told, *self.notes)
 
@@ -355,5 +361,6 @@ def plain_explanation(network: Network, node: int, score: float, baseline: Basel
         looked_at=degree,
         columns=(),
         counterfactual=None,
+        changes_tested=False,
         reasons=(f"The score of this node, {score:.2f}, is {line} the alert threshold of {baseline.threshold:.2f}.",),
     )

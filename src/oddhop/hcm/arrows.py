@@ -38,6 +38,14 @@ def arrows(graph: Graph) -> Ints:
     return out
 
 
+def arrows_of(graph: Graph, node: int, neighbours: Ints) -> Ints:
+    """Return the same for the edges from one node to some of its neighbours, seen from the node."""
+    assert graph.events is not None  # noqa: S101 - ``arrows`` refuses a network without
+    own = graph.events.of_nodes(node, node + 1)
+    sent, received = np.split(own.partners, own.indptr[1:2])
+    return FORWARD * np.isin(neighbours, sent) + BACKWARD * np.isin(neighbours, received)
+
+
 @compiled
 def _mark(indptr: Ints, indices: Ints, upper: Ints, starts: Ints, partners: Ints, out: Ints) -> None:
     for u in range(indptr.size - 1):

@@ -7,18 +7,20 @@ samples alone or beside others, straight through or resumed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import torch
 
 from oddhop.base.arrays import Floats
 from oddhop.base.checkpoints import RunFolder
-from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.errors import ModelFileError, TrainingDivergedError
-from oddhop.hcm.hop_pairs import HopPairs, draw_batch
-from oddhop.hcm.model import Inputs, Shape, pair_loss
+from oddhop.hcm.hop_pairs import draw_batch
+from oddhop.hcm.material import Place
+from oddhop.hcm.model import Shape, pair_loss
 from oddhop.hcm.sampler import Rule, State, start, update
 from oddhop.hcm.settings import replicate_count
 
@@ -71,42 +73,55 @@ class Chain:
 def run_chains(
     plan: Plan,
     shape: Shape,
-    inputs: Inputs,
-    pairs: HopPairs,
+    place: Place,
     *,
     folder: RunFolder | None = None,
+    mapper: Mapper | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Posterior:
-    """Run all chains, as many at a time as there are workers."""
-    done = np.zeros(plan.chains, dtype=np.int64)
-
-    def run(number: int) -> Chain:
-        def report(step: int) -> None:
-            done[number] = step
-            progress("training", int(done.sum()), plan.steps * plan.chains)
-
-        return run_chain(number, plan, shape, inputs, pairs, folder, report)
-
-    finished = list(map_blocks(run, range(plan.chains), workers=workers))
+    """Run all chains: by a mapper as tasks, or on so many threads of this process."""
+    total = plan.steps * plan.chains
+    if mapper is None:
+        run = partial(_run_chain, plan, shape, place, folder, _Steps(plan, progress).report)
+        finished = threads(workers)(run, range(plan.chains), lambda _: None)
+    else:
+        run = partial(_run_chain, plan, shape, place, folder, _unheard)
+        finished = mapper(run, range(plan.chains), lambda done: progress("training", done * plan.steps, total))
     return Posterior(
-        weights=np.stack([chain.kept.numpy() for chain in finished]),
-        shape=shape,
-        losses=np.array([chain.loss for chain in finished]),
+        weights=np.stack([kept for kept, _ in finished]), shape=shape, losses=np.array([loss for _, loss in finished])
     )
 
 
-def run_chain(
-    number: int,
+@dataclass(frozen=True)
+class _Steps:
+    """Adds up the steps of all chains."""
+
+    plan: Plan
+    progress: Progress
+    done: dict[int, int] = field(default_factory=dict)
+
+    def report(self, number: int, step: int) -> None:
+        self.done[number] = step
+        self.progress("training", sum(self.done.values()), self.plan.steps * self.plan.chains)
+
+
+def _unheard(number: int, step: int) -> None:
+    """Report no step: a task elsewhere cannot."""
+
+
+def _run_chain(
     plan: Plan,
     shape: Shape,
-    inputs: Inputs,
-    pairs: HopPairs,
+    place: Place,
     folder: RunFolder | None,
-    report: Callable[[int], None],
-) -> Chain:
-    """Run one chain to its end, from its last checkpoint where the folder has one."""
+    report: Callable[[int, int], None],
+    number: int,
+) -> tuple[Floats, float]:
+    """Run one chain to its end, from its last checkpoint where the folder has one; give its samples and its loss."""
     name = f"chain-{number}"
+    material = place.open()
+    pairs, inputs = material.pairs, material.inputs
     chain = _begun(number, plan, shape, inputs.convolved.dtype)
     chain = _restored(folder, name, chain, plan.steps) or chain
     while chain.state.step < plan.steps:
@@ -128,8 +143,8 @@ def run_chain(
         chain = replace(chain, state=state, loss=smooth)
         if folder and (state.step % plan.checkpoint_every == 0 or state.step == plan.steps):
             _keep(folder, name, chain)
-        report(state.step)
-    return chain
+        report(number, state.step)
+    return chain.kept.numpy(), chain.loss
 
 
 def _begun(number: int, plan: Plan, shape: Shape, dtype: torch.dtype) -> Chain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oddhop.detector.cost import BASE, Cost, Size, check_memory
+from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.hcm.hop_pairs import pool_pairs
 from oddhop.hcm.model import HEAD_UNITS, LEAN_ABOVE, PAIRS_AT_ONCE, Shape
 from oddhop.hcm.settings import HCMSettings
@@ -36,7 +36,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     if settings.pair_labels == "sampled":
         pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
     snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
-    embeddings = settings.hidden * (2 if settings.coarse else item) * nodes
+    embeddings = settings.hidden * item * nodes
     if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
         embeddings += settings.hidden * item * nodes
     moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
@@ -58,20 +58,9 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
             "purify": pairs_leaner,
             "hop pairs": pairs_leaner,
             "training": "training='sampled', workers=1 or a smaller hidden",
-            "scoring": "precision='bfloat16', a smaller hidden" + ("" if in_folder else ", a run folder"),
+            "scoring": "a smaller hidden" + ("" if in_folder else ", a run folder"),
         },
     )
-
-
-def check_partitioned_memory(size: Size, settings: HCMSettings) -> None:
-    """Refuse a run over partitions if a machine like this one could not hold a chain, or the ranking of all nodes."""
-    nodes, width = size.nodes, _width(size.attributes, settings)
-    pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
-    chain = BASE + KEPT * pairs + _training_memory(nodes, size.edges, width, pairs, settings, 1)
-    leaner = "fewer chains, neighbours or layers"
-    needs = {"a chain": chain, "the ranking": BASE + RANKED * nodes}
-    what = f"HCM on {nodes:,} nodes in partitions"
-    check_memory(Cost(needs, leaner=dict.fromkeys(needs, leaner)), settings.max_memory, what)
 
 
 def _item(settings: HCMSettings) -> int:

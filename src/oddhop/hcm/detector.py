@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,12 +16,14 @@ from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size
+from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.result_table import Judgement
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
+from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm import cost
@@ -28,16 +31,16 @@ from oddhop.hcm.chains import run_chains
 from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.kinds import check_one_kind
+from oddhop.hcm.material import Material, Place, write_material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
-from oddhop.hcm.partitioned.fit import fit_partitions
 from oddhop.hcm.phrases import GUIDE, convergence, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.subgraph import training_subgraph
 from oddhop.hcm.training_pairs import plan_chains, training_data
-from oddhop.tables.network import Network
+from oddhop.tables.network import Network, describe
 
 
 class HCM(GraphDetector):
@@ -70,8 +73,7 @@ class HCM(GraphDetector):
     training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
         bounded number of pairs; "auto" is the latter above 2^20 nodes. Scores always come from all neighbours.
         None is 64, or as many more as take no more memory than 64 may.
-    precision : "float32", "float64", or "bfloat16": trained in float32, and scored with embeddings of half the
-        size (see :doc:`runs-and-files`).
+    precision : "float32" or "float64".
     workers : threads; None takes all cores. No score depends on it.
     max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
 
@@ -135,7 +137,7 @@ class HCM(GraphDetector):
         pca_above: int = 100,
         contamination: Literal["auto"] | float = "auto",
         top_k: int | None = None,
-        precision: Literal["float32", "float64", "bfloat16"] = "float32",
+        precision: Literal["float32", "float64"] = "float32",
         workers: int | None = None,
         max_memory: int | str | None = None,
     ) -> None:
@@ -191,15 +193,18 @@ class HCM(GraphDetector):
                 seed=run.seed,
             )
             inputs, pairs = excerpt.inputs, excerpt.pairs
-        posterior = run_chains(
-            plan, shape, inputs, pairs, folder=run.folder, workers=run.workers, progress=run.progress
-        )
+        place: Place = Material(pairs, inputs)
+        if run.mapper is not None and run.stored is not None and run.folder is not None:
+            place = write_material(Material(pairs, inputs), data.inputs, run.stored, run.folder)
         del inputs, pairs
+        posterior = run_chains(
+            plan, shape, place, folder=run.folder, mapper=run.mapper, workers=run.workers, progress=run.progress
+        )
+        del place
         scores = score_nodes(
             posterior,
             data.inputs,
             graph,
-            coarse=settings.coarse,
             folder=run.folder,
             workers=run.workers,
             progress=run.progress,
@@ -217,10 +222,9 @@ class HCM(GraphDetector):
         resume: bool = False,
         progress: Progress = silent,
     ) -> Self:
-        r"""Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory.
+        r"""Fit on a folder made by ``oddhop ingest``, whose files this process maps; ``mapper`` runs the chains.
 
-        The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
-        wherever tasks run. The result is what ``fit`` gives with ``training="sampled"``.
+        Both folders must be seen under their paths wherever tasks run. The result is what ``fit`` gives, to the bit.
 
         Examples
         --------
@@ -240,11 +244,14 @@ class HCM(GraphDetector):
         ['a', 'b', 'c', 'd']
         """
         settings: HCMSettings = self.settings()
-        found = fit_partitions(settings, Path(folder), mapper, run_folder, resume=resume, progress=progress)
-        self.diagnostics_ = found.diagnostics
-        said = judgement(found.scores, found.settings)
-        known = found.ids, found.degrees, found.fingerprint
-        self._take(*known, found.settings, found.seed, found.learned, said, found.encoding)
+        stored, graph = open_stored(folder), Graph.open(folder)
+        known = describe(stored, texts=False)
+        self._check_memory(graph, settings, in_folder=True)
+        with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
+            workers, place = settings.workers or available_workers(), Path(folder).absolute()
+            kept = replace(kept, path=kept.path.absolute())
+            learned, said = self._learn(graph, FitRun(settings, seed, workers, kept, progress, place, mapper))
+        self._take(known.ids, graph.degrees, graph.fingerprint, settings, seed, learned, said, known.encoding)
         return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
@@ -263,7 +270,6 @@ class HCM(GraphDetector):
             inputs,
             graph,
             maxima=learned.maxima,
-            coarse=settings.coarse,
             workers=self.workers or available_workers(),
             progress=progress,
         )

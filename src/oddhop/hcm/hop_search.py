@@ -164,14 +164,6 @@ def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints
 
 
 @compiled
-def strides(size: int, rate: float, stream: Ints) -> Ints:
-    """Return the places of a row of some size that striding along it lands on."""
-    some = np.empty(64, dtype=np.int64)
-    end, met, _ = _along(some[:0], size, rate, stream, some, some.copy())
-    return met[:end]
-
-
-@compiled
 def _along_edges(
     indptr: Ints, indices: Ints, row: Ints, rate: float, stream: Ints, met: Ints, via: Ints
 ) -> tuple[int, Ints, Ints]:

@@ -89,14 +89,9 @@ class Inputs:
 
 def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch) -> torch.Tensor:
     """Return the mean cross-entropy of the hop classes of some pairs."""
-    *layers, v0, b0, v1, b1 = shape.read(weights)
+    *_, v0, b0, v1, b1 = shape.read(weights)
     ends, place = np.unique(np.concatenate([batch.left, batch.right]), return_inverse=True)
-    fields = receptive_fields(inputs.convolution, ends, shape.layers)
-    rows = [field.nodes for field in fields] + [ends]
-    seen = inputs.convolved if rows[0].size == len(inputs.convolved) else inputs.convolved[torch.from_numpy(rows[0])]
-    z = seen @ layers[0]
-    for number, layer in enumerate(layers[1:]):
-        z = convolve(torch.relu_(z), inputs.convolution, fields[number], rows[number + 1]) @ layer
+    z = embed_rows(weights, shape, inputs, ends)
     places = torch.from_numpy(place)
     loss: torch.Tensor = HeadLoss.apply(  # type: ignore[no-untyped-call]
         z,
@@ -110,6 +105,18 @@ def pair_loss(weights: torch.Tensor, shape: Shape, inputs: Inputs, batch: Batch)
         shape.directed,
     )
     return loss
+
+
+def embed_rows(weights: torch.Tensor, shape: Shape, inputs: Inputs, ends: Ints) -> torch.Tensor:
+    """Return Z for some nodes, differentiable by the weights."""
+    first, *others = shape.read(weights)[: shape.layers]
+    fields = receptive_fields(inputs.convolution, ends, shape.layers)
+    rows = [field.nodes for field in fields] + [ends]
+    seen = inputs.convolved if rows[0].size == len(inputs.convolved) else inputs.convolved[torch.from_numpy(rows[0])]
+    z = seen @ first
+    for number, layer in enumerate(others):
+        z = convolve(torch.relu_(z), inputs.convolution, fields[number], rows[number + 1]) @ layer
+    return z
 
 
 def receptive_fields(convolution: Convolution, ends: Ints, layers: int) -> list[Field]:
@@ -172,10 +179,8 @@ class HeadLoss(torch.autograd.Function):
         return (*(grad * upstream[0] for grad in ctx.grads), None, None, None, None)
 
 
-def embed(
-    weights: torch.Tensor, shape: Shape, inputs: Inputs, *, coarse: bool = False, workers: int = 1
-) -> torch.Tensor:
-    """Return Z for every node, layer by layer, in fixed blocks of rows; ``coarse`` keeps it in bfloat16."""
+def embed(weights: torch.Tensor, shape: Shape, inputs: Inputs, *, workers: int = 1) -> torch.Tensor:
+    """Return Z for every node, layer by layer, in fixed blocks of rows."""
     layers = shape.read(weights)[: shape.layers]
     nodes = inputs.convolution.weights.size
     lean = shape.layers > 1 and nodes * shape.hidden > LEAN_ABOVE
@@ -186,7 +191,7 @@ def embed(
         if number == 0 and lean:  # computed again where the second layer needs it
             continue
         is_last = number == shape.layers - 1
-        out = torch.empty((nodes, layer.shape[1]), dtype=torch.bfloat16 if coarse and is_last else weights.dtype)
+        out = torch.empty((nodes, layer.shape[1]), dtype=weights.dtype)
 
         def fill(
             start: int,
@@ -219,54 +224,26 @@ def expected_hops(
     z: torch.Tensor,
     left: torch.Tensor,
     right: torch.Tensor,
-    others: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return the expected hop count of some pairs under the softmax; the last class counts as C.
-
-    Where ``z`` is in bfloat16 the head's products are, too. ``right`` numbers rows of ``others``, where given.
-    """
-    *_, v0, b0, v1, b1 = (part.to(z.dtype) for part in shape.read(weights))
-    distance = pair_gaps(z, left, right, others)
+    """Return the expected hop count of some pairs under the softmax; the last class counts as C."""
+    *_, v0, b0, v1, b1 = shape.read(weights)
+    distance = pair_gaps(z, left, right)
     distance = distance if shape.directed else distance.abs_()
-    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1).to(weights.dtype)
+    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1)
     hops = torch.arange(1, shape.classes + 1, dtype=weights.dtype)
     return torch.softmax(logits, dim=1) @ hops
 
 
-def pair_gaps(
-    z: torch.Tensor, left: torch.Tensor, right: torch.Tensor, others: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Return Z_m - Z_n for some pairs; n is looked up among ``others``, where given."""
-    far = z if others is None else others
+def pair_gaps(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return Z_m - Z_n for some pairs."""
     out = torch.empty((left.numel(), z.shape[1]), dtype=z.dtype)
-    if z.dtype == torch.bfloat16:  # NumPy has no such type: the bits are handed over
-        bits, far_bits, out_bits = (t.view(torch.uint16).numpy() for t in (z, far, out))
-        _coarse_gaps(bits, left.numpy(), far_bits, right.numpy(), out_bits)
-    else:
-        _gaps(z.numpy(), left.numpy(), far.numpy(), right.numpy(), out.numpy())
+    _gaps(z.numpy(), left.numpy(), right.numpy(), out.numpy())
     return out
 
 
 @compiled
-def _gaps(z: Floats, left: Ints, far: Floats, right: Ints, out: Floats) -> None:
+def _gaps(z: Floats, left: Ints, right: Ints, out: Floats) -> None:
     for k in range(left.size):
         m, n = left[k], right[k]  # outside of the loop, or it cannot be done eight numbers at a time
         for c in range(z.shape[1]):
-            out[k, c] = z[m, c] - far[n, c]
-
-
-@compiled
-def _coarse_gaps(z: Ints, left: Ints, far: Ints, right: Ints, out: Ints) -> None:
-    # A bfloat16 is the upper half of a float32; the difference is rounded to the nearest, ties to even.
-    width = z.shape[1]
-    bits, others = np.empty(width, dtype=np.uint32), np.empty(width, dtype=np.uint32)
-    values, other_values = bits.view(np.float32), others.view(np.float32)
-    for k in range(left.size):
-        for c in range(width):
-            bits[c] = np.uint32(z[left[k], c]) << np.uint32(16)
-            others[c] = np.uint32(far[right[k], c]) << np.uint32(16)
-        for c in range(width):
-            values[c] -= other_values[c]
-        for c in range(width):
-            odd = (bits[c] >> np.uint32(16)) & np.uint32(1)
-            out[k, c] = (bits[c] + np.uint32(0x7FFF) + odd) >> np.uint32(16)
+            out[k, c] = z[m, c] - z[n, c]

@@ -97,7 +97,6 @@ def score_nodes(
     graph: Graph,
     *,
     maxima: tuple[float, float] | None = None,
-    coarse: bool = False,
     folder: RunFolder | None = None,
     workers: int = 1,
     progress: Progress = silent,
@@ -105,7 +104,7 @@ def score_nodes(
     """Score every node of a graph by all posterior samples.
 
     With a folder the figures of the edges are kept in files there rather than in memory. They are read and
-    written from beginning to end, which a disk does well. ``coarse`` keeps embeddings in bfloat16.
+    written from beginning to end, which a disk does well.
     """
     replicates = posterior.replicates
     chains, samples = replicates.shape[:2]
@@ -122,7 +121,7 @@ def score_nodes(
         mean[:], square[:] = 0, 0
         for sample in range(samples):
             weights = torch.from_numpy(replicates[chain, sample])
-            z = embed(weights, posterior.shape, inputs, coarse=coarse, workers=workers)
+            z = embed(weights, posterior.shape, inputs, workers=workers)
             sums = _add_sample(weights, sample, posterior.shape, z, graph, ways, mean, square, workers)
             moments["draws"][chain, sample] = _over_degree(sums, graph)
             progress("scoring", chain * samples + sample + 1, chains * samples)

@@ -60,7 +60,7 @@ class HCMSettings(DetectorSettings):
     scale: Literal["standard", "none"] = "standard"
     pca_components: int | None = Field(20, ge=1)
     pca_above: int = Field(100, ge=1)
-    precision: Literal["float32", "float64", "bfloat16"] = "float32"
+    precision: Literal["float32", "float64"] = "float32"
 
     @model_validator(mode="after")
     def _tells_how_sure(self) -> Self:
@@ -70,7 +70,7 @@ class HCMSettings(DetectorSettings):
 
     @property
     def dtype(self) -> type[np.floating]:
-        """The floating-point type of the model; bfloat16 is used only for embeddings during scoring."""
+        """The floating-point type of the model."""
         return np.float64 if self.precision == "float64" else np.float32
 
     def samples_neighbours(self, nodes: int) -> bool:
@@ -81,8 +81,3 @@ class HCMSettings(DetectorSettings):
     def replicates(self) -> int:
         """The number of parts in which the samples are compared."""
         return replicate_count(self.chains, self.samples)
-
-    @property
-    def coarse(self) -> bool:
-        """Whether embeddings are kept in bfloat16."""
-        return self.precision == "bfloat16"

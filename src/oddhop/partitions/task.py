@@ -8,7 +8,7 @@ order, twice, and again after a crash.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -74,16 +74,6 @@ class Task:
         """Write an array of a partition, whole or not at all."""
         with atomic_file(self._file(name, number)) as file:
             np.save(file, array, allow_pickle=False)
-
-    def write_parts(
-        self, name: str, number: int, shape: tuple[int, ...], dtype: npt.DTypeLike, parts: Iterable[npt.NDArray[Any]]
-    ) -> None:
-        """Write an array of a partition that is made part by part, each the next of its rows."""
-        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-        with atomic_file(self._file(name, number)) as file:
-            np.lib.format.write_array_header_1_0(file, header)
-            for part in parts:
-                file.write(np.ascontiguousarray(part).data)
 
     def read(self, name: str, number: int) -> npt.NDArray[Any]:
         """Map an array of a partition; what is written to it stays with the process, for torch takes nothing else."""

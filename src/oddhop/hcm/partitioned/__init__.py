@@ -1,1 +1,0 @@
-"""HCM over a network in partitions: files in, files out, one partition a task."""
