@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from oddhop import Graph
 
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='needs torch: pip install "oddhop[hcm]"')
 QUICK = {"burn_in": 12, "samples": 2, "thin": 2, "chains": 2, "hidden": 8, "random_state": 0}
 
 

@@ -71,15 +71,21 @@ def test_a_kernel_of_other_types_than_were_asked_for_is_not_taken(monkeypatch: p
 
 
 def test_a_folder_that_cannot_be_written_is_read_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    import oddhop.base.kernels
+    from numba import float64
+    from numba.core.caching import FunctionCache
+
+    from oddhop.base import kernels
+
+    class Found:
+        signature = float64(float64)
 
     def refuse(*_: object) -> int:
         raise PermissionError
 
-    cache = oddhop.base.kernels.SharedCache(test_a_folder_that_cannot_be_written_is_read_without_a_lock)
-    monkeypatch.setattr(oddhop.base.kernels.os, "open", refuse)
-    with cache._alone(1):
-        pass
+    monkeypatch.setattr(FunctionCache, "load_overload", lambda *_: Found)
+    cache = kernels.SharedCache(test_a_folder_that_cannot_be_written_is_read_without_a_lock)
+    monkeypatch.setattr(kernels.os, "open", refuse)
+    assert cache.load_overload((float64,), None) is Found
 
 
 @settings(deadline=None)

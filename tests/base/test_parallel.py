@@ -3,7 +3,6 @@ import time
 from itertools import count
 
 import pytest
-import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from oddhop.base.parallel import available_workers, map_blocks, silent, single_threaded, threads
@@ -16,12 +15,15 @@ class BlockError(Exception):
 
 
 def thread_counts():
+    import torch
+
     return torch.get_num_threads(), [pool["num_threads"] for pool in threadpool_info()]
 
 
 @pytest.fixture
 def two_threads():
     """Hold every library to two threads, a setting that one thread would differ from."""
+    torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     with threadpool_limits(limits=2):
@@ -102,6 +104,8 @@ def test_an_error_while_reading_blocks_reaches_the_caller(workers):
 
 @every_pool
 def test_torch_and_linear_algebra_have_one_thread_in_a_block(workers, two_threads):
+    import torch
+
     def threads(_):
         return [
             torch.get_num_threads(),
@@ -133,6 +137,8 @@ def test_thread_settings_are_put_back_when_the_caller_stops_early(workers, two_t
 
 
 def test_single_threaded_can_be_nested(two_threads):
+    import torch
+
     with single_threaded(), single_threaded():
         assert torch.get_num_threads() == 1
     assert thread_counts() == two_threads

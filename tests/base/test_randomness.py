@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from oddhop.base.randomness import HOPS, STEP, generator, mix, torch_generator, unit, word
+from tests.conftest import needs_torch
 
 pytestmark = pytest.mark.kernels
 
@@ -14,6 +14,8 @@ keys = st.tuples(st.integers(0, 2**40), st.lists(st.integers(0, 2**31), min_size
 
 
 def first_draws(seed, key):
+    import torch
+
     return (
         tuple(generator(seed, *key).random(3)),
         tuple(torch.rand(3, generator=torch_generator(seed, *key)).tolist()),
@@ -21,6 +23,7 @@ def first_draws(seed, key):
     )
 
 
+@needs_torch
 @given(keys, keys)
 def test_a_stream_depends_on_its_whole_key_and_on_nothing_else(one, other):
     draws = first_draws(*one)

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from oddhop.cli import app
 from oddhop.errors import TableError
 from oddhop.tables.read.sql import put_table
-from tests.cli.conftest import FAST
-from tests.cli.test_detect import digests, refused, run
+from tests.cli.conftest import FAST, digests, refused, run
 
 pytestmark = pytest.mark.skipif(
     "ODDHOP_POSTGRES" not in os.environ, reason="ODDHOP_POSTGRES names no database; .ci/postgres starts one"

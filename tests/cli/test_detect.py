@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -16,34 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from oddhop import HCM
+import oddhop
 from oddhop.cli import app
 from oddhop.tables.network import read_network
 from oddhop.tables.read import network_graph, read_tables
-from tests.cli.conftest import FAST, QUICK
-
-DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
-
-
-def digests(folder: Path) -> dict[str, str]:
-    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
-    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-
-
-def run(*arguments: str) -> str:
-    done = CliRunner().invoke(app, list(arguments))
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
-def refused(code: int, *arguments: str) -> list[str]:
-    done = CliRunner().invoke(app, list(arguments))
-    assert done.exit_code == code, done.output
-    lines = done.stderr.splitlines()[-3:]
-    assert lines[0].startswith("oddhop: "), done.stderr
-    assert lines[2].startswith(f"  exit code {code}: ")
-    assert "Traceback" not in done.output
-    return lines
+from tests.cli.conftest import DETECT, FAST, FAST_HCM, HCM, digests, refused, run
+from tests.conftest import needs_torch
 
 
 def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table]) -> None:
@@ -78,8 +55,7 @@ def test_the_scores_are_those_of_the_library(folder: Path) -> None:
 
     encoding = learn_encoding(tables.columns.select(["age"]))
     graph = network_graph(tables, encoding.apply(tables.columns)[0])
-    settings = {name.removeprefix("hcm."): int(value) for name, value in (one.split("=") for one in QUICK)}
-    fitted = HCM(**settings, random_state=0).fit(graph)
+    fitted = oddhop.Odd(simulate=False, n_resamples=2, random_state=0).fit(graph)
     assert scores == dict(fitted.result_.select(["id", "score"]).to_pandas().to_numpy().tolist())
 
 
@@ -95,12 +71,12 @@ def test_the_manifest_tells_the_run_and_seals_its_files(folder: Path) -> None:
     run(*DETECT, "--out", "run", "--top", "3")
     manifest = json.loads((folder / "run/manifest.json").read_bytes())
     assert manifest["seed"] == 0
-    assert manifest["settings"]["hcm"]["burn_in"] == 12
+    assert manifest["settings"]["odd"]["n_resamples"] == 2
     assert manifest["data"]["counts"]["ignored_columns"] == []
     assert manifest["data"]["roles"]["amount"] == ["amount"]
     assert manifest["data"]["nodes"] == 80
     assert manifest["results"]["flagged"] == 3
-    assert {"torch", "numpy", "python"} <= set(manifest["versions"])
+    assert {"numba", "numpy", "python"} <= set(manifest["versions"])
     assert ": ok" in run("verify", "run")
     (folder / "run/results.csv").write_text("forged")
     assert "was changed after the run" in refused(5, "verify", "run")[0]
@@ -143,6 +119,7 @@ def test_a_model_tells_what_is_new_in_a_table(folder: Path, tables: dict[str, pa
     assert "column 'town': 3 rows rare or not seen before" in told
 
 
+@needs_torch
 def test_settings_come_from_a_file_and_the_command_line_wins(folder: Path) -> None:
     Path("s.toml").write_text(
         '[hcm]\nburn_in = 5\nsamples = 2\nthin = 1\nchains = 2\nhidden = 4\n[read]\nid = "name"\n'
@@ -212,7 +189,12 @@ def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["detect", "--out", "run"], ["detect", "--out", "run", *FAST], ["fit", "--model", "run/model.oddhop"]]
+    "command",
+    [
+        ["detect", "--out", "run", *FAST],
+        pytest.param(["detect", "--out", "run", *FAST_HCM], marks=needs_torch),
+        ["fit", "--model", "run/model.oddhop", *FAST],
+    ],
 )
 @pytest.mark.parametrize("drawn", [False, True])
 def test_a_resumed_run_takes_the_seed_that_it_began_with(
@@ -239,10 +221,11 @@ def test_a_resumed_run_takes_the_seed_that_it_began_with(
     assert digests(folder / "run") == wanted
 
 
+@needs_torch
 @pytest.mark.parametrize("line", [["detect", "--out", "run"], ["fit", "--model", "model.oddhop"]])
 def test_a_run_without_a_checkpoint_says_that_it_starts_from_the_beginning(folder: Path, line: list[str]) -> None:
     said = "there is no checkpoint: nothing can be resumed, and the run starts from the beginning"
-    command = [line[0], "edges.csv", "--nodes", "nodes.csv", *line[1:], "--seed", "0", *FAST, "--resume"]
+    command = [line[0], "edges.csv", "--nodes", "nodes.csv", *line[1:], "--seed", "0", *FAST_HCM, "--resume"]
     network = read_network("edges.csv", "nodes.csv")
     begun = Path("run/checkpoints" if line[0] == "detect" else "model.oddhop.checkpoints")
 
@@ -251,9 +234,8 @@ def test_a_run_without_a_checkpoint_says_that_it_starts_from_the_beginning(folde
             if stage == at:
                 raise KeyboardInterrupt
 
-        settings = {name.removeprefix("hcm."): int(value) for name, value in (one.split("=") for one in QUICK)}
         with pytest.raises(KeyboardInterrupt):
-            HCM(**settings, random_state=0).fit(network, run_folder=begun, resume=True, progress=progress)
+            oddhop.HCM(**HCM, random_state=0).fit(network, run_folder=begun, resume=True, progress=progress)
 
     killed("hop pairs")
     assert sorted(file.name for file in begun.iterdir()) == [".lock", "manifest.json"]
@@ -271,6 +253,7 @@ def test_a_run_of_score_says_that_it_starts_from_the_beginning(folder: Path) -> 
     assert [json.loads(one)["event"] for one in done.stderr.splitlines()].count("nothing_resumed") == 1
 
 
+@needs_torch
 def test_a_plan_reads_and_learns_nothing(folder: Path) -> None:
     before = sorted(Path().iterdir())
     told = run("plan", "edges.csv", "--nodes", "nodes.csv", "--detector", "hcm")
@@ -288,9 +271,10 @@ def refused_after_output(code: int, *arguments: str) -> str:
     return done.stderr
 
 
+@needs_torch
 @pytest.mark.parametrize("moments", [pytest.param(4, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.long)])
 def test_kill_at_several_moments_and_resume_gives_the_same_bytes(folder: Path, moments: int) -> None:
-    slow = [*DETECT, "--set", "hcm.burn_in=400", "--set", "hcm.hidden=32", "--workers", "1"]
+    slow = [*DETECT, *FAST_HCM, "--set", "hcm.burn_in=400", "--set", "hcm.hidden=32", "--workers", "1"]
     command = [sys.executable, "-c", "from oddhop.cli import app; app()", *slow]
     began = time.monotonic()
     subprocess.run([*command, "--out", "straight"], check=True, capture_output=True)

@@ -10,7 +10,7 @@ import pyarrow.csv
 from typer.testing import CliRunner
 
 from oddhop.cli import app
-from tests.cli.test_detect import digests, refused, run
+from tests.cli.conftest import digests, refused, run
 
 INGEST = ["ingest", "edges.csv", "--nodes", "nodes.csv", "--out", "graph"]
 

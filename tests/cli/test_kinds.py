@@ -13,7 +13,7 @@ from oddhop.runs.folder import read_manifest
 from oddhop.runs.log import QUIET
 from oddhop.runs.read import read_for_run
 from oddhop.tables.network import open_network
-from tests.cli.test_detect import refused, run
+from tests.cli.conftest import refused, run
 from tests.tables.test_kinds import made, written
 
 NODES = ["--nodes", "account=accounts.csv", "--nodes", "device=devices.csv"]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from tests.cli.test_detect import DETECT, refused, run
-
-ODD = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--detector", "odd"]
+from tests.cli.conftest import DETECT, FAST_HCM, refused, run
+from tests.conftest import needs_torch
 
 
 def test_detect_leaves_a_report_that_names_the_nodes_and_is_sealed(folder: Path) -> None:
@@ -30,8 +29,9 @@ def test_no_report_is_written_where_none_is_wanted_and_one_can_be_had_later(fold
     assert "report.html: ok" in run("verify", "run")
 
 
+@needs_torch
 def test_a_node_is_explained_by_its_id(folder: Path) -> None:
-    run(*DETECT, "--out", "run", "--top", "5", "--no-report")
+    run(*DETECT, *FAST_HCM, "--out", "run", "--top", "5", "--no-report")
     first = pq.read_table(folder / "run/results.parquet").slice(0, 1).to_pylist()[0]
     assert f"{first['id']}: score {first['score']:.3f}" in run("explain", "run", first["id"])
     told = run("explain", "run", first["id"], "--json")
@@ -53,7 +53,7 @@ def test_other_tables_than_those_of_the_run_are_refused(folder: Path) -> None:
 
 
 def test_odd_leaves_reasons_too(folder: Path) -> None:
-    run(*ODD, "--out", "run", "--top", "5", "--explain", "7")
+    run(*DETECT, "--out", "run", "--top", "5", "--explain", "7")
     page = (folder / "run/report.html").read_text()
     assert page.count('class="case"') == 7
     assert "Contribution of each view" in page

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph, Odd
 from oddhop.base.parallel import Mapper
 from oddhop.bench.large import Large, write_large

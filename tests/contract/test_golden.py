@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 import reference
 import scipy.sparse as sp
+
+pytest.importorskip("torch")
+
 import torch
 
 from oddhop import Graph

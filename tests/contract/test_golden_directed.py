@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 import reference
-import torch
 from test_golden import (
     ATTRIBUTES,
     CHAINS,
@@ -21,6 +20,10 @@ from test_golden import (
     random_weights,
     reference_weights,
 )
+
+pytest.importorskip("torch")
+
+import torch
 
 from oddhop import Graph
 from oddhop.hcm.arrows import arrows

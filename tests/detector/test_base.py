@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 
 import oddhop
-from oddhop import HCM, Graph, Odd
+from oddhop import Graph, Odd
+from oddhop.detector.base import GraphDetector
 from oddhop.odd import rescore
-from tests.conftest import QUICK
+from tests.conftest import QUICK, needs_torch
 
 
-@pytest.mark.parametrize("detector", [HCM(**{**QUICK, "top_k": 7}), Odd(random_state=0, top_k=7)], ids=["hcm", "odd"])
-def test_either_detector_explains_and_audits_its_ranking(small: Graph, detector: HCM | Odd) -> None:
-    fitted = detector.fit(small)
+@pytest.fixture(params=[pytest.param("HCM", marks=needs_torch), "Odd"])
+def fitted(request: pytest.FixtureRequest, small: Graph) -> GraphDetector:
+    settings = QUICK if request.param == "HCM" else {"random_state": 0}
+    return getattr(oddhop, request.param)(**settings, top_k=7).fit(small)
+
+
+def test_either_detector_explains_and_audits_its_ranking(small: Graph, fitted: GraphDetector) -> None:
     baseline = fitted.baseline(fitted.result_)
     assert baseline.threshold == fitted.threshold_
     why = fitted.explain(3)
@@ -32,9 +37,7 @@ def test_either_detector_explains_and_audits_its_ranking(small: Graph, detector:
     assert all(np.isfinite(features[name].to_numpy()).all() for name in features.column_names)
 
 
-@pytest.mark.parametrize("detector", [HCM(**{**QUICK, "top_k": 7}), Odd(random_state=0, top_k=7)], ids=["hcm", "odd"])
-def test_k_nodes_are_flagged_by_table_prediction_and_decision(small: Graph, detector: HCM | Odd) -> None:
-    fitted = detector.fit(small)
+def test_k_nodes_are_flagged_by_table_prediction_and_decision(small: Graph, fitted: GraphDetector) -> None:
     assert sum(fitted.result_["flagged"].to_pylist()) == 7
     assert (fitted.predict(small) == -1).sum() == 7
     assert (fitted.decision_function(small) < 0).sum() == 7

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from oddhop import HCM, Graph, Odd
+import oddhop
+from oddhop import Graph, Odd
 from oddhop.base.arrays import lies_on_disk
 from oddhop.detector.cost import Size, check_memory
 from oddhop.errors import GraphError, MemoryBudgetError
@@ -19,13 +20,11 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.checks import rows_are_mirrored, rows_are_whole
 from oddhop.graph.disk import HEADER, ArrayEntry, Manifest, is_stored, open_stored, verify_stored
 from oddhop.graph.preparation import learn_preparation
-from oddhop.hcm.convolution import Convolution
-from oddhop.hcm.cost import memory
 from oddhop.hcm.purify import purify
 from oddhop.hcm.settings import HCMSettings
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network, read_network
-from tests.conftest import QUICK
+from tests.conftest import QUICK, needs_torch
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,10 @@ def copy(made, tmp_path) -> Path:
     return Path(shutil.copytree(made / "graph", tmp_path / "graph"))
 
 
+@needs_torch
 def test_what_lies_on_the_disk_is_not_counted_as_memory(made):
+    from oddhop.hcm.cost import memory
+
     opened = Graph.open(made / "graph")
     held = read_network(made / "edges.parquet", made / "nodes.parquet").graph
     needed, settings = memory(Size.of(opened), HCMSettings(), workers=1), HCMSettings()
@@ -69,12 +71,13 @@ def test_an_opened_graph_is_mapped_and_frozen(made):
     assert np.shares_memory(other.indices, graph.indices)
 
 
+@needs_torch
 def test_stages_give_on_disk_what_they_give_in_memory(made):
     on_disk = Graph.open(made / "graph")
     in_memory = read_network(made / "edges.parquet", made / "nodes.parquet").graph
     assert on_disk.fingerprint == in_memory.fingerprint
     assert on_disk.attributes.dtype == np.float32
-    for detector in (HCM(**QUICK), Odd(random_state=0)):
+    for detector in (oddhop.HCM(**QUICK), Odd(random_state=0)):
         one, other = (detector.fit(graph).anomaly_scores_.tobytes() for graph in (on_disk, in_memory))
         assert one == other
     purified = purify(on_disk, 0.2, seed=0)
@@ -188,6 +191,7 @@ def test_a_manifest_that_makes_no_sense_is_refused(copy, change, says):
         Graph.open(copy)
 
 
+@needs_torch
 def test_more_entries_than_32_bits_count(tmp_path):
     """A shape alone: the file has holes where nobody looks."""
     entries = 2**31 + 2  # an even number, for every edge has two
@@ -239,6 +243,8 @@ def test_more_entries_than_32_bits_count(tmp_path):
     assert graph.degrees.tolist() == [2, 0, entries - 5, 3]
     part = open_stored(tmp_path).partition(1)
     assert (part.indptr.tolist(), part.indices.tolist()) == ([0, 3], [0, 1, 2])
+    from oddhop.hcm.convolution import Convolution
+
     convolution = Convolution(graph.indptr, graph.indices, np.ones(4), np.ones(4))
     assert convolution.rows(np.asarray(graph.attributes, dtype=np.float64), np.array([3])).tolist() == [[15.0]]
     # As if all but the last row pointed upward: the edge before the end lies beyond 32 bits.

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from oddhop import Graph
 from oddhop.errors import GraphError
@@ -117,8 +118,14 @@ def test_sparse_and_dense_have_the_same_components(columns):
 
 
 @FORMS
-def test_components_have_the_same_bits_every_time(form):
-    assert prepared(form(wide_matrix())).tobytes() == prepared(form(wide_matrix())).tobytes()
+@pytest.mark.parametrize("columns", [120, 2_100])
+def test_neither_memory_order_nor_threads_nor_chance_change_a_bit_of_the_components(form, columns):
+    x = wide_matrix(columns=columns)
+    with threadpool_limits(limits=1):
+        expected = prepared(form(x)).tobytes()
+    np.random.seed(7)
+    with threadpool_limits(limits=2):
+        assert prepared(form(np.asfortranarray(x))).tobytes() == expected
 
 
 @FORMS

@@ -11,6 +11,8 @@ import pyarrow.csv
 import pytest
 import scipy.sparse as sp
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph, Network, read_network
 from oddhop.bench.cells import Cell, Problem, scores_of
 from oddhop.errors import GraphError, SettingsError

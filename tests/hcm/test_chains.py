@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch")
+
 import torch
 
 from oddhop import HCM, Graph

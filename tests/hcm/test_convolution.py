@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+pytest.importorskip("torch")
+
+import torch
 
 from oddhop import Graph
 from oddhop.hcm.convolution import Convolution, convolve

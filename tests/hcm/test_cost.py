@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.detector.cost import Cost, Size, available_memory, check_memory
 from oddhop.errors import MemoryBudgetError

@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import ParameterGrid
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.errors import GraphError, MemoryBudgetError, NothingToLearnError, SettingsError
 from tests.conftest import QUICK, sha256

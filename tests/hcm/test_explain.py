@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph, Network
 from oddhop.base.parallel import silent
 from oddhop.errors import GraphError

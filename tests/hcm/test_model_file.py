@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, ModelFileError

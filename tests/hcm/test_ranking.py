@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from oddhop.hcm.diagnostics import mixing
 from oddhop.hcm.phrases import convergence
 from oddhop.hcm.ranking import rank_nodes

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import ModelFileError, RunFolderError

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.hcm import subgraph as excerpt
 from oddhop.hcm.chains import Plan, run_chains

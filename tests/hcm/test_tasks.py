@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+pytest.importorskip("torch")
+
 from oddhop import HCM, Graph
 from oddhop.base.parallel import single_threaded, threads
 from oddhop.errors import ModelFileError, NothingToLearnError, RunFolderError

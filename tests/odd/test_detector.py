@@ -7,10 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from oddhop import HCM, Graph, Odd
+import oddhop
+from oddhop import Graph, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
-from tests.conftest import sha256
+from tests.conftest import needs_torch, sha256
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.testing.test_zoo import SHAPES, _attributes
 
@@ -88,10 +89,15 @@ def test_a_changed_or_foreign_file_is_refused(fitted: Odd, small: Graph, tmp_pat
     (tmp_path / "changed").write_bytes(content)
     with pytest.raises(ModelFileError):
         Odd.load(tmp_path / "changed")
-    with pytest.raises(ModelFileError, match="has 'odd' of schema"):
-        HCM.load(tmp_path / "odd")
     with pytest.raises(ModelFileError, match="cannot be read"):
         Odd.load(tmp_path / "absent")
+
+
+@needs_torch
+def test_a_model_of_another_detector_is_refused(fitted: Odd, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "odd")
+    with pytest.raises(ModelFileError, match="has 'odd' of schema"):
+        oddhop.HCM.load(tmp_path / "odd")
 
 
 def test_bad_settings_and_inputs_are_refused_by_name(small: Graph) -> None:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import needs_torch
+
 DATA = os.environ.get("ODDHOP_DATA", "")
 
 pytestmark = [
     pytest.mark.data,
     pytest.mark.slow,
     pytest.mark.skipif(not Path(DATA, "hcm_enron").is_dir() or not DATA, reason="ODDHOP_DATA names no data folder"),
+    needs_torch,
 ]
 
 ENRON = """

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oddhop import HCM, Graph, Odd
+import oddhop
+from oddhop import Graph, Odd
 from oddhop.reports import CaseReport
 from oddhop.reports import report as case_report
 
@@ -26,7 +27,8 @@ def hostile() -> Graph:
 
 @pytest.fixture(scope="session")
 def report(hostile: Graph) -> CaseReport:
-    fitted = HCM(burn_in=60, samples=2, thin=2, hidden=16, top_k=10, random_state=0, workers=1).fit(hostile)
+    pytest.importorskip("torch")
+    fitted = oddhop.HCM(burn_in=60, samples=2, thin=2, hidden=16, top_k=10, random_state=0, workers=1).fit(hostile)
     return case_report(fitted, title="<i>title</i>", cases=80)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch")
+
 from tests.soak.short import soaked
 
 pytestmark = pytest.mark.slow

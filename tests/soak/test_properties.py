@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("torch")
+
 from tests.soak import file_properties  # noqa: F401 - it adds its own
 from tests.soak.properties import check_all
 

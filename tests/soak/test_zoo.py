@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch")
+
 from tests.soak.short import soaked
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("torch")
+
+import torch
 
 from oddhop.base.parallel import single_threaded
 from oddhop.hcm.sampler import Rule, State, preconditioner, start, update

@@ -98,11 +98,17 @@ def test_a_model_is_not_contradicted() -> None:
         read_network(edges(), PEOPLE, encoding=encoding)
 
 
-def test_a_month_without_events_is_read_by_the_model_of_another() -> None:
+def test_in_a_month_without_events_a_node_has_none_and_keeps_what_is_known_of_it() -> None:
     stamps = pa.array([SECOND + k for k in range(5)], pa.int64())
     model = read_network(edges(timestamp=stamps), PEOPLE)
     none = read_network(edges(timestamp=stamps).slice(0, 0), PEOPLE, encoding=model.encoding)
-    assert none.graph.attribute_count == model.graph.attribute_count
+    assert none.graph.attribute_names == model.graph.attribute_names
+    assert (none.graph.edge_count, none.graph.flow_count) == (0, model.graph.flow_count)
+    column = dict(zip(none.graph.attribute_names, np.asarray(none.graph.attributes).T, strict=True))
+    assert not column["events out"].any()
+    assert not column["events in"].any()
+    np.testing.assert_array_equal(column["x"], np.asarray(model.graph.attributes)[:, 0])
+    assert np.isfinite(none.graph.attributes).all()
 
 
 def test_a_flow_column_can_be_ignored_and_nothing_else() -> None:
