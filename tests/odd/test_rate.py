@@ -6,11 +6,9 @@ from scipy.special import logsumexp, rel_entr
 from scipy.stats import binom
 
 from oddhop import Graph
-from oddhop.odd import rate as rates
 from oddhop.odd.communities import unfolded
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.stranger import Homophily
-from oddhop.partitions import store as ranges
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 from tests.odd.stores import rate_of
@@ -111,19 +109,6 @@ def test_f_of_single_precision_that_is_the_same_but_for_rounding_gives_a_rate() 
     assert np.isfinite(four)
     assert four == pytest.approx(4 * one)
     assert rate.nats(np.array([1.6]), np.array([3]))[0] == 0.0
-
-
-@pytest.mark.parametrize("count", [1, 2, 7, 100, 1_001])
-def test_the_middle_is_found_by_counting(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "BLOCK", 16)
-    rng = np.random.default_rng(count)
-    f = np.concatenate([rng.normal(size=count), -np.exp(20 * rng.normal(size=count)), [0.0, -0.0, 1e-300, -1e-300]])
-    rows = np.sort(rng.integers(0, f.size + 1, 49))
-    store = InMemory(np.concatenate([[0], rows, [f.size]]), np.zeros(f.size, dtype=int), {}, {"f": f})
-    middle = [rates._ranked(store, on_threads(1), False, rank) for rank in ((f.size - 1) // 2, f.size // 2)]
-    assert np.mean(middle) == np.median(f)
-    for rank in (0, f.size - 1):
-        assert rates._ranked(store, on_threads(1), False, rank) == np.sort(f)[rank]
 
 
 def test_an_edge_with_two_entries_counts_once() -> None:

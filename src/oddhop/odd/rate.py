@@ -21,7 +21,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.homophily import RATIOS
-from oddhop.odd.row_blocks import added, block_sums, summed
+from oddhop.odd.row_blocks import block_sums, summed
 from oddhop.odd.stranger import Homophily
 from oddhop.partitions.store import Store
 from oddhop.partitions.task import TaskRunner
@@ -83,8 +83,8 @@ def learn_rate(
     largest = high if largest is None else max(largest, high)
     values, share = np.append(values, largest), np.append(share, 1 / (edges + 1))
     top = float(values[-1])
-    middle = [_ranked(store, runner, once, rank) for rank in {(edges - 1) // 2, edges // 2}]
-    reach = max(top - float(np.mean(middle)), 1e-12)
+    middle = values[np.searchsorted(np.cumsum(counts[counts > 0]), edges / 2)]  # of the bin of the median
+    reach = max(top - float(middle), 1e-12)
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, STEEPEST, TILTS)]) / reach
     cumulants = [np.log((share * np.exp(tilt * (values - top))).sum()) + tilt * top for tilt in tilts.tolist()]
     return Rate(tilts, np.array(cumulants), homophily.between / homophily.within)
@@ -115,33 +115,6 @@ def _histograms(store: Store, once: bool, span: tuple[float, float], number: int
         return np.stack([np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f)])
 
     return block_sums(store, number, counted)
-
-
-def _ranked(store: Store, runner: TaskRunner, once: bool, rank: int) -> float:
-    """Return the f of a rank from below: numbers in their order are counted by sixteen bits at a time."""
-    found = 0
-    for shift in (48, 32, 16, 0):
-        below = np.cumsum(summed(store, runner.quiet, STAGE, partial(_digits, store, once, found, shift)))
-        digit = int(np.searchsorted(below, rank, side="right"))
-        rank -= int(below[digit - 1]) if digit else 0
-        found = found << 16 | digit
-    bits = found ^ (1 << 63) if found >> 63 else found ^ (1 << 64) - 1
-    return float(np.array(bits, dtype=np.uint64).view(np.float64))
-
-
-def _digits(store: Store, once: bool, found: int, shift: int, number: int) -> list[Floats]:
-    """Count the next sixteen bits of those numbers that begin with the bits that were found."""
-
-    def counted(part: slice) -> Floats:
-        bits = _values(store, once, number, part).view(np.uint64)
-        negative = bits >> np.uint64(63) == 1
-        ordered = np.where(negative, ~bits, bits ^ np.uint64(1 << 63)) >> np.uint64(shift)
-        if shift < 48:
-            ordered = ordered[ordered >> np.uint64(16) == np.uint64(found)]
-        digits = (ordered & np.uint64(0xFFFF)).astype(np.int64)
-        return np.bincount(digits, minlength=1 << 16).astype(np.float64)
-
-    return [added([block_sums(store, number, counted)])]  # counts have the same bits in any order
 
 
 def joint_strangeness(nodes: int, nats: Iterable[Floats]) -> Floats:
