@@ -17,7 +17,8 @@ from oddhop.odd.homophily import COORDINATES, RATIOS, learn_homophily
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.stranger import Homophily
-from oddhop.partitions.store import InFiles, InMemory
+from oddhop.partitions.files import InFiles
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 from oddhop.tables.ingest import ingest
 from oddhop.tables.settings import ReadSettings
@@ -46,7 +47,7 @@ def in_files(graph: Graph, home: Path, partitions: int, **arrays: Any) -> InFile
     )
     np.testing.assert_array_equal(stored.rows("indices"), graph.indices)
     (home / "run").mkdir()
-    store = InFiles(home / "graph", home / "run", None, 0, str(home))
+    store = InFiles(home / "graph", home / "run", 0, str(home))
     for name, array in arrays.items():
         for number in store.ranges:
             store.write(name, number, array[slice(*store.span(number))])

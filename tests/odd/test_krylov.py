@@ -14,7 +14,8 @@ from oddhop.odd.communities import leading, leading_from
 from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
 from oddhop.odd.row_blocks import gathered, neighbour_sums
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import InFiles, InMemory
+from oddhop.partitions.files import InFiles
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 from tests.odd.stores import in_files, in_memory, residuals_of
 

@@ -29,7 +29,7 @@ from oddhop.odd.cost import cost_on_disk
 from oddhop.odd.homophily import learn_homophily
 from oddhop.odd.settings import OddSettings
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import InFiles
+from oddhop.partitions.files import InFiles
 from oddhop.partitions.task import on_threads
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network
@@ -147,7 +147,7 @@ def in_memory(folder: Path, **settings: Any) -> Odd:
 
 
 def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
-    store = InFiles(folder, home, None, 0, str(folder))
+    store = InFiles(folder, home, 0, str(folder))
     return len(store.ranges) >= partitions
 
 

@@ -44,7 +44,7 @@ from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_h
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.thinning import LEFT_OUT, node_keys
 from oddhop.odd.views import FittedViews, ViewData, fit_views, judge, thinned_score
-from oddhop.partitions.store import InFiles
+from oddhop.partitions.files import InFiles
 from oddhop.partitions.task import TaskRunner, on_threads
 from oddhop.tables.network import Network, describe, keys_of
 
@@ -195,7 +195,7 @@ class Odd(GraphDetector):
             check_memory(Cost(needs), settings.max_memory, f"Odd on {stored.folder}")
         judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
         with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
-            store = InFiles(stored.folder.absolute(), kept.path.absolute(), settings, seed, kept.run)
+            store = InFiles(stored.folder.absolute(), kept.path.absolute(), seed, kept.run)
             runner, keys = TaskRunner(mapper, progress), keys_of(known.ids)
             found = judge_on_disk(store, runner, keys, settings.n_resamples, simulated=simulated)
         said = _judgement(found.evidence, found.replicates, found.degrees, settings)
@@ -297,7 +297,7 @@ def _fit_on_disk(
     graph: Graph, run: FitRun, stored: Path, folder: RunFolder, *, simulated: bool
 ) -> tuple[OddLearned, Judgement]:
     """Fit on the partitions of a network on disk, with files in the folder of the run."""
-    store = InFiles(stored.absolute(), folder.path.absolute(), run.settings, run.seed, folder.run)
+    store = InFiles(stored.absolute(), folder.path.absolute(), run.seed, folder.run)
     # As it was decided at first: there may be more or less memory when a run is resumed.
     decided = store.remembered("cycles", lambda: ({}, {"searched": cost.searches_cycles(Size.of(graph), run.settings)}))
     searched = bool(decided[1]["searched"])
