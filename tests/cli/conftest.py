@@ -12,7 +12,8 @@ from oddhop.cli import app
 FAST = ["--set", "odd.simulate=false", "--set", "odd.n_resamples=2"]
 HCM = {"burn_in": 12, "samples": 2, "thin": 2, "chains": 2, "hidden": 8}
 FAST_HCM = ["--detector", "hcm", *(word for name, value in HCM.items() for word in ("--set", f"hcm.{name}={value}"))]
-DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FAST]
+FEW = [*FAST, "--explain", "5"]
+DETECT = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", *FEW]
 
 
 def digests(folder: Path) -> dict[str, str]:

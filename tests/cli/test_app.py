@@ -15,7 +15,7 @@ from oddhop.cli import app
 from oddhop.cli.failures import CODES
 from oddhop.cli.settings import gathered
 from oddhop.errors import SettingsError
-from tests.cli.conftest import FAST
+from tests.cli.conftest import FAST, FEW
 
 ALL = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 COMMANDS = sorted(name for name, command in ALL.items() if not hasattr(command, "commands"))
@@ -44,7 +44,7 @@ def test_every_example_of_the_help_runs(folder: Path) -> None:
     # A review is served until it is ended; tests/review does that.
     late = ("audit", "compare")
     for command in sorted(set(COMMANDS) - {"review"}, key=lambda name: (name in late, name != "fit", name)):
-        quick = FAST if command in ("detect", "fit") else []
+        quick = {"detect": FEW, "fit": FAST}.get(command, [])
         done = runner.invoke(app, [*examples[command], *quick])
         assert done.exit_code == 0, f"{command}: {done.output}"
 

@@ -14,7 +14,7 @@ import pytest
 from oddhop.base.compiling import compiling
 from oddhop.cli import console as module
 from oddhop.cli.console import Console, LogFormat, echo, fitting
-from tests.cli.conftest import FAST
+from tests.cli.conftest import FEW
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_terminal_gets_bars(folder: Path) -> None:
     environment = {**os.environ, "TERM": "xterm"}
     seen = b""
     with subprocess.Popen(
-        [*command, "--out", "run", *FAST], stdout=subprocess.PIPE, stderr=theirs, env=environment
+        [*command, "--out", "run", *FEW], stdout=subprocess.PIPE, stderr=theirs, env=environment
     ) as process:
         os.close(theirs)
         while chunk := _read(ours):
@@ -122,7 +122,7 @@ def test_a_terminal_gets_bars(folder: Path) -> None:
     shown = seen.decode()
     for word in ("reading", "encoding", "views", "100%", "left"):
         assert word in shown
-    assert b"Top 10 cases among" in results
+    assert b"Top 5 cases among" in results
 
 
 def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:

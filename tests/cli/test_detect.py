@@ -19,7 +19,7 @@ import oddhop
 from oddhop.cli import app
 from oddhop.tables.network import read_network
 from oddhop.tables.read import network_graph, read_tables
-from tests.cli.conftest import DETECT, FAST, FAST_HCM, HCM, digests, refused, run
+from tests.cli.conftest import DETECT, FAST, FAST_HCM, FEW, HCM, digests, refused, run
 from tests.conftest import needs_torch
 
 
@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_bytes_from_any_form_and_order(folder: Path
     order = [(7 * k) % 80 for k in range(80)]
     pq.write_table(tables["nodes"].take(order), folder / "shuffled.parquet")
     pq.write_table(tables["edges"].take(list(range(299, -1, -1))), folder / "turned.parquet")
-    run("detect", "turned.parquet", "--nodes", "shuffled.parquet", "--out", "two", "--seed", "0", *FAST)
+    run("detect", "turned.parquet", "--nodes", "shuffled.parquet", "--out", "two", "--seed", "0", *FEW)
     one, two = (digests(folder / name) for name in ("one", "two"))
     manifests = [json.loads((folder / name / "manifest.json").read_text()) for name in ("one", "two")]
     assert manifests[0].pop("tables") != manifests[1].pop("tables")
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_bytes_from_any_form_and_order(folder: Path
 
 
 def test_a_model_scores_other_tables_as_its_own(folder: Path) -> None:
-    run(*DETECT, "--out", "run", "--top", "4")
+    run(*DETECT, "--out", "run", "--top", "4", "--explain", "80")
     told = run("score", "run/model.oddhop", "edges.parquet", "--nodes", "nodes.parquet", "--out", "again")
     assert ", the threshold of the model)" in told
     assert pq.read_table("run/results.parquet").equals(pq.read_table("again/results.parquet"))
@@ -191,8 +191,8 @@ def test_odd_is_what_runs_unless_told_otherwise(folder: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["detect", "--out", "run", *FAST],
-        pytest.param(["detect", "--out", "run", *FAST_HCM], marks=needs_torch),
+        ["detect", "--out", "run", *FEW],
+        pytest.param(["detect", "--out", "run", "--explain", "5", *FAST_HCM], marks=needs_torch),
         ["fit", "--model", "run/model.oddhop", *FAST],
     ],
 )

@@ -10,7 +10,7 @@ import pyarrow.csv
 from typer.testing import CliRunner
 
 from oddhop.cli import app
-from tests.cli.conftest import digests, refused, run
+from tests.cli.conftest import DETECT, FAST, FEW, digests, refused, run
 
 INGEST = ["ingest", "edges.csv", "--nodes", "nodes.csv", "--out", "graph"]
 
@@ -20,8 +20,8 @@ def test_a_network_on_disk_gives_the_results_of_its_tables(folder: Path) -> None
     assert told.exit_code == 0, told.output
     assert "80 nodes" in told.stderr
     assert "column 'town'" in told.stderr
-    run("detect", "graph", "--out", "by-disk", "--top", "5", "--seed", "0")
-    run("detect", "edges.csv", "--nodes", "nodes.csv", "--out", "by-tables", "--top", "5", "--seed", "0")
+    run("detect", "graph", "--out", "by-disk", "--top", "5", "--seed", "0", *FEW)
+    run(*DETECT, "--out", "by-tables", "--top", "5")
     one, other = digests(folder / "by-disk"), digests(folder / "by-tables")
     assert one.pop("manifest.json") != other.pop("manifest.json")  # the names of the tables
     assert one == other
@@ -41,7 +41,7 @@ def test_verify_looks_at_every_byte(folder: Path) -> None:
 
 
 def test_other_tables_are_encoded_like_a_model(folder: Path, tables: dict[str, pa.Table]) -> None:
-    run("fit", "edges.csv", "--nodes", "nodes.csv", "--model", "model.oddhop", "--seed", "0")
+    run("fit", "edges.csv", "--nodes", "nodes.csv", "--model", "model.oddhop", "--seed", "0", *FAST)
     older = tables["nodes"].set_column(1, "age", pa.array(range(40, 120)))
     pa.csv.write_csv(older, folder / "older.csv")
     run("ingest", "edges.csv", "--nodes", "older.csv", "--out", "own")

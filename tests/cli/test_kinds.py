@@ -13,7 +13,7 @@ from oddhop.runs.folder import read_manifest
 from oddhop.runs.log import QUIET
 from oddhop.runs.read import read_for_run
 from oddhop.tables.network import open_network
-from tests.cli.conftest import refused, run
+from tests.cli.conftest import FAST, refused, run
 from tests.tables.test_kinds import made, written
 
 NODES = ["--nodes", "account=accounts.csv", "--nodes", "device=devices.csv"]
@@ -42,7 +42,7 @@ def test_tables_of_several_kinds_are_ingested(folder: Path) -> None:
 
 
 def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> None:
-    run("detect", "edges.csv", *KINDS, "--out", "run", "--no-report", "--seed", "0")
+    run("detect", "edges.csv", *KINDS, "--out", "run", "--no-report", "--seed", "0", *FAST)
     manifest = read_manifest(folder / "run")
     assert manifest["tables"]["nodes"] == {"account": "accounts.csv", "device": "devices.csv"}
     assert manifest["data"]["roles"]["kinds"].startswith("2 kinds of nodes: 40 account (judged), 25 device")
@@ -53,7 +53,7 @@ def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> No
 
 
 def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
-    told = run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--top", "5", "--explain", "6")
+    told = run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--top", "5", *FAST, "--explain", "6")
     assert "40 account (judged), 25 device" in told
     result = pq.read_table(folder / "run/results.parquet")
     assert sorted(result["id"].to_pylist()) == list(range(1, 41))
@@ -78,8 +78,8 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
 
 
 def test_what_was_fitted_scores_the_same_kinds_later(folder: Path) -> None:
-    run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", "--no-report")
-    run("fit", "edges.csv", *KINDS, "--model", "model.oddhop", "--seed", "0")
+    run("detect", "edges.csv", *KINDS, "--out", "run", "--seed", "0", *FAST, "--no-report")
+    run("fit", "edges.csv", *KINDS, "--model", "model.oddhop", "--seed", "0", *FAST)
     run("score", "model.oddhop", "edges.csv", *NODES, "--source-kind", "account", "--out", "scores")
     run("ingest", "edges.csv", *KINDS, "--out", "graph")
     run("score", "model.oddhop", "graph", "--out", "by-disk")

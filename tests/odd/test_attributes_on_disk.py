@@ -121,13 +121,17 @@ def figures(x: AttributeRows, flow_count: int) -> tuple[list[bytes | float], lis
     return [*learned(blocks), *(array.tobytes() for array in vars(model).values())], whole
 
 
-@pytest.fixture(params=[BLOCK, 65_536])
+@pytest.fixture(params=[BLOCK, pytest.param(65_536, marks=pytest.mark.slow)])
 def rows_at_once(request, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr("oddhop.graph.rows.ROWS_AT_ONCE", request.param)
     return int(request.param)
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+QUICK = ("measures", "words and measures")
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in SHAPES if kind not in QUICK]
+
+
+@pytest.mark.parametrize("kind", [*QUICK, *SLOW])
 def test_the_same_bytes_wherever_the_attributes_lie_and_whichever_rows_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, rows_at_once: int
 ) -> None:

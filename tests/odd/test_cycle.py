@@ -119,6 +119,7 @@ def test_a_planted_cycle_leads_the_list_and_is_named() -> None:
     assert "3 → 90 → 177 → 264 → 351 → 3 (amount 900, 873, 847, 821, 797)" in told
 
 
+@pytest.mark.slow
 def test_by_chance_a_small_p_value_is_as_rare_as_it_says() -> None:
     # 20 networks of 400 nodes: 8,000 p-values, of which .01 are 80; a cycle has several nodes, so the spread is wide.
     small = 0

@@ -159,8 +159,8 @@ def test_wide_degenerate_tables_too(kind: str) -> None:
         lambda a, i: i.update(encoding=[1, 2]),
     ],
 )
-def test_a_resealed_model_that_does_not_fit_together_is_refused(tmp_path, change):
-    Odd(random_state=0).fit(planted()).save(tmp_path / "odd")
+def test_a_resealed_model_that_does_not_fit_together_is_refused(fitted, tmp_path, change):
+    fitted.save(tmp_path / "odd")
     arrays, info = unpack_arrays((tmp_path / "odd").read_bytes(), "it")
     arrays = {name: array.copy() for name, array in arrays.items()}
     change(arrays, info)

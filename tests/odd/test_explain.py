@@ -57,7 +57,7 @@ def several_kinds() -> Network:
     return read_network(made.edges, made.tables, judge="account")
 
 
-@pytest.mark.parametrize("make", [planted, several_kinds])
+@pytest.mark.parametrize("make", [pytest.param(planted, marks=pytest.mark.slow), several_kinds])
 def test_explained_again_with_another_threshold_nothing_is_left_of_the_first(
     make: Callable[[], Graph | Network],
 ) -> None:
@@ -225,7 +225,7 @@ def test_the_farther_out_the_fewer_edges_look_as_far() -> None:
     assert drawn[-1] == 4.0
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("form", [pytest.param(np.asarray, marks=pytest.mark.slow), sp.csr_array])
 def test_a_word_that_it_has_is_named_before_words_that_it_lacks_as_most_do(form: Callable[[np.ndarray], Any]) -> None:
     rng = np.random.default_rng(0)
     topic = np.repeat(np.arange(6), 50)

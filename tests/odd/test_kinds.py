@@ -83,6 +83,7 @@ def test_the_order_of_tables_and_rows_changes_no_bit(fitted: Odd) -> None:
     assert other.result_.equals(fitted.result_)
 
 
+@pytest.mark.slow
 def test_a_kind_over_two_files_changes_no_bit(fitted: Odd, tmp_path: Path) -> None:
     made = shop()
     pa_csv.write_csv(made.accounts.slice(0, 111), tmp_path / "accounts-1.csv")
@@ -94,12 +95,13 @@ def test_a_kind_over_two_files_changes_no_bit(fitted: Odd, tmp_path: Path) -> No
     np.testing.assert_array_equal(other.anomaly_scores_, fitted.anomaly_scores_)
 
 
-@pytest.mark.parametrize("settings", [{"workers": 1}, {"workers": 3}, {"random_state": 5}])
+@pytest.mark.parametrize("settings", [{"workers": 1}, {"workers": 3, "random_state": 5}])
 def test_neither_workers_nor_the_seed_change_a_score(fitted: Odd, network: Network, settings: dict[str, Any]) -> None:
     other = _odd(**settings).fit(network)
     np.testing.assert_array_equal(other.anomaly_scores_, fitted.anomaly_scores_)
 
 
+@pytest.mark.slow
 def test_simulated_networks_do_not_depend_on_workers(network: Network) -> None:
     one, three = (_odd(simulate=True, workers=workers).fit(network).model_.learned for workers in (1, 3))
     assert one.chance is not None
@@ -207,7 +209,9 @@ def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
     assert all(name in html for name in (*FARM, *FARM_DEVICES))
 
 
-@pytest.mark.parametrize(("judge", "count"), [("merchant", MERCHANTS), ("device", DEVICES)])
+@pytest.mark.parametrize(
+    ("judge", "count"), [pytest.param("merchant", MERCHANTS, marks=pytest.mark.slow), ("device", DEVICES)]
+)
 def test_any_kind_can_be_judged(judge: str, count: int, tmp_path: Path) -> None:
     made = shop()
     network = _read(made.edges, made.tables, judge=judge)
@@ -223,7 +227,7 @@ def test_any_kind_can_be_judged(judge: str, count: int, tmp_path: Path) -> None:
         assert set(detector.result_["id"].to_pylist()[:3]) == set(FARM_DEVICES)
 
 
-@pytest.mark.parametrize("flows", [True, False])
+@pytest.mark.parametrize("flows", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_kind_without_columns_is_judged_with_and_without_flows(flows: bool) -> None:
     made = shop()
     detector = _odd().fit(_read(made.edges, made.tables, judge="merchant", flows=flows))

@@ -99,6 +99,7 @@ def test_eigenvalues_are_the_largest_of_the_kind_that_was_asked_for(which: krylo
     assert (found.values < 0).any() == (which == "LM")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_same_bits_on_any_number_of_workers_and_in_files(tmp_path: Path, weighted: bool) -> None:
@@ -170,22 +171,28 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("name", DEGENERATE)
+QUICK = ("star", "ring", "no edge")
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in DEGENERATE if name not in QUICK]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *SLOW])
 def test_matrices_of_low_rank_and_equal_eigenvalues(name: str) -> None:
     graph = _graph(DEGENERATE[name])
     whole = _dense(graph)
-    norm = max(np.abs(np.linalg.eigvalsh(whole)).max(), 1.0)
+    values = np.linalg.eigvalsh(whole)
+    norm = max(np.abs(values).max(), 1.0)
     found = _searched(graph, 64)
     vectors = found.vectors.astype(float)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(64), atol=1e-5)
     np.testing.assert_allclose(found.residuals, _true_residuals(whole, found), atol=1e-5 * norm)
     if name != "ring":  # its eigenvalues near 2 are closer to each other than 21 products can tell
-        expected = np.linalg.eigvalsh(whole)
-        expected = np.sort(expected[np.argsort(-np.abs(expected), kind="stable")[:64]])
+        expected = np.sort(values[np.argsort(-np.abs(values), kind="stable")[:64]])
         np.testing.assert_allclose(np.abs(found.values).sum(), np.abs(expected).sum(), atol=1e-3 * norm)
 
 
-@pytest.mark.parametrize("nodes", [64, 100, 255, 300, 511, 512, 600])
+@pytest.mark.parametrize(
+    "nodes", [64, 100, 300, 512, *(pytest.param(count, marks=pytest.mark.slow) for count in (255, 511, 600))]
+)
 def test_small_networks(nodes: int) -> None:
     graph = _graph(nx.gnm_random_graph(nodes, 5 * nodes, seed=nodes))
     found = _leading(graph)

@@ -48,13 +48,14 @@ def test_planted_communities_are_found_and_where_there_are_none_there_is_one() -
     assert not find_communities(in_memory(random), on_threads(1), 0).any()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_where_nothing_is_odd_nothing_stands_out(seed: int) -> None:
     # Over the generators of benchmarks/null.py one network in seven has a node that stands out, and none has three.
     views, evidence, data = fit_views(network(seed))
     assert simulate_chance(views, data, seed=0).standing_out(evidence.score, 0.1) <= 2
 
 
+@pytest.mark.slow
 def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> None:
     graph = network(1, clique=14, strangers=10)
     views, evidence, data = fit_views(graph)

@@ -43,7 +43,7 @@ GROUPS = 6
 KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
 SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device", "shop, friends, flows")
 MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
-SLOW, LONG = pytest.mark.slow, pytest.mark.long
+SLOW, LONG = pytest.mark.slow, pytest.mark.long  # what is quick here: one network of one kind, two of several
 
 
 @pytest.fixture(autouse=True)
@@ -151,13 +151,14 @@ def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
     return len(store.ranges) >= partitions
 
 
+@SLOW
 @pytest.mark.parametrize(
     ("kind", "workers"),
     [
         # Those without times and those without related columns are fitted with simulated networks below.
-        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in ("numbers", "words", "flows and times")),
-        *(pytest.param(kind, {1: (1,), 3: (2,), 7: (4,)}, marks=SLOW) for kind in KINDS[5:]),
-        pytest.param("flows and times", dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=SLOW),
+        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in ("numbers", "words")),
+        *((kind, {1: (1,), 3: (2,), 7: (4,)}) for kind in KINDS[5:]),
+        ("flows and times", dict.fromkeys((1, 3, 7), (1, 2, 4))),
         *(pytest.param(kind, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for kind in KINDS),
     ],
 )
@@ -188,11 +189,12 @@ def test_scores_have_the_bytes_of_those_in_memory(
             assert not list(run.glob("turn*.npy"))  # what networks with edges left out take is given back
 
 
+@SLOW
 @pytest.mark.parametrize(
     ("what", "workers"),
     [
         (SHOPS[0], {1: (1,), 3: (2,), 7: (4,)}),
-        *(pytest.param(what, {1: (1,), 3: (2,), 7: (4,)}, marks=SLOW) for what in SHOPS[1:]),
+        *((what, {1: (1,), 3: (2,), 7: (4,)}) for what in SHOPS[1:]),
         *(pytest.param(what, dict.fromkeys((1, 3, 7), (1, 2, 4)), marks=LONG) for what in SHOPS),
     ],
 )
@@ -293,7 +295,8 @@ def killed_and_resumed(network: Network, run: Path, ends: list[int], **how: Any)
     return odd().fit(network, run_folder=run, resume=True)
 
 
-@pytest.mark.parametrize(("workers", "times"), [(2, 2), pytest.param(2, 6, marks=SLOW), pytest.param(1, 6, marks=LONG)])
+@SLOW
+@pytest.mark.parametrize(("workers", "times"), [(2, 6), pytest.param(1, 6, marks=LONG)])
 def test_a_fit_that_ends_after_some_task_goes_on_to_the_same_bytes(tmp_path: Path, workers: int, times: int) -> None:
     folder = written(tmp_path, "flows and times", 3)
     expected, network, every = told(in_memory(folder)), open_network(folder), Countdown(np.inf)
@@ -306,7 +309,8 @@ def test_a_fit_that_ends_after_some_task_goes_on_to_the_same_bytes(tmp_path: Pat
     assert told(resumed) == expected
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])
+@SLOW
+@pytest.mark.parametrize("part", [0, 1, *(pytest.param(part, marks=LONG) for part in (2, 3))])
 def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
@@ -321,6 +325,7 @@ def test_a_fit_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     killed_at(network, tmp_path, monkeypatch, ends, expected)
 
 
+@SLOW
 def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,7 +353,8 @@ def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file
         np.testing.assert_array_equal(again.correlation, expected.correlation)
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=SLOW), *(pytest.param(part, marks=LONG) for part in (2, 3))])
+@SLOW
+@pytest.mark.parametrize("part", [0, 1, *(pytest.param(part, marks=LONG) for part in (2, 3))])
 def test_a_fit_of_several_kinds_that_ends_at_any_use_of_a_file_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
@@ -389,13 +395,14 @@ def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(null_kinds, "DRAWN_AT_ONCE", 50)
 
 
+@SLOW
 @pytest.mark.usefixtures("two_simulations")
 @pytest.mark.parametrize(
     "kind",
     [
         "silent",
         "flows",
-        pytest.param("shop, friends, flows", marks=SLOW),
+        "shop, friends, flows",
         *(pytest.param(kind, marks=LONG) for kind in ("flows and times", "numbers", "words", *SHOPS[1:5])),
     ],
 )
@@ -418,13 +425,14 @@ def test_simulated_networks_have_the_bytes_of_those_in_memory(
         assert told(fitted) == expected
 
 
+@SLOW
 @pytest.mark.usefixtures("two_simulations")
 @pytest.mark.parametrize(
     ("kind", "part"),
     [
         ("flows", 0),
-        pytest.param("flows and times", 0, marks=SLOW),
-        pytest.param("shop, friends", 0, marks=SLOW),
+        ("flows and times", 0),
+        ("shop, friends", 0),
         *(pytest.param(kind, part, marks=LONG) for kind in ("flows and times", "shop, friends") for part in (1, 2, 3)),
     ],
 )

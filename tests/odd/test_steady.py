@@ -23,7 +23,11 @@ def small_bank() -> steady.Tables:
     return steady.Tables(made.payments.select(["payer", "payee"]), made.accounts)
 
 
-@pytest.mark.parametrize("change", AT_LEAST, ids=lambda change: change.__name__)
+QUICK = (steady.noise_number, steady.order)
+SLOW = [pytest.param(change, marks=pytest.mark.slow) for change in AT_LEAST if change not in QUICK]
+
+
+@pytest.mark.parametrize("change", [*QUICK, *SLOW], ids=lambda change: change.__name__)
 def test_the_first_fifty_survive(small_bank: steady.Tables, change: steady.Change) -> None:
     pair = change(small_bank, np.random.default_rng(7))
     assert pair is not None

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oddhop.cli import app
+from tests.cli.conftest import FEW
 
 SECRET = "sEcr3t/never+shown"  # noqa: S105 - of no server
 TOKEN = "t0ken-never-shown"  # noqa: S105
@@ -54,7 +55,21 @@ def detect(folder: Path) -> Callable[..., dict[str, bytes]]:
     """Run ``oddhop detect`` and return the bytes of its results; the folder with the tables is the current one."""
 
     def run(edges: str, nodes: str, *words: str, out: str = "other", stdin: bytes | None = None) -> dict[str, bytes]:
-        command = ["detect", edges, "--nodes", nodes, "--out", out, "--seed", "0", "--top", "5", "--no-report", *words]
+        command = [
+            "detect",
+            edges,
+            "--nodes",
+            nodes,
+            "--out",
+            out,
+            "--seed",
+            "0",
+            "--top",
+            "5",
+            "--no-report",
+            *FEW,
+            *words,
+        ]
         done = CliRunner().invoke(app, command, input=stdin)
         assert done.exit_code == 0, done.output
         return {name: Path(out, name).read_bytes() for name in ("results.parquet", "results.csv")}

@@ -18,6 +18,7 @@ from oddhop.cli import app
 from oddhop.errors import TableError
 from oddhop.tables.ingest import ingest
 from oddhop.tables.read import read_tables
+from tests.cli.conftest import FEW
 
 NODES = pa.table({"id": ["a", "b"], "age": [31, 52]})
 
@@ -34,9 +35,10 @@ def test_piped_nodes_give_the_bytes_of_csv(folder, detect, from_csv):
     assert detect("edges.csv", "-", stdin=Path("nodes.csv").read_bytes()) == from_csv
 
 
+@pytest.mark.slow
 def test_a_real_pipe_and_a_report_that_reads_it_again(folder):
     oddhop = [str(Path(sys.executable).parent / "oddhop")]
-    detect = [*oddhop, "detect", "-", "--nodes", "nodes.csv", "--out", "run", "--seed", "0", "--top", "3"]
+    detect = [*oddhop, "detect", "-", "--nodes", "nodes.csv", "--out", "run", "--seed", "0", "--top", "3", *FEW]
     with Path("edges.csv").open("rb") as edges:
         subprocess.run(detect, stdin=edges, check=True, capture_output=True)
     with Path("edges.csv").open("rb") as edges:

@@ -21,9 +21,10 @@ from oddhop.errors import TableError
 from oddhop.runs.targets import target_named
 from oddhop.tables.read import read_tables
 from oddhop.tables.read.addresses import put_table
+from tests.cli.conftest import DETECT
 from tests.sources.conftest import SECRET
 
-WORDS = ["detect", "edges.csv", "--nodes", "nodes.csv", "--seed", "0", "--no-report"]
+WORDS = [*DETECT, "--no-report"]
 both = pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 
 

@@ -251,7 +251,7 @@ def random_case(seed: int, *, most: int = 60, whole: bool = False) -> Case:
     return Case(events, ids, directed, amounts, time, kinds)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 50))])
 def test_flow_columns_are_what_their_definitions_say(seed: int) -> None:
     case = random_case(seed)
     tables = case.read()

@@ -198,6 +198,7 @@ def test_memory_and_folder_settings_are_checked(tmp_path):
         read_tables(EDGES, NODES, temp_folder=tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_reading_works_on_disk_where_memory_ends(tmp_path):
     count = 400_000
     nodes = pa.table({"id": [f"node {k} with a long name" for k in range(count)], "x": np.arange(count) / 7})

@@ -265,6 +265,7 @@ keys = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_no_order_of_rows_changes_the_network(data):
