@@ -2,7 +2,7 @@ r"""What a block costs on a Ray cluster: through our mapper, and as a plain Ray 
 
     .ci/cluster start /tmp/machines
     RAY_AUTH_TOKEN_PATH=/tmp/machines/token ip netns exec $(cat /tmp/machines/name)-1 \
-        python benchmarks/blocks_on_ray.py 10.0.0.1:6379
+        python -m benchmarks.blocks_on_ray 10.0.0.1:6379
     .ci/cluster stop /tmp/machines
 
 Empty blocks show what an engine costs a block. A stage should have none shorter than 0.1 s.

@@ -1,6 +1,6 @@
-"""Every detector put to every check of oddhop.testing, as the table of docs/checks.md.
+"""Every detector put to every check of tests.contract, as the table of benchmarks/checks.md.
 
-    python benchmarks/checks.py > table.md
+    python -m benchmarks.checks > table.md
 
 HCM has few steps: what is checked does not depend on them.
 """
@@ -8,15 +8,17 @@ HCM has few steps: what is checked does not depend on them.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
+from benchmarks.baselines import BASELINES
 from oddhop import HCM, Odd
-from oddhop.evaluate.baselines import BASELINES
-from oddhop.testing import FunctionDetector, graph_detector_report
+from tests.contract.checks import graph_detector_report
+from tests.contract.subjects import FunctionDetector
 
 
 def main() -> None:
-    quick = {"burn_in": 20, "samples": 3, "thin": 2, "chains": 2, "hidden": 16}
-    subjects = {"HCM": HCM(**quick), "Odd": Odd()}
+    quick: dict[str, Any] = {"burn_in": 20, "samples": 3, "thin": 2, "chains": 2, "hidden": 16}
+    subjects: dict[str, Any] = {"HCM": HCM(**quick), "Odd": Odd()}
     subjects |= {name: FunctionDetector(function) for name, function in BASELINES.items()}
     print("| detector | passed | failed | do not apply | what fails |\n|---|---|---|---|---|")
     for name, detector in subjects.items():

@@ -1,6 +1,6 @@
 """Whether explanations name the columns that were changed, when only a few of a node's were.
 
-    ODDHOP_DATA=... python benchmarks/columns.py cora citeseer amazon_computers hcm_amazon --detector odd
+    ODDHOP_DATA=... python -m benchmarks.columns cora citeseer amazon_computers hcm_amazon --detector odd
 
 150 nodes with neighbours, or a tenth of the network where that is less. Each takes a share of its columns from the
 farthest of 50 drawn nodes: so many of those in which the two differ, drawn at random, and at least three. Detected are
@@ -17,17 +17,17 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
-from reasons import NAMED, chance
 
+from benchmarks.networks import load_network
+from benchmarks.reasons import NAMED, chance
 from oddhop import HCM, Graph, Network, Odd
-from oddhop.bench.networks import load_network
 from oddhop.explain.columns import Columns
 
 CHANGED, CANDIDATES, FEWEST = 150, 50, 3
 
 
 def row(x: np.ndarray | sp.csr_array, node: int) -> np.ndarray:
-    return x[[node]].toarray().ravel() if sp.issparse(x) else x[node]
+    return np.asarray(x[[node]].toarray().ravel() if isinstance(x, sp.csr_array) else x[node])
 
 
 def change_columns(graph: Graph, share: float, seed: int) -> tuple[Graph, dict[int, set[int]]]:
@@ -74,7 +74,8 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for name in args.networks:
         clean = load_network(name).graph
-        found, changed, few = [], 0, []
+        found: list[tuple[float, float, float]] = []
+        changed, few = 0, list[int]()
         began = spent = 0.0
         for seed in range(args.first_seed, args.first_seed + args.injections):
             graph, told = change_columns(clean, args.share, seed)

@@ -16,17 +16,17 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from benchmarks.odd import DEVELOPMENT
 from scipy import stats
 from scipy.sparse.linalg import eigsh
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.inject import inject
+from benchmarks.networks import load_network
+from benchmarks.odd import DEVELOPMENT
+from benchmarks.synthetic import synthetic
 from oddhop import Graph
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START_VECTOR, generator
-from oddhop.bench.networks import load_network
-from oddhop.bench.synthetic import synthetic
-from oddhop.evaluate.inject import inject
 from oddhop.odd import krylov, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
 from oddhop.odd.communities import EIGENVECTORS, FEWEST_NODES, RESIDUALS, leading, write_residuals

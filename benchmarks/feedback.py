@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from benchmarks.flows import LEAKS, labelled
 
+from benchmarks.flows import LEAKS, labelled
+from benchmarks.networks import load_network
 from oddhop import Network, Odd, read_network
-from oddhop.bench.networks import load_network
 from oddhop.feedback.learner import BACKGROUND, Rows, learn, places
 from oddhop.tables.flows import flow_columns
 
@@ -103,7 +103,7 @@ def method_named(method: str, x: np.ndarray, seed: int) -> Score | None:
     return {"extra trees": forest, "random forest": forest, "AADForest": aad}.get(method)
 
 
-def simulate(name: str, method: str, seed: int, cache: Path) -> dict[str, object]:
+def simulate(name: str, method: str, seed: int, cache: Path) -> dict[str, Any]:
     """Ask 200 questions, and give what was found and how the barred nodes are ranked."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -154,11 +154,11 @@ def run(file: Path, seeds: int, methods: Iterable[str], cache: Path, names: Iter
                         out.write(json.dumps(cell) + "\n")
 
 
-def read(file: Path) -> list[dict[str, object]]:
+def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def mean(cells: list[dict], name: str, method: str, what: str, at: int) -> float:
+def mean(cells: list[dict[str, Any]], name: str, method: str, what: str, at: int) -> float:
     own = [one for one in cells if one["network"] == name and one["method"] == method]
     if what == "found":
         return float(np.mean([one["found"][COUNTS.index(at)] for one in own])) if own else np.nan
@@ -166,7 +166,7 @@ def mean(cells: list[dict], name: str, method: str, what: str, at: int) -> float
     return float(np.mean(values)) if values else np.nan
 
 
-def page(cells: list[dict]) -> None:
+def page(cells: list[dict[str, Any]]) -> None:
     methods = [one for one in METHODS if any(cell["method"] == one for cell in cells)]
     counts = {one: len({cell["seed"] for cell in cells if cell["method"] == one}) for one in methods}
     print("Seeds: " + ", ".join(f"{one} {count}" for one, count in counts.items()) + ".")
@@ -208,8 +208,8 @@ def page(cells: list[dict]) -> None:
                 counted.setdefault(at, []).append(gaps)
         print(f"| {name} | {few:.0f} | {' | '.join(cells_of)} | {'yes' if counts_here else 'no'} |")
     print("\n| mean of the counted networks | at 20 | at 100 | at 200 |\n|---|---|---|---|")
-    draws = {at: [np.mean(one) for one in zip(*gaps, strict=False)] for at, gaps in counted.items()}
-    networks = {at: [np.mean(one) for one in gaps] for at, gaps in counted.items()}
+    draws = {at: [float(np.mean(one)) for one in zip(*gaps, strict=False)] for at, gaps in counted.items()}
+    networks = {at: [float(np.mean(one)) for one in gaps] for at, gaps in counted.items()}
     for words, means in (("over draws of barred nodes", draws), ("over networks", networks)):
         print(
             f"| interval {words} | " + " | ".join(f"{np.mean(m):+.3f} ± {half(m):.3f}" for m in means.values()) + " |"
@@ -242,8 +242,8 @@ def main() -> None:
             tuple(REAL) if asked.real else (*REAL, *INJECTED),
         )
     else:
-        page(read(asked.cells))  # type: ignore[arg-type]
+        page(read(asked.cells))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,6 +1,6 @@
 """BlogCatalog with injected anomalies: ROC-AUC and average precision of HCM with the default settings.
 
-    ODDHOP_DATA=... python benchmarks/finds.py            # five injections, about ten minutes
+    ODDHOP_DATA=... python -m benchmarks.finds            # five injections, about ten minutes
 
 Per injection: 150 members of cliques (10 of 15) and 150 nodes with the attributes of a far one (the farthest
 of 50). The 95 % interval is Student's t over the injections. Trivial scores stand beside.
@@ -11,16 +11,18 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.inject import inject
+from benchmarks.networks import load_network
 from oddhop import HCM, Graph
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import inject
 
 
 def trivial(graph: Graph) -> dict[str, np.ndarray]:
-    norm = np.sqrt(np.asarray(graph.attributes.multiply(graph.attributes).sum(axis=1)).ravel())
+    x = sp.csr_array(graph.attributes)
+    norm = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
     return {"degree": graph.degrees.astype(float), "attribute norm": norm}
 
 

@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from benchmarks.bank import bank, ranks
 
+from benchmarks.bank import bank, ranks
+from benchmarks.metrics import figures
+from benchmarks.networks import data_folder
 from oddhop import Odd, read_network
-from oddhop.bench.networks import data_folder
-from oddhop.evaluate.metrics import figures
 from oddhop.graph.events import EventColumns
 from oddhop.tables.flows import flow_columns
 from oddhop.tables.network import Network
@@ -173,11 +173,18 @@ def show_supervised(name: str) -> None:
     print("\n| columns | ROC-AUC with 100 labels, mean of ten splits | from | to |\n|---|---|---|---|")
     events = network.graph.events
     assert events is not None
+    assert network.encoding is not None
     every, names = groups(events.columns), list(network.encoding.names[-network.graph.flow_count :])
-    sets = {"degree": None, **{f"{group} alone": some for group, some in every.items()}, "all": set(names)}
+    sets: dict[str, set[str] | None] = {
+        "degree": None,
+        **{f"{group} alone": some for group, some in every.items()},
+        "all": set(names),
+    }
     for what, some in sets.items():
-        own = network.graph.degrees[network.numbers(nodes["id"])][:, None] if some is None else None
-        own = x[:, [k for k, one in enumerate(names) if one in some]] if own is None else own
+        if some is None:
+            own = network.graph.degrees[network.numbers(nodes["id"])][:, None]
+        else:
+            own = x[:, [k for k, one in enumerate(names) if one in some]]
         areas = []
         for split in range(SPLITS):
             rng = np.random.default_rng(split)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 
 def work(what: str, edges: int, model: Path) -> None:
+    from benchmarks.synthetic import synthetic
     from oddhop import Odd, load
-    from oddhop.bench.synthetic import synthetic
 
     graph = synthetic(edges // 10, edges, 20)
     begun, used = time.perf_counter(), time.process_time()

@@ -1,10 +1,10 @@
 """The three networks of the gallery: Debian's archive, npm's packages, one with injected anomalies.
 
-    ODDHOP_DATA=... python benchmarks/gallery.py pages FOLDER             # the three pages of the documentation, by Odd
+    ODDHOP_DATA=... python -m benchmarks.gallery pages FOLDER             # the three pages of the documentation, by Odd
 
-    ODDHOP_DATA=... python benchmarks/gallery.py fit debian FOLDER        # also npm, injected
-    ODDHOP_DATA=... python benchmarks/gallery.py report debian FOLDER     # a page of its own, with its cost
-    ODDHOP_DATA=... python benchmarks/gallery.py fit debian FOLDER --detector odd
+    ODDHOP_DATA=... python -m benchmarks.gallery fit debian FOLDER        # also npm, injected
+    ODDHOP_DATA=... python -m benchmarks.gallery report debian FOLDER     # a page of its own, with its cost
+    ODDHOP_DATA=... python -m benchmarks.gallery fit debian FOLDER --detector odd
 
 Models that are in FOLDER already are not fitted again.
 """
@@ -23,14 +23,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.inject import Injected, inject
+from benchmarks.networks import load_network
+from benchmarks.tables import tables
 from oddhop import HCM, Graph, Network, Odd, load, read_network
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import Injected, inject
 from oddhop.reports import report as case_report
 from oddhop.tables.encode import learn_encoding
 from oddhop.tables.read import network_graph, read_tables
 from oddhop.tables.settings import ReadSettings
-from tables import tables
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
 BUDGET, SHOWN = 50, 36  # alerts, and cases of a page of the documentation: 400 kB each at most, or thereabouts
@@ -136,7 +136,7 @@ def fit(name: str, folder: Path, detector: str, top: int, burn_in: int) -> None:
 
     model, scores = files(name, detector, folder)
     if detector == "odd":
-        fitted = Odd(workers=1, random_state=0, top_k=top).fit(taken, progress=tell)
+        fitted: Odd | HCM = Odd(workers=1, random_state=0, top_k=top).fit(taken, progress=tell)
     else:
         fitted = HCM(workers=1, random_state=0, burn_in=burn_in, top_k=top).fit(taken, progress=tell)
     fitted.save(model)

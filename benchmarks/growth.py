@@ -1,8 +1,8 @@
 """How time and memory of a detector grow with the network: networks on disk in, a table, exponents and a plot out.
 
-    python benchmarks/growth.py GRAPH... --lines hcm.jsonl --plot docs/_static/growth.svg
-    python benchmarks/growth.py GRAPH... --lines odd.jsonl --detector odd
-    python benchmarks/growth.py GRAPH... --lines simulated.jsonl --detector simulated
+    python -m benchmarks.growth GRAPH... --lines hcm.jsonl --plot docs/_static/growth.svg
+    python -m benchmarks.growth GRAPH... --lines odd.jsonl --detector odd
+    python -m benchmarks.growth GRAPH... --lines simulated.jsonl --detector simulated
 
 Each GRAPH is a folder of ``oddhop ingest`` (``benchmarks/ingest.py`` makes them). ``oddhop detect`` runs on each in a
 process of its own; HCM makes few steps and samples. "simulated" is Odd with simulated networks: it flags the nodes that
@@ -33,7 +33,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from oddhop.graph.disk import open_stored
 
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "hcm": {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "training": '"sampled"'},
     "odd": {"simulate": "false"},
     "simulated": {},

@@ -1,8 +1,8 @@
 """Large networks: made, ingested, opened; seconds, processor seconds and the peak of memory of each.
 
-    python benchmarks/ingest.py FOLDER --nodes 1e6 --edges 1e7          # a minute
-    python benchmarks/ingest.py FOLDER --nodes 1e7 --edges 1e8          # ten minutes, 15 GB of disk
-    python benchmarks/ingest.py FOLDER --nodes 1e6 --edges 1e7 --text   # ids of text, which must be joined
+    python -m benchmarks.ingest FOLDER --nodes 1e6 --edges 1e7          # a minute
+    python -m benchmarks.ingest FOLDER --nodes 1e7 --edges 1e8          # ten minutes, 15 GB of disk
+    python -m benchmarks.ingest FOLDER --nodes 1e6 --edges 1e7 --text   # ids of text, which must be joined
 
 Each step runs in a process of its own, so that its peak is its own.
 """
@@ -25,7 +25,7 @@ def make(home: Path, nodes: int, edges: int, text: bool) -> None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from oddhop.bench.large import Large, write_large
+    from benchmarks.large import Large, write_large
 
     write_large(Large(nodes, edges, community=min(2_000, nodes // 500)), home)
     for file in sorted(home.glob("*/*.parquet")) if text else ():
@@ -77,7 +77,7 @@ def main() -> None:
         run(asked.step, asked.folder, int(asked.nodes), int(asked.edges), asked.text, memory)
         return
     for step in STEPS:
-        subprocess.run([sys.executable, __file__, *sys.argv[1:], "--step", step], check=True)
+        subprocess.run([sys.executable, "-m", "benchmarks.ingest", *sys.argv[1:], "--step", step], check=True)
 
 
 if __name__ == "__main__":

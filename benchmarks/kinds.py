@@ -111,8 +111,8 @@ def reddit() -> None:
     import pyarrow as pa
     from sklearn.metrics import average_precision_score, roc_auc_score
 
+    from benchmarks.networks import load_network
     from oddhop import Odd, read_network
-    from oddhop.bench.networks import load_network
 
     given = load_network("bond_reddit")
     graph, users = given.graph, 10_000

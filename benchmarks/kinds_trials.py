@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
-from benchmarks.shop import Shop, shop
 
 import oddhop
+from benchmarks.shop import Shop, shop
 from oddhop.graph.graph import Graph
 from oddhop.odd import butterfly, kinds, relation, views
 from oddhop.odd.blocks import judged_attributes, learn_blocks
@@ -32,7 +33,8 @@ from oddhop.partitions.task import TaskRunner, on_threads
 
 KINDS = ("account", "device")
 RUNNER = on_threads(2)
-Ends, Columns = tuple[np.ndarray, ...], tuple[np.ndarray, np.ndarray]
+Ends: TypeAlias = tuple[np.ndarray, ...]
+Columns: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def own_ends(own: Ends, theirs: Ends, usual: object) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG001 - as the original

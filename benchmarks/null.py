@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
+from benchmarks.networks import load_network
 from oddhop import Graph
-from oddhop.bench.networks import load_network
 from oddhop.odd.null import simulate_chance
 from oddhop.odd.views import fit_views
 

@@ -1,7 +1,7 @@
 """Odd beside the trivial scores, network by network, as protocol.md has it.
 
-    ODDHOP_DATA=... python benchmarks/odd.py                      # the development networks, about ten minutes
-    ODDHOP_DATA=... python benchmarks/odd.py cora facebook_tam    # these only
+    ODDHOP_DATA=... python -m benchmarks.odd                      # the development networks, about ten minutes
+    ODDHOP_DATA=... python -m benchmarks.odd cora facebook_tam    # these only
 
 A network with 0/1 labels is scored as it is: Odd draws no random number for its scores, so the interval is that of the
 anomalies (Hanley and McNeil). A network with other labels gets five plain and five leak-controlled injections, and the
@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.inject import inject
+from benchmarks.networks import load_network
 from oddhop import Graph, Odd
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import inject
 
 DEVELOPMENT = [
     *("cora_cola_injected", "citeseer_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam"),

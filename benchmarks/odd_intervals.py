@@ -1,6 +1,6 @@
 """How often another sample of the edges puts a node into the interval that Odd gave for its rank.
 
-    python benchmarks/odd_intervals.py    # six networks of ten communities, two samples of edges each; a minute
+    python -m benchmarks.odd_intervals    # six networks of ten communities, two samples of edges each; a minute
 
 Half of them have strangers, one node in a hundred. The last column is how far the width of the interval of one of the
 first 50 differs between five seeds: the largest over the smallest, the median of the 50.

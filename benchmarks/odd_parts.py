@@ -1,7 +1,7 @@
 """What each part of Odd is for: ROC-AUC and average precision when one is removed, on development networks.
 
-    ODDHOP_DATA=... python benchmarks/odd_parts.py                             # about two minutes
-    ODDHOP_DATA=... python benchmarks/odd_parts.py facebook_tam cora,controlled
+    ODDHOP_DATA=... python -m benchmarks.odd_parts                             # about two minutes
+    ODDHOP_DATA=... python -m benchmarks.odd_parts facebook_tam cora,controlled
 
 "NAME,plain" and "NAME,controlled" are the first injection of our own into a network without labels. It prints a table
 with a row a part; odd-variants.md has it. The clique view here has neither its bound by chance nor its resolution.
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.inject import inject
+from benchmarks.networks import load_network
 from oddhop import Graph
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import inject
 from oddhop.odd import homophily as learning
 from oddhop.odd.clique import beyond_degree, raw_clique_scores
 from oddhop.odd.communities import RESIDUALS

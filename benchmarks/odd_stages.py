@@ -1,6 +1,6 @@
 """Every stage of Odd beside the bare kernel of the same work, in one run.
 
-    python benchmarks/odd_stages.py 1e5 1e6        # edges of made-up networks, one thread; a minute
+    python -m benchmarks.odd_stages 1e5 1e6        # edges of made-up networks, one thread; a minute
 
 The bare kernels do an edge once and nothing else: a SciPy product for sums over neighbours, dot products of the two
 rows of an edge for f and residuals, forward counting (arcs from the lower degree to the higher) for triangles. Odd
@@ -19,8 +19,8 @@ from functools import partial
 import numpy as np
 from numba import njit
 
+from benchmarks.synthetic import synthetic
 from oddhop.base.parallel import single_threaded
-from oddhop.bench.synthetic import synthetic
 from oddhop.odd.blocks import learn_blocks
 from oddhop.odd.communities import leading, write_residuals
 from oddhop.odd.homophily import (

@@ -1,6 +1,6 @@
 """What ``oddhop plan`` foresees against the peak of ``oddhop detect``.
 
-    python benchmarks/plans.py odd FOLDER NAME...      # or hcm
+    python -m benchmarks.plans odd FOLDER NAME...      # or hcm
 
 FOLDER/NAME has the tables ``edges.parquet`` and ``nodes.parquet``. HCM makes few steps: steps cost time, not memory.
 All samples are kept, for those do.

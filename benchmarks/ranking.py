@@ -1,7 +1,7 @@
 """What a ranking takes beside the scores it is made from: bytes a node at the peak, and seconds of a processor.
 
-    python benchmarks/ranking.py                 # a million nodes
-    python benchmarks/ranking.py --nodes 1e7
+    python -m benchmarks.ranking                 # a million nodes
+    python -m benchmarks.ranking --nodes 1e7
 
 Scores are made up: four replicates for Odd, in both precisions; one chain of ten samples and four for HCM. The last two
 lines are what a run of HCM does once all nodes are scored, the ranking and the columns, and then the table of results;

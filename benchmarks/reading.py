@@ -1,4 +1,4 @@
-"""Reading and encoding tables against bare DuckDB: ``python benchmarks/reading.py FOLDER``.
+"""Reading and encoding tables against bare DuckDB: ``python -m benchmarks.reading FOLDER``.
 
 FOLDER has the edges.parquet and nodes.parquet that benchmarks/tables.py writes for npm_2016.
 

@@ -1,8 +1,8 @@
 """Whether explanations name what was planted, and whether their counterfactuals hold.
 
-    ODDHOP_DATA=... python benchmarks/reasons.py cora citeseer
-    ODDHOP_DATA=... python benchmarks/reasons.py cora citeseer blogcatalog_raw --detector odd
-    ODDHOP_DATA=... python benchmarks/reasons.py blogcatalog_raw --fitted FOLDER   # of gallery.py fit injected
+    ODDHOP_DATA=... python -m benchmarks.reasons cora citeseer
+    ODDHOP_DATA=... python -m benchmarks.reasons cora citeseer blogcatalog_raw --detector odd
+    ODDHOP_DATA=... python -m benchmarks.reasons blogcatalog_raw --fitted FOLDER   # of gallery.py fit injected
 
 Injected as in finds.py: members of cliques of 15, and as many nodes with the attributes of the farthest of 50.
 Detected are those among the first so many nodes as were injected. Of a detected member of a clique we look whether
@@ -25,9 +25,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from benchmarks.inject import inject
+from benchmarks.networks import load_network
 from oddhop import HCM, Graph, Network, Odd
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import inject
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import Explanation, alert_line
 

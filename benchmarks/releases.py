@@ -1,7 +1,7 @@
 """A fit of Odd in memory by this version and by an earlier one, in turns on the same network.
 
     git worktree add ../before f25321d                        # an earlier version
-    python benchmarks/releases.py ../before 1e6 --rounds 3    # edges of a made-up network; a few minutes
+    python -m benchmarks.releases ../before 1e6 --rounds 3    # edges of a made-up network; a few minutes
 
 Every fit runs in a process of its own, after one on a small network that compiles. Both versions run with their
 defaults (all cores), and with one thread; simulated networks, which earlier versions did not have, are off.
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("edges", type=float)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    from oddhop.bench.synthetic import synthetic
+    from benchmarks.synthetic import synthetic
 
     graph, here = synthetic(int(asked.edges) // 10, int(asked.edges), 20), Path(__file__).parents[1]
     print(f"{graph!r}, seed 0, {os.cpu_count()} cores\n")
@@ -66,7 +66,7 @@ def main() -> None:
                 order = (0, 1) if turn % 2 == 0 else (1, 0)
                 pair = {k: seconds((asked.before.resolve(), here)[k], network, workers) for k in order}
                 both.append([pair[0], pair[1]])
-            ratios = [np.divide(*pair) for pair in both]
+            ratios = [np.divide(before, now) for before, now in both]
             before, now = (f"{wall:.1f} ({busy:.1f})" for wall, busy in np.median(both, axis=0))
             spans = (f"{np.median(one):.2f} [{min(one):.2f}, {max(one):.2f}]" for one in np.transpose(ratios))
             print(f"| {workers or 'all'} | {before} | {now} | {' | '.join(spans)} |", flush=True)

@@ -1,8 +1,8 @@
 """What the case report of a run costs: time and memory of ``oddhop report``, all of it.
 
-    python benchmarks/tables.py npm_2016 TABLES
+    python -m benchmarks.tables npm_2016 TABLES
     oddhop detect TABLES/edges.parquet --nodes TABLES/nodes.parquet --out RUN --top 50 --seed 0 --no-report
-    python benchmarks/report.py RUN --cases 1000
+    python -m benchmarks.report RUN --cases 1000
 
 Each command is a process of its own, so that its peak is what the kernel says of it: imports, the model, reading the
 tables again, explaining, and writing the page. The imports alone stand beside it.

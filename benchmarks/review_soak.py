@@ -1,6 +1,6 @@
 """Answer cases at random from two clients while their servers are killed; the book must have every answer once.
 
-    python benchmarks/review_soak.py --minutes 10
+    python -m benchmarks.review_soak --minutes 10
 
 Every client has a server of its own, and both share one book. A client that gets no acknowledgement sends the same
 answer again, or now and then gives it up. At the end the book is compared with what the clients were told.
@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from tests.review.serving import Client, Server
-
 from oddhop.runs import checked_run_settings, detect
+from tests.review.serving import Client, Server
 
 VERDICTS = ("confirmed", "cleared", "cleared", "watch")
 
@@ -78,7 +76,7 @@ class Soaked(threading.Thread):
 
     def say(self, state: dict[str, Any], undo: str | None) -> None:
         """Send an answer or an undo, until it is acknowledged or given up."""
-        body: dict[str, object] = {"entry": str(uuid4())}
+        body: dict[str, Any] = {"entry": str(uuid4())}
         if undo is not None:
             path, body["answer"] = "/api/undo", undo
         else:
@@ -87,7 +85,7 @@ class Soaked(threading.Thread):
             body |= {"verdict": self.chance.choice(VERDICTS), "note": "\u202e<b>" * self.chance.randrange(3)}
         refused = False
 
-        def send(client: Client) -> dict[str, object] | None:
+        def send(client: Client) -> Any:
             nonlocal refused
             status, _, content = client.ask("POST", path, body)
             if status == 422 and path == "/api/undo":
@@ -109,7 +107,7 @@ class Soaked(threading.Thread):
             self.count["answers" if path == "/api/answer" else "undone"] += 1
             self.acknowledged |= expected(str(body["entry"]), taken["cases"], str(taken["verdict"]))
 
-    def patiently(self, work, give_up: float = 0.0):
+    def patiently(self, work: Callable[[Client], Any], give_up: float = 0.0) -> Any:
         """Do something with a server that may be away; None where it was given up."""
         client = None
         while True:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +23,7 @@ from oddhop import HCM, Graph, Odd
 
 TABLE = Path(__file__).with_suffix(".json")
 NETWORKS = ("bond_disney", "bond_gen_1000", "hcm_amazon", "cora_cola_injected", "facebook_tam", "blogcatalog_dominant")
-QUICK = {"burn_in": 20, "samples": 2, "thin": 2, "chains": 2, "hidden": 16}
+QUICK: dict[str, Any] = {"burn_in": 20, "samples": 2, "thin": 2, "chains": 2, "hidden": 16}
 HCM_WORDS = ["--detector", "hcm", *(w for name, value in QUICK.items() for w in ("--set", f"hcm.{name}={value}"))]
 TABLES = ["edges.csv", "--nodes", "nodes.csv"]
 

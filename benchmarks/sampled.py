@@ -1,6 +1,6 @@
 """Whether training on sampled neighbours ranks as full training does.
 
-    ODDHOP_DATA=... python benchmarks/sampled.py blogcatalog_raw debian_bookworm npm_2016 --seeds 3
+    ODDHOP_DATA=... python -m benchmarks.sampled blogcatalog_raw debian_bookworm npm_2016 --seeds 3
 
 Rank correlations over the judged nodes, between runs of different seeds only: the mean over all pairs of full runs,
 which is what to equal, and the mean over all pairs of a full and a sampled run, each with its range.
@@ -11,12 +11,15 @@ from __future__ import annotations
 import argparse
 import time
 from itertools import combinations, permutations
+from typing import Literal
 
 import numpy as np
 from scipy.stats import spearmanr
 
+from benchmarks.networks import load_network
 from oddhop import HCM
-from oddhop.bench.networks import load_network
+
+TRAININGS: tuple[Literal["full", "sampled"], ...] = ("full", "sampled")
 
 
 def told(values: list[float]) -> str:
@@ -37,10 +40,10 @@ def main() -> None:
     for name in asked.networks:
         graph = load_network(name).graph
         judged = graph.degrees > 0
-        scores: dict[str, list[np.ndarray]] = {"full": [], "sampled": []}
+        scores: dict[str, list[np.ndarray]] = {training: [] for training in TRAININGS}
         seconds: dict[str, list[float]] = {"full": [], "sampled": []}
         for seed in range(asked.seeds):
-            for training in scores:
+            for training in TRAININGS:
                 begun = time.process_time()
                 detector = HCM(training=training, neighbours=asked.neighbours, random_state=seed, **few)
                 scores[training].append(detector.fit(graph).anomaly_scores_[judged])

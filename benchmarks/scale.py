@@ -1,8 +1,8 @@
 """One million nodes, ten million edges: memory and speed, as ratios to the bare kernels in one run.
 
-    python benchmarks/scale.py ratios          # about three minutes
-    python benchmarks/scale.py fit             # all stages with the default settings, about an hour
-    python benchmarks/scale.py fit --burn-in 20 --samples 1 --thin 1    # the same memory, in minutes
+    python -m benchmarks.scale ratios          # about three minutes
+    python -m benchmarks.scale fit             # all stages with the default settings, about an hour
+    python -m benchmarks.scale fit --burn-in 20 --samples 1 --thin 1    # the same memory, in minutes
 
 Every ratio compares what oddhop does with the bare products or searches of the same shapes, at the
 same number of threads, alternating between the two; figures are medians with the quartiles.
@@ -22,10 +22,10 @@ import scipy.sparse as sp
 import torch
 from numba import njit
 
+from benchmarks.synthetic import synthetic
 from oddhop import HCM, Graph
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START, STEP, generator, torch_generator
-from oddhop.bench.synthetic import synthetic
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
@@ -163,7 +163,7 @@ def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[st
     def ours() -> None:
         mean, square = (np.zeros(graph.edge_count, dtype=np.float32) for _ in range(2))
         z = embed(weights, shape, inputs, workers=1)
-        _add_sample(weights, 0, shape, z, graph, mean, square, 1)
+        _add_sample(weights, 0, shape, z, graph, None, mean, square, 1)
 
     def bare() -> None:
         z = (s @ torch.relu(inputs.convolved @ w0)) @ w1

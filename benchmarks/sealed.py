@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from benchmarks.feedback import COUNTS, METHODS, simulate
-from benchmarks.flows import labelled, told
 from sklearn.ensemble import IsolationForest
 
+from benchmarks.feedback import COUNTS, METHODS, simulate
+from benchmarks.flows import labelled, told
 from oddhop import Network, Odd, read_network
 from oddhop.feedback.learner import places
 

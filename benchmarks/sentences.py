@@ -1,6 +1,6 @@
 """Draw sentences at random from the pages, the help and a case report, for readers to rate as clear or not.
 
-    python benchmarks/sentences.py --seed 0 > sentences.txt
+    python -m benchmarks.sentences --seed 0 > sentences.txt
 
 Ten sentences come from README.md and docs/, five from the help of the commands, and five from a case report on a
 generated network. The installed oddhop writes the help and the report.

@@ -119,7 +119,7 @@ class Market:
         edges[:, -1] = 1
         flat = (edges + np.arange(len(edges))[:, None]).ravel()
         place = np.searchsorted(flat, profile + rng.random(profile.size), side="right")
-        return np.clip(place - profile * edges.shape[1], 0, edges.shape[1] - 1)
+        return np.asarray(np.clip(place - profile * edges.shape[1], 0, edges.shape[1] - 1))
 
 
 def homes(rng: np.random.Generator, accounts: int, devices: int, public: int) -> Homes:
@@ -296,7 +296,7 @@ def left_out(plants: Plants, edges: Edges, whims: np.ndarray) -> np.ndarray:
         # An account keeps all it does at a merchant or nothing, so that no review is without a purchase.
         whim = whims[(edges.source * 7_919 + edges.target * 104_729) % whims.size]
         out |= ~login & np.isin(edges.source, who[name]) & (whim >= share)
-    return out
+    return np.asarray(out)
 
 
 def named(rng: np.random.Generator, letter: str, width: int, count: int) -> np.ndarray:
@@ -376,7 +376,7 @@ def by_forest(network: Any) -> dict[str, float]:
 
 
 def everybody(made: Shop, kind: str) -> list[str]:
-    return {"account": made.accounts, "device": made.devices}[kind]["id"].to_pylist()
+    return list({"account": made.accounts, "device": made.devices}[kind]["id"].to_pylist())
 
 
 def by_degree(made: Shop, kind: str) -> dict[str, float]:

@@ -2,7 +2,7 @@ r"""What the engine adds to every stage on a cluster: whole runs through our map
 
     .ci/cluster start /tmp/machines
     RAY_AUTH_TOKEN_PATH=/tmp/machines/token ip netns exec $(cat /tmp/machines/name)-1 \
-        python benchmarks/stages_on_ray.py 10.0.0.1:6379 GRAPH --work /tmp/stages
+        python -m benchmarks.stages_on_ray 10.0.0.1:6379 GRAPH --work /tmp/stages
     .ci/cluster stop /tmp/machines
 
 Both run the same functions on the same blocks; the plain one hands all blocks to Ray at once and waits. Seconds by the
@@ -24,7 +24,7 @@ from oddhop import HCM
 from oddhop.base.parallel import Mapper, single_threaded
 from oddhop.base.ray import cluster
 
-FEW = {"burn_in": 100, "samples": 4, "thin": 5, "chains": 3}
+FEW: dict[str, Any] = {"burn_in": 100, "samples": 4, "thin": 5, "chains": 3}
 
 
 def plain() -> Mapper:

@@ -22,11 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-from benchmarks.bank import bank
 from scipy.stats import spearmanr
 
+from benchmarks.bank import bank
+from benchmarks.networks import data_folder, load_network
 from oddhop import Graph
-from oddhop.bench.networks import data_folder, load_network
 from oddhop.odd.null import simulate_chance
 from oddhop.odd.views import fit_views
 from oddhop.tables.network import as_network
@@ -95,7 +95,7 @@ def duplicate(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
         name = str(rng.choice(given.nodes.column_names[1:]))
         return given, Tables(given.edges, given.nodes.append_column("again", given.nodes[name]))
     x, one = given.attributes, [int(rng.integers(given.attribute_count))]
-    again = x[:, one].toarray() if sp.issparse(x) else x[:, one]
+    again = x[:, one].toarray() if isinstance(x, sp.csr_array) else x[:, one]
     return given, given.with_attributes(beside(x, again))
 
 
@@ -157,9 +157,9 @@ def added(given: Input, rng: np.random.Generator) -> tuple[Input, Input]:
         for place, end in enumerate(ends):
             more = more.set_column(place, given.edges.column_names[place], end)
         return given, Tables(pa.concat_tables([given.edges, more.cast(given.edges.schema)]), given.nodes)
-    more = rng.integers(0, given.node_count, (2, given.edge_count // 100))
-    ends = np.concatenate([np.stack(given.ends(0, given.edge_count)), more], axis=1)
-    return given, Graph.from_arrays(ends, given.attributes)
+    drawn = rng.integers(0, given.node_count, (2, given.edge_count // 100))
+    joined = np.concatenate([np.stack(given.ends(0, given.edge_count)), drawn], axis=1)
+    return given, Graph.from_arrays(joined, given.attributes)
 
 
 CHANGES: dict[str, Change] = {

@@ -1,4 +1,4 @@
-"""Write a network of the data folder as two tables: ``python benchmarks/tables.py debian_bookworm out``."""
+"""Write a network of the data folder as two tables: ``python -m benchmarks.tables debian_bookworm out``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Would a run of HCM with another seed rank the nodes alike, and do 90 % rank intervals say so? No label is used.
 
-ODDHOP_DATA=... python benchmarks/uncertainty.py hcm_amazon cora_cola_injected      # four runs each
-ODDHOP_DATA=... python benchmarks/uncertainty.py flickr_raw --pairs-per-step 8192 2048 1024 --runs 3
-ODDHOP_DATA=... python benchmarks/uncertainty.py hcm_amazon --sampler sgd           # the same steps without noise
+ODDHOP_DATA=... python -m benchmarks.uncertainty hcm_amazon cora_cola_injected      # four runs each
+ODDHOP_DATA=... python -m benchmarks.uncertainty flickr_raw --pairs-per-step 8192 2048 1024 --runs 3
+ODDHOP_DATA=... python -m benchmarks.uncertainty hcm_amazon --sampler sgd           # the same steps without noise
 
 Clean networks of the paper get its injection 0. Rank correlations are Spearman's, the mean over pairs of runs with
 different seeds: within a setting, and with the runs of the first setting. Where the second is not below the
@@ -19,10 +19,10 @@ from itertools import permutations
 import numpy as np
 from scipy.stats import spearmanr
 
+from benchmarks.comparison.cells import HCM_NAME, Cell, load_problem
+from benchmarks.comparison.suites import INJECTED, injected
 from oddhop import HCM
 from oddhop.base.arrays import Floats
-from oddhop.bench.cells import HCM_NAME, Cell, load_problem
-from oddhop.bench.suites import INJECTED, injected
 from oddhop.graph.graph import Graph
 
 FIRST = 0.01  # the share of the nodes that counts as the head of the list

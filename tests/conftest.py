@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pytest
 from oddhop import Graph
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='needs torch: pip install "oddhop[hcm]"')
-QUICK = {"burn_in": 12, "samples": 2, "thin": 2, "chains": 2, "hidden": 8, "random_state": 0}
+QUICK: dict[str, Any] = {"burn_in": 12, "samples": 2, "thin": 2, "chains": 2, "hidden": 8, "random_state": 0}
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,9 @@ from PIL import Image
 HERE = Path(__file__).absolute().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from oddhop.runs import checked_run_settings, detect  # noqa: E402
 from tests.reports.browser import Page  # noqa: E402 - of this checkout
 from tests.review.serving import Server  # noqa: E402
-
-from oddhop.runs import checked_run_settings, detect  # noqa: E402
 
 LOOKS = {"light": (1280, 1150), "dark": (1280, 1150), "narrow": (420, 1150)}
 COLOURS, NODES = 200, 400

@@ -17,7 +17,6 @@ from contextlib import chdir
 from pathlib import Path
 
 import mules
-
 from review import Page, Server, take
 
 LOOKS = {"light": (1280, 1180), "dark": (1280, 1180)}

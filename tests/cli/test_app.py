@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def test_the_command_tells_its_version_and_its_purpose() -> None:
     assert "Find the anomalous nodes of an attributed network" in " ".join(told.output.split())
     for _, code, kind in CODES:
         assert re.search(rf"^ +{code} .*{kind}", told.output, re.MULTILINE)
+
+
+def test_what_measures_and_checks_detectors_is_no_part_of_the_package() -> None:
+    assert not {"bench", "inject"} & set(ALL)
+    assert not [name for name in ("bench", "evaluate", "testing") if find_spec(f"oddhop.{name}")]
 
 
 def test_every_example_of_the_help_runs(folder: Path) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from sklearn.metrics import roc_auc_score
 
-from oddhop.bench.large import Large, write_large
+from benchmarks.large import Large, write_large
 from oddhop.graph.disk import open_stored
 from oddhop.tables.ingest import ingest
 from tests.cluster.campaign import compare, scores

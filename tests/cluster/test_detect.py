@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
+from benchmarks.large import Large, write_large
+from benchmarks.networks import load_network
 from oddhop import HCM, Graph, Odd
 from oddhop.base.parallel import Mapper
-from oddhop.bench.large import Large, write_large
-from oddhop.bench.networks import load_network
 from oddhop.cli import app
 from oddhop.errors import OddhopError
 from oddhop.graph.adjacency import upper_edges

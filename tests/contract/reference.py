@@ -115,7 +115,7 @@ class Weights:
 
 
 def relu(values: np.ndarray) -> np.ndarray:
-    return np.maximum(values, 0.0)
+    return np.asarray(np.maximum(values, 0.0))
 
 
 def convolution(edges: np.ndarray, nodes: int) -> np.ndarray:
@@ -141,7 +141,7 @@ def log_chances(embedding: np.ndarray, pairs: np.ndarray, weights: Weights, *, d
     difference = difference if directed else np.abs(difference)
     scores = relu(difference @ weights.head_in + weights.head_in_bias) @ weights.head_out + weights.head_out_bias
     shifted = scores - scores.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def cross_entropy(
@@ -163,7 +163,7 @@ def expected_hops(
 ) -> np.ndarray:
     """Mean of the predicted distribution over 1..C, the last class counting as C."""
     chances = np.exp(log_chances(embed(smooth, attributes, weights), pairs, weights, directed=directed))
-    return chances @ np.arange(1, chances.shape[1] + 1)
+    return np.asarray(chances @ np.arange(1, chances.shape[1] + 1))
 
 
 # --- Scores --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import is_dataclass
+from typing import Any
 
 import pytest
 
@@ -24,5 +25,5 @@ def test_there_are_dataclasses_to_look_at() -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_every_dataclass_is_frozen(name: str) -> None:
     module = importlib.import_module(name)
-    found = [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == name]
+    found: list[Any] = [one for one in vars(module).values() if is_dataclass(one) and one.__module__ == name]
     assert [one.__name__ for one in found if not one.__dataclass_params__.frozen] == UNDER_WAY.get(name, [])

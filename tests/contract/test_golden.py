@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
 
 pytest.importorskip("torch")
@@ -22,6 +23,7 @@ from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
 from oddhop.hcm.model import Inputs, Shape, pair_loss
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import Scores, score_nodes
+from tests.contract import reference
 
 HIDDEN = 8
 CHAINS, SAMPLES = 3, 2
@@ -113,7 +115,7 @@ def case(number: int) -> Case:
     )
 
 
-def test_the_cases_are_as_varied_as_they_should_be():
+def test_the_cases_are_as_varied_as_they_should_be() -> None:
     cases = [case(number) for number in EVERY_CASE]
     degrees = [one.graph.degrees for one in cases]
     assert {(one.family, one.kind) for one in cases} == {(family, kind) for family in FAMILIES for kind in KINDS}
@@ -149,7 +151,7 @@ def check_purified(network: Purified, verdict: reference.Verdict) -> None:
 
 @pytest.mark.parametrize("number", EVERY_CASE)
 @pytest.mark.parametrize("stored", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_purifying_drops_what_the_reference_drops(number, stored):
+def test_purifying_drops_what_the_reference_drops(number: int, stored: Callable[[np.ndarray], Any]) -> None:
     one = case(number)
     verdict = reference.judge_edges(one.attributes, one.edges, one.drop_ratio)
     graph = Graph.from_arrays(one.edges.T, stored(one.attributes))
@@ -158,13 +160,13 @@ def test_purifying_drops_what_the_reference_drops(number, stored):
     assert network.measure == ("jaccard" if reference.is_binary(one.attributes) else "cosine")
 
 
-def test_some_cases_have_ties_to_break_and_some_have_none():
+def test_some_cases_have_ties_to_break_and_some_have_none() -> None:
     verdicts = [reference.judge_edges(one.attributes, one.edges, one.drop_ratio) for one in map(case, EVERY_CASE)]
     assert sum(verdict.tied_to_drop > 0 for verdict in verdicts) >= 15
     assert sum(verdict.tied_to_drop == 0 < len(verdict.dropped) for verdict in verdicts) >= 5
 
 
-def test_the_seed_alone_breaks_ties():
+def test_the_seed_alone_breaks_ties() -> None:
     one = case(KINDS.index("constant") * 5 + FAMILIES.index("tree"))
     shuffled = np.random.default_rng(0).permutation(one.edges)
     again = Graph.from_arrays(shuffled.T, one.attributes)
@@ -195,7 +197,7 @@ def unordered_counts(table: np.ndarray, classes: int) -> list[int]:
 
 
 @pytest.mark.parametrize("number", EVERY_CASE)
-def test_listed_pairs_are_all_pairs_with_the_true_hops(number):
+def test_listed_pairs_are_all_pairs_with_the_true_hops(number: int) -> None:
     one, (network, table) = case(number), purified(number)
     pairs = list_pairs(network, one.classes)
     listed = [(min(a, b), max(a, b)) for a, b in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)]
@@ -208,7 +210,7 @@ def test_listed_pairs_are_all_pairs_with_the_true_hops(number):
 # Few and many: the last two classes are told apart in one of two ways, depending on what is asked.
 @pytest.mark.parametrize("number", EVERY_CASE)
 @pytest.mark.parametrize(("wanted", "share_of_sources"), [(10, 1.0), (400, 0.4)])
-def test_sampled_pairs_carry_the_true_hops(number, wanted, share_of_sources):
+def test_sampled_pairs_carry_the_true_hops(number: int, wanted: int, share_of_sources: float) -> None:
     one, (network, table) = case(number), purified(number)
     sources = int(share_of_sources * one.nodes)
     pairs = sample_pairs(network, one.classes, pairs_per_class=wanted, max_sources=sources, seed=number)
@@ -219,7 +221,7 @@ def test_sampled_pairs_carry_the_true_hops(number, wanted, share_of_sources):
 
 
 @pytest.mark.parametrize("number", EVERY_CASE)
-def test_asking_for_everything_draws_every_ordered_pair_once(number):
+def test_asking_for_everything_draws_every_ordered_pair_once(number: int) -> None:
     one, (network, table) = case(number), purified(number)
     pairs = sample_pairs(network, one.classes, pairs_per_class=one.nodes**2, max_sources=one.nodes, seed=number)
     drawn = sorted(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
@@ -271,7 +273,7 @@ def check_scores(ours: Scores, theirs: reference.NodeScores, tolerance: float) -
 
 
 @pytest.mark.parametrize("number", EVERY_CASE)
-def test_scores_agree_in_double_precision(number):
+def test_scores_agree_in_double_precision(number: int) -> None:
     one = case(number)
     ours, theirs = scores_by_both(one, random_snapshots(shape_of(one), np.random.default_rng(1000 + number)))
     check_scores(ours, theirs, 1e-10)
@@ -281,7 +283,7 @@ def test_scores_agree_in_double_precision(number):
 
 
 @pytest.mark.parametrize("number", EVERY_CASE[::2])
-def test_scores_agree_in_single_precision(number):
+def test_scores_agree_in_single_precision(number: int) -> None:
     one = case(number)
     snapshots = random_snapshots(shape_of(one), np.random.default_rng(2000 + number)).astype(np.float32)
     ours, theirs = scores_by_both(one, snapshots)
@@ -289,7 +291,7 @@ def test_scores_agree_in_single_precision(number):
 
 
 @pytest.mark.parametrize(("chains", "samples"), [(1, 1), (1, 7), (3, 1), (3, 3), (7, 2)])
-def test_samples_that_never_differ_leave_hav_to_ahp(chains, samples):
+def test_samples_that_never_differ_leave_hav_to_ahp(chains: int, samples: int) -> None:
     one = case(7)
     shape = shape_of(one)
     flat = random_weights(shape, np.random.default_rng(0))
@@ -313,7 +315,7 @@ def loss_and_gradient(one: Case, flat: np.ndarray, pairs: np.ndarray, hops: np.n
     batch = Batch(pairs[:, 0].copy(), pairs[:, 1].copy(), hops - 1)
     loss = pair_loss(weights, shape_of(one), Inputs.of(one.graph, np.float64), batch)
     loss.backward()
-    return float(loss.detach()), weights.grad.numpy()
+    return float(loss.detach()), np.asarray(weights.grad)
 
 
 def small_case(layers: int) -> Case:
@@ -324,7 +326,7 @@ def small_case(layers: int) -> Case:
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_every_coordinate_of_the_gradient_agrees_with_finite_differences(layers):
+def test_every_coordinate_of_the_gradient_agrees_with_finite_differences(layers: int) -> None:
     one, rng = small_case(layers), np.random.default_rng(layers)
     shape, smooth = shape_of(one), reference.convolution(one.edges, one.nodes)
     flat = random_weights(shape, rng)
@@ -345,7 +347,7 @@ def test_every_coordinate_of_the_gradient_agrees_with_finite_differences(layers)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 13, 34, 48])
-def test_the_gradient_of_a_batch_of_several_blocks_agrees_along_random_directions(number):
+def test_the_gradient_of_a_batch_of_several_blocks_agrees_along_random_directions(number: int) -> None:
     one, rng = case(number), np.random.default_rng(number)
     shape, smooth = shape_of(one), reference.convolution(one.edges, one.nodes)
     flat = random_weights(shape, rng)
@@ -364,7 +366,7 @@ def test_the_gradient_of_a_batch_of_several_blocks_agrees_along_random_direction
 # --- A network without edges ---------------------------------------------------------------------------------------
 
 
-def test_without_edges_every_pair_is_far_and_every_score_is_zero():
+def test_without_edges_every_pair_is_far_and_every_score_is_zero() -> None:
     attributes = np.random.default_rng(0).normal(size=(5, ATTRIBUTES))
     graph = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), attributes)
     pairs = list_pairs(purify(graph, 0.2, seed=0), 3)

@@ -6,20 +6,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-import reference
-from test_golden import (
-    ATTRIBUTES,
-    CHAINS,
-    EVERY_CASE,
-    HIDDEN,
-    case,
-    edge_set,
-    hops_of,
-    random_batch,
-    random_snapshots,
-    random_weights,
-    reference_weights,
-)
 
 pytest.importorskip("torch")
 
@@ -32,6 +18,20 @@ from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
 from oddhop.hcm.model import Inputs, Shape, pair_loss
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import score_nodes
+from tests.contract import reference
+from tests.contract.test_golden import (
+    ATTRIBUTES,
+    CHAINS,
+    EVERY_CASE,
+    HIDDEN,
+    case,
+    edge_set,
+    hops_of,
+    random_batch,
+    random_snapshots,
+    random_weights,
+    reference_weights,
+)
 
 SOME_CASES = EVERY_CASE[::2]
 
@@ -69,7 +69,7 @@ def labels_of(pairs: HopPairs, nodes: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("number", SOME_CASES)
-def test_listed_and_sampled_pairs_have_the_hops_along_the_arrows(number):
+def test_listed_and_sampled_pairs_have_the_hops_along_the_arrows(number: int) -> None:
     one, (network, table) = case(number), purified(number)
     listed = list_pairs(network, one.classes)
     assert listed.left.size == one.nodes * (one.nodes - 1)
@@ -83,7 +83,7 @@ def test_listed_and_sampled_pairs_have_the_hops_along_the_arrows(number):
 
 
 @pytest.mark.parametrize("number", SOME_CASES)
-def test_turned_arrows_turn_every_pair(number):
+def test_turned_arrows_turn_every_pair(number: int) -> None:
     one, (network, _) = case(number), purified(number)
     turned = purify(directed(number, arcs_of(number)[:, ::-1]), one.drop_ratio, seed=number, directed=True)
     forth, back = (labels_of(list_pairs(some, one.classes), one.nodes) for some in (network, turned))
@@ -92,7 +92,7 @@ def test_turned_arrows_turn_every_pair(number):
 
 
 @pytest.mark.parametrize("number", SOME_CASES)
-def test_arrows_both_ways_give_the_labels_of_the_undirected_network(number):
+def test_arrows_both_ways_give_the_labels_of_the_undirected_network(number: int) -> None:
     one = case(number)
     both = directed(number, np.vstack([one.edges, one.edges[:, ::-1]]))
     assert (arrows(both) == 3).all()
@@ -102,7 +102,7 @@ def test_arrows_both_ways_give_the_labels_of_the_undirected_network(number):
 
 
 @pytest.mark.parametrize("number", SOME_CASES)
-def test_scores_agree_in_double_precision(number):
+def test_scores_agree_in_double_precision(number: int) -> None:
     one, arcs = case(number), arcs_of(number)
     graph, shape = directed(number, arcs), Shape(ATTRIBUTES, HIDDEN, one.layers, one.classes, directed=True)
     snapshots = random_snapshots(shape, np.random.default_rng(1000 + number))
@@ -114,7 +114,7 @@ def test_scores_agree_in_double_precision(number):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 13, 34, 48])
-def test_the_loss_and_its_gradient_agree_and_pairs_are_not_symmetric(number):
+def test_the_loss_and_its_gradient_agree_and_pairs_are_not_symmetric(number: int) -> None:
     one, rng = case(number), np.random.default_rng(number)
     shape = Shape(ATTRIBUTES, HIDDEN, one.layers, one.classes, directed=True)
     smooth, flat = reference.convolution(one.edges, one.nodes), random_weights(shape, rng)
@@ -132,4 +132,4 @@ def test_the_loss_and_its_gradient_agree_and_pairs_are_not_symmetric(number):
     assert abs(loss_at(flat) - loss_at(flat, pairs[:, ::-1])) > 1e-4
     for direction in rng.normal(size=(2, shape.size)) / np.sqrt(shape.size):
         slope = (loss_at(flat + 1e-6 * direction) - loss_at(flat - 1e-6 * direction)) / 2e-6
-        assert weights.grad.numpy() @ direction == pytest.approx(slope, rel=1e-5, abs=1e-7)
+        assert np.asarray(weights.grad) @ direction == pytest.approx(slope, rel=1e-5, abs=1e-7)

@@ -24,7 +24,8 @@ from oddhop.detector.result_table import Judgement
 from oddhop.detector.settings import DetectorSettings
 from oddhop.errors import MissingExtraError, SettingsError
 from oddhop.graph.preparation import learn_preparation
-from oddhop.testing import Check, graph_detector_checks
+from tests.contract.checks import Check, graph_detector_checks
+from tests.contract.subjects import DoesNotApply
 
 
 class FarSettings(DetectorSettings):
@@ -97,7 +98,7 @@ def test_every_command_knows_a_third_detector(registered: None, folder: Path) ->
 def test_a_third_detector_passes_every_check(check: Check) -> None:
     try:
         check()
-    except oddhop.testing.DoesNotApply as reason:
+    except DoesNotApply as reason:
         pytest.skip(str(reason))
 
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 pytest.importorskip("torch")
 
+from benchmarks.comparison.cells import Cell, Problem, scores_of
 from oddhop import HCM, Graph, Network, read_network
-from oddhop.bench.cells import Cell, Problem, scores_of
 from oddhop.errors import GraphError, SettingsError
 from oddhop.hcm.arrows import arrows
 from oddhop.tables.ingest import ingest

@@ -12,8 +12,8 @@ from oddhop import Graph, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, MemoryBudgetError, ModelFileError, NothingToLearnError, SettingsError
 from tests.conftest import needs_torch, sha256
+from tests.contract.test_zoo import SHAPES, _attributes
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
-from tests.testing.test_zoo import SHAPES, _attributes
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ pytestmark = [
 ENRON = """
 from pathlib import Path
 from oddhop import HCM
-from oddhop.bench.networks import load_network
+from benchmarks.networks import load_network
 detector = HCM(burn_in=20, thin=1, layers=4, random_state=0).fit(load_network("hcm_enron").graph)
 # Not ru_maxrss: a child begins with its parent's.
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -33,8 +33,8 @@ print(detector.anomaly_scores_.size, int(status["VmHWM"].split()[0]) / 2**20)
 BLOGCATALOG = """
 from sklearn.metrics import roc_auc_score
 from oddhop import HCM
-from oddhop.bench.networks import load_network
-from oddhop.evaluate.inject import inject
+from benchmarks.networks import load_network
+from benchmarks.inject import inject
 made = inject(load_network("blogcatalog_raw").graph, random_state=0)
 table = HCM(burn_in=200, chains=2, samples=4, random_state=0).fit(made.graph).result_.sort_by("id")
 print(roc_auc_score(made.anomalous, table["ahp"].to_numpy()))

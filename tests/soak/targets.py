@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import scipy.io
 import scipy.sparse as sp
 
+from benchmarks.networks import read_mat
 from oddhop import HCM, Graph, Odd
 from oddhop.base.checkpoints import RunFolder, open_run
 from oddhop.base.files import pack_arrays, unpack_arrays
-from oddhop.bench.networks import read_mat
 from oddhop.cli.settings import gathered
 from oddhop.cli.verify import _verify_run
 from oddhop.detector.registry import load

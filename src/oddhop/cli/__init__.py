@@ -9,14 +9,12 @@ import typer
 from typer.core import TyperGroup
 
 from oddhop.cli.audit import audit
-from oddhop.cli.bench import app as bench
 from oddhop.cli.cases import app as cases
 from oddhop.cli.compare import NEW_ANOMALIES, compare
 from oddhop.cli.detect import detect
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
 from oddhop.cli.ingest import ingest
-from oddhop.cli.inject import inject
 from oddhop.cli.learn import learn
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
@@ -58,10 +56,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify, inject):
+for command in (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify):
     app.command()(command)
 app.add_typer(cases, name="cases")
-app.add_typer(bench, name="bench")
 
 
 @app.callback(invoke_without_command=True)

@@ -10,7 +10,7 @@ import pytest
 CHILD = """
 import sys
 from pathlib import Path
-from oddhop.bench.large import Large, write_large
+from benchmarks.large import Large, write_large
 from oddhop.tables.ingest import ingest
 
 def peak():
@@ -18,7 +18,7 @@ def peak():
 
 home, edges = Path(sys.argv[1]), int(sys.argv[2])
 what = Large(50_000, edges, attributes=4, community=100)
-import oddhop.bench.large as large
+import benchmarks.large as large
 large.BLOCK = 1 << 16
 write_large(what, home)
 before = peak()

@@ -1,0 +1,1 @@
+"""What measures oddhop, from a checkout: the comparison of detectors, and scripts that measure one thing each."""

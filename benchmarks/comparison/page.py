@@ -1,0 +1,281 @@
+"""Write the benchmark page from the lines of the runs. The prose is in ``page.md``."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+import numpy as np
+from scipy.stats import rankdata
+
+from benchmarks.baselines import BASELINES, TRIVIAL
+from benchmarks.comparison import claims, plots, suites
+from benchmarks.comparison.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
+from benchmarks.comparison.pace import CORES, hours_of
+from benchmarks.comparison.published import BLOGCATALOG, CLOSE, COMPLEXITY, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
+from benchmarks.comparison.runner import Line, read_lines
+from benchmarks.comparison.suites import group
+from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
+from benchmarks.comparison.verdicts import verdicts
+from oddhop.base.files import write_atomically
+from oddhop.errors import TableError
+
+ROWS: dict[str, tuple[str, str]] = {
+    "HCM ahp": (HCM_NAME, "ahp"),
+    "HCM hav": (HCM_NAME, "hav"),
+    "Odd (ours)": (ODD_NAME, "score"),
+    **{name: (name, "score") for name in BASELINES},
+}
+"""The rows of a table: the detector, and which of its scores."""
+PICTURES = {
+    "summary": "ROC-AUC on the paper's networks: HCM in the paper, HCM in our runs, the best trivial score, and Odd",
+    "sweeps": "ROC-AUC of AHP and HAV for each value of R, C and S",
+    "training": "ROC-AUC of AHP during training, mean and standard deviation of five runs",
+    "growth": "Seconds and memory of every detector by the number of edges",
+}
+BOTH = ("ahp", "hav")
+TARGETS: dict[str, tuple[float, float]] = {"DOMINANT": (4.0, 10.0), "CoLA": (3.0, 10.0)}
+"""How many times the seconds and the memory of HCM each of these detectors should take."""
+RESAMPLES = 10_000
+
+
+def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
+    """Write the page, and its pictures into the folder ``pictures`` beside it, and return all paths."""
+    found = {line["key"]: line for line in read_lines(lines)}
+    if not found:
+        raise TableError(
+            f"{lines} has no lines", "run some cells first, for example with python -m benchmarks run --suite ci"
+        )
+    pictures = page.parent / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    drawn = plots.draw(found, pictures)
+    parts = {
+        **_opening(found),
+        **_paper(found),
+        **_figures(found),
+        **_more(found),
+        **_held_out(found),
+        **_speed(found),
+        **_differences(found),
+        **{f"{name}_picture": _picture(drawn, name, text) for name, text in PICTURES.items()},
+    }
+    prose = resources.files("benchmarks.comparison").joinpath("page.md").read_text()
+    write_atomically(page, Template(prose).substitute(parts).encode())
+    return [page, *drawn.values()]
+
+
+def _picture(drawn: dict[str, Path], name: str, text: str) -> str:
+    return f"![{text}](pictures/{drawn[name].name})" if name in drawn else f"*{text}: {NOT_RUN}.*"
+
+
+def _opening(lines: Lines) -> dict[str, str]:
+    rows = []
+    for name in suites.SUITES:
+        cells = suites.suite(name)
+        kept = [lines[cell.key] for cell in cells if cell.key in lines]
+        count = Counter(line["status"] for line in kept)
+        over = sum(number for status, number in count.items() if status.startswith("over"))
+        missing = len(cells) - len(kept)
+        taken, expected = hours_of(cells, lines)
+        wall = sum(line["wall"] for line in kept) / 3600
+        hours = [f"{number:.1f}" for number in (wall, taken, expected, (taken + expected) / CORES)]
+        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
+    header = ["suite", "runs", "done", "over budget", "failed", "not run yet"]
+    header += ["elapsed hours, sum", "core hours", "core hours expected for the rest", f"hours of all on {CORES} cores"]
+    told: dict[str, set[str]] = {}
+    for line in lines.values():
+        for name, number in line.get("versions", {}).items():
+            told.setdefault(name, set()).add(number)
+    return {
+        "suites": table(header, rows),
+        "commits": ", ".join(f"`{commit}`" for commit in sorted({str(line["commit"]) for line in lines.values()})),
+        "versions": ", ".join(f"{name} {' and '.join(sorted(numbers))}" for name, numbers in sorted(told.items())),
+    }
+
+
+def _paper(lines: Lines) -> dict[str, str]:
+    rows, parts = [], []
+    trivial = {
+        network: best({name: summarise(lines, group(network, name), "score") for name in TRIVIAL})
+        for network in PAPER_NETWORKS
+    }
+    printed = {(row, network): paper_figure(network, row) for row in ROWS for network in PAPER_NETWORKS}
+    theirs = {place: digits(value) if value is not None else "-" for place, value in printed.items()}
+    for row, (detector, score) in ROWS.items():
+        ours = [summarise(lines, group(network, detector), score) for network in PAPER_NETWORKS]
+        rows.append([row, *(f"{theirs[row, name]} / {own}" for name, own in zip(PAPER_NETWORKS, ours, strict=True))])
+    rows.append(["**best trivial**", *trivial.values()])
+    for network, title in PAPER_NETWORKS.items():
+        kinds = {"cliques": "structural", "attributes": "contextual"} if network in suites.INJECTED else {}
+        own = []
+        for row, (detector, score) in ROWS.items():
+            cells = group(network, detector)
+            figures = [summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")]
+            figures += [summarise(lines, cells, score, kind=kind) for kind in kinds.values()]
+            own.append([row, theirs[row, network], *figures, trivial[network]])
+        header = ["detector", "paper", "ROC-AUC", "AP", *kinds, "best trivial"]
+        parts.append(f"### {title}\n\n{table(header, own)}")
+    return {
+        "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
+        "networks": "\n\n".join(parts),
+        "best_of": claims.best_of(lines),
+        "reproduced": claims.reproduced(lines),
+        "verdicts": verdicts(lines),
+    }
+
+
+def _figures(lines: Lines) -> dict[str, str]:
+    descent = []
+    for network in suites.ABLATED:
+        for score in BOTH:
+            cells = [suites.ablation(network, settings=setting) for setting in suites.SAMPLERS.values()]
+            descent.append([PAPER_NETWORKS[network], score.upper(), *(summarise(lines, own, score) for own in cells)])
+    drawn, asked = plots.swept(lines)
+    missing = f" The picture leaves out {asked - drawn} runs without a result." if drawn < asked else ""
+    return {
+        "sweeps_run": f"All sweeps together consist of {asked} runs.{missing}",
+        "data_sets": claims.data_sets(lines),
+        "means": claims.mean_scores(lines),
+        "variance": claims.variance(lines),
+        "descent": table(["network", "score", *suites.SAMPLERS], descent),
+    }
+
+
+def _more(lines: Lines) -> dict[str, str]:
+    def both(cells: Sequence[Cell], score: str) -> str:
+        area, precision = summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")
+        return str(area) if precision.mean is None else f"{area} / {digits(precision.mean)}"
+
+    more, same = [], []
+    for row, (detector, score) in ROWS.items():
+        more.append([row, *(both([Cell(network, detector)], score) for network in suites.MORE)])
+    for name, published in BLOGCATALOG.items():
+        ours = summarise(lines, [Cell("blogcatalog_dominant", name)], "score")
+        near = ours.mean is not None and min(abs(ours.mean - value) for value in published) <= CLOSE
+        said = "" if ours.mean is None else f"differs by at most {digits(CLOSE)}" if near else WHAT_DIFFERS[name]
+        same.append([name, ", ".join(digits(value) for value in published), ours, said])
+    return {
+        "more": table(["detector", *suites.MORE], more),
+        "same_file": table(["detector", "published ROC-AUC", "ours", "what differs"], same),
+    }
+
+
+def _held_out(lines: Lines) -> dict[str, str]:
+    columns = dict(suites.held_out_groups())
+    areas = {
+        row: [summarise(lines, cells(detector), score) for cells in columns.values()]
+        for row, (detector, score) in ROWS.items()
+    }
+    # A detector over its budget has found nothing, so it is ranked last. One that was not run cannot be ranked.
+    whole = {
+        row: np.array([area.mean or 0.0 for area in found])
+        for row, found in areas.items()
+        if all(area.note != NOT_RUN for area in found)
+    }
+    rows = [[row, *found, _mean_rank(row, whole) if row in whole else "-"] for row, found in areas.items()]
+    tops = [best({row: found[k] for row, found in areas.items()}) for k in range(len(columns))]
+    return {
+        "held_out": table(["detector", *columns, f"mean rank among {len(whole)}"], [*rows, ["**best**", *tops, ""]])
+    }
+
+
+def _mean_rank(row: str, areas: Mapping[str, np.ndarray]) -> str:
+    """Return the mean rank of a row over the networks, with shared ties and a 95 % bootstrap interval over them."""
+    ranks = rankdata(-np.stack(list(areas.values())), axis=0)[list(areas).index(row)]
+    drawn = np.random.default_rng(0).choice(ranks, (RESAMPLES, ranks.size)).mean(axis=1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{ranks.mean():.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _speed(lines: Lines) -> dict[str, str]:
+    rows = []
+    for name in DETECTORS:
+        cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
+        kept = [lines[cell.key] for cell in cells if cell.key in lines]
+        done = [line for line in kept if line["status"] == "done"]
+        stopped = [
+            f"{line['status']} at {line['network'].removeprefix(SYNTHETIC)}" for line in kept if line not in done
+        ]
+        entries = [name, COMPLEXITY.get(name, "-")]
+        for what, unit in (("seconds", 1.0), ("memory", 2**20)):
+            values = [(line[what] or 0) / unit for line in done]
+            grown = slope([line["edges"] for line in done], values)
+            entries += [f"{values[-1]:.3g}" if values else NOT_RUN, "-" if grown is None else f"{grown:.2f}"]
+        rows.append([*entries, f"{done[-1]['edges']:,}" if done else "-", stopped[0] if stopped else ""])
+    header = [
+        "detector",
+        "complexity in the paper",
+        "seconds at the largest size",
+        "slope",
+        "MiB at the largest size",
+        "slope",
+        "edges of the largest size",
+        "over budget",
+    ]
+    return {"growth": table(header, rows), **_side_by_side(lines)}
+
+
+def _side_by_side(lines: Lines) -> dict[str, str]:
+    found = {name: lines.get(cell.key, {"status": NOT_RUN}) for name, cell in suites.side_by_side().items()}
+    done = {name: line for name, line in found.items() if line["status"] == "done"}
+    rows = []
+    for name, line in found.items():
+        if name not in done:
+            rows.append([name, line["status"], "-"])
+            continue
+        memory = "-" if line["memory"] is None else f"{line['memory'] / 2**20:.0f}"
+        rows.append([name, f"{line['seconds']:.1f}", memory])
+    targets = []
+    own = [name for name in found if name.startswith(HCM_NAME)]
+    for other, aims in TARGETS.items():
+        for what, unit, aim in zip(("seconds", "memory"), ("time", "memory"), aims, strict=True):
+            ratios = [_ratio(done.get(other), done.get(name), what) for name in own]
+            said = ["-" if one is None else f"{one:.1f}" if one >= aim else f"{one:.1f}: **missed**" for one in ratios]
+            targets.append([f"{unit} of {other} / {unit} of HCM", f"at least {aim:.0f}", *said])
+    return {
+        "side_by_side": table(["detector", "seconds of one core", "MiB above a warm-up"], rows),
+        "targets": table(["ratio", "target", *own], targets),
+    }
+
+
+def _ratio(other: Line | None, own: Line | None, what: str) -> float | None:
+    if other is None or own is None or not own[what] or other[what] is None:
+        return None
+    return float(other[what] / own[what])
+
+
+def _differences(lines: Lines) -> dict[str, str]:
+    def told(cells: list[Cell], *scores: str) -> list[Summary]:
+        return [summarise(lines, cells, score) for score in scores]
+
+    hops, scripts, similar, texts, tried = [], [], [], [], []
+    for network in (*suites.ABLATED, *suites.LABELLED):
+        title, own = PAPER_NETWORKS[network], suites.most_likely(network)
+        hops.append([title, *told(own, "ahp", "argmax ahp", "hav", "argmax hav")])
+        if network in suites.ABLATED:
+            before = suites.ablation(network, READINGS, {"raw_similarity": True})
+            worded = suites.ablation(network, READINGS, reading="paper-text")
+            similar.append([title, *told(own, *BOTH), *told(before, *BOTH)])
+            texts.append([title, *told(own, *BOTH), *told(worded, *BOTH)])
+    for network in suites.SCRIPTED:
+        own = group(network, HCM_NAME)[: suites.SEEDS]
+        scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
+    for setting in suites.TRIED:
+        name = ", ".join(f"`{key}={value!r}`" for key, value in setting.items()) or "the default settings"
+        figures = [told(suites.ablation(network, settings=setting), *BOTH) for network in suites.TRIED_ON]
+        tried.append([name, *(summary for pair in figures for summary in pair)])
+    titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.TRIED_ON for score in BOTH]
+    return {
+        "directions": claims.directions(lines),
+        "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
+        "scripts": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], scripts),
+        "similar": table(
+            ["network", "after PCA, AHP", "after PCA, HAV", "before PCA, AHP", "before PCA, HAV"], similar
+        ),
+        "texts": table(["network", "dominant, AHP", "dominant, HAV", "paper-text, AHP", "paper-text, HAV"], texts),
+        "tried": table(["setting", *titles], tried),
+    }

@@ -1,1 +1,0 @@
-"""Injected anomalies, baselines and metrics: what a detector is measured by."""

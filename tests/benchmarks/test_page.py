@@ -1,0 +1,125 @@
+"""The page: written from the lines alone, and a cell that was not run says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.__main__ import app
+from benchmarks.comparison.cells import TRAINING, Cell, Injection
+from benchmarks.comparison.page import write_page
+from benchmarks.comparison.suites import suite
+from oddhop.errors import TableError
+
+
+def line(cell: Cell, rng: np.random.Generator) -> dict[str, object]:
+    def pair() -> dict[str, float]:
+        area = float(rng.uniform(0.6, 0.9))
+        return {"roc_auc": area, "roc_auc_error": 0.02, "average_precision": 0.3, "average_precision_error": 0.02}
+
+    names = {"HCM": ("ahp", "iv", "hav"), "HCM readings": ("ahp", "hav", "argmax ahp", "argmax hav")}
+    scores = names.get(cell.detector, ("ahp", "hav") if "script" in cell.detector else ("score",))
+    figures = {
+        name: {**pair(), "structural": pair(), "contextual": pair(), "mean_anomalous": 2.0, "mean_normal": 1.0}
+        for name in scores
+    }
+    edges = int(cell.network.split()[1]) if cell.network.startswith("synthetic") else 5000
+    told: dict[str, object] = {"key": cell.key, **cell.identity, "status": "done", "commit": "abc"}
+    told |= {"seconds": edges / 1e3, "wall_seconds": edges / 1e3, "wall": 3.0 + edges / 1e3}
+    told |= {
+        "memory": edges * 100,
+        "edges": edges,
+        "nodes": 900,
+        "attributes": 9,
+        "anomalies": 28,
+        "versions": {"python": "3.11"},
+    }
+    curve = {"steps": [25.0, 50.0], "roc_auc": [0.5, 0.7], "loss": [1.0, 0.9]}
+    return told | ({"curve": curve} if cell.detector == TRAINING else {"figures": figures})
+
+
+def written(cells: list[Cell], folder: Path) -> str:
+    rng = np.random.default_rng(0)
+    lines = folder / "cells.jsonl"
+    lines.write_text("".join(json.dumps(line(cell, rng)) + "\n" for cell in cells))
+    write_page(lines, folder / "benchmark.md")
+    return (folder / "benchmark.md").read_text()
+
+
+def test_with_all_cells_the_page_has_every_figure(tmp_path: Path) -> None:
+    cells = [cell for name in ("paper", "more", "held-out", "growth", "ci") for cell in suite(name)]
+    text = written(cells, tmp_path)
+    assert "not run" not in text.replace("not run yet", "")
+    assert "$" not in text
+    for name in ("summary", "sweeps", "training", "growth"):
+        assert f"(pictures/benchmark-{name}.svg)" in text
+        assert (tmp_path / "pictures" / f"benchmark-{name}.svg").read_text().startswith("<?xml")
+    assert "| LOF | .491 |" in text
+
+
+def test_claims_stand_beside_what_the_lines_say(tmp_path: Path) -> None:
+    cells = [*suite("paper"), Cell("blogcatalog_raw", "LOF", injection=Injection(10, 0, "leak-controlled"))]
+    text = written(cells, tmp_path)
+    assert "| BlogCatalog | 5,196 / 900 | 171,743 / 5,000 | 8,189 / 9 | 300 / 28 |" in text
+    assert "| Amazon | paper | .620 | .708 | +.088 |" in text
+    for reading in ("one way, as written", "one way, deviations on their edges", "undirected"):
+        assert f"| Enron | script, {reading} | ." in text
+    assert "| Enron | IV | 2.000 | 1.000 | 3 of 3 runs |" in text
+    row = next(
+        one for one in text.splitlines() if one.startswith("| Amazon |") and "| +.088 |" in one and "higher" in one
+    )
+    assert row.startswith("| Amazon | .")
+
+
+def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:
+    cells = suite("growth")
+    first, picture = written(cells, tmp_path), (tmp_path / "pictures" / "benchmark-growth.svg").read_bytes()
+    assert written(cells, tmp_path) == first
+    assert (tmp_path / "pictures" / "benchmark-growth.svg").read_bytes() == picture
+
+
+def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
+    text = written([Cell("hcm_amazon", "LOF")], tmp_path)
+    assert "| HCM ahp | .791 / not run |" in text
+    assert "All sweeps together consist of 75 runs. The picture leaves out 75 runs without a result." in text
+    assert "| Flickr | AHP | .791 | not run | 5 injections | not run | - |" in text
+    assert "*ROC-AUC of AHP during training, mean and standard deviation of five runs: not run.*" in text
+
+
+def test_a_run_over_its_budget_is_told_and_comes_last(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cells = [cell for cell in suite("held-out") if cell.detector in ("LOF", "degree", "DOMINANT")]
+    told = [line(cell, rng) for cell in cells]
+    late = next(one for one in told if one["detector"] == "DOMINANT" and one["network"] == "amazon_photo")
+    late |= {"status": "over time", "figures": {}}
+    lines = tmp_path / "cells.jsonl"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in told))
+    write_page(lines, tmp_path / "benchmark.md")
+    text = (tmp_path / "benchmark.md").read_text()
+    ranked = text[text.index("mean rank among 3 |") :].splitlines()
+    row = next(one for one in ranked if one.startswith("| DOMINANT |"))
+    assert "| over time |" in row
+    assert re.search(r"\| [12]\.[0-9] \[[0-9.]+, [0-9.]+\] \|$", row)
+    assert next(one for one in ranked if one.startswith("| MADAN |")).endswith("| - |")
+
+
+def test_versions_that_differ_are_all_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    told = [line(Cell("hcm_amazon", name), rng) for name in ("LOF", "degree")]
+    told[1]["versions"] = {"python": "3.12"}
+    (tmp_path / "cells.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    write_page(tmp_path / "cells.jsonl", tmp_path / "benchmark.md")
+    assert "python 3.11 and 3.12" in (tmp_path / "benchmark.md").read_text()
+
+
+def test_without_lines_there_is_no_page(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="has no lines"):
+        write_page(tmp_path / "none.jsonl", tmp_path / "benchmark.md")
+    said = CliRunner().invoke(app, ["report", "--lines", str(tmp_path / "none.jsonl")])
+    assert said.exit_code == 3
+    assert "has no lines" in said.output
