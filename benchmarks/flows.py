@@ -31,6 +31,7 @@ from oddhop import Odd, read_network
 from oddhop.graph.events import EventColumns
 from oddhop.tables.flows import flow_columns
 from oddhop.tables.network import Network
+from oddhop.tables.settings import ReadSettings
 
 Z = 1.645
 LEAKS = {"bitcoin_otc": ("rating in", "rating balance")}  # ratings received give the label away
@@ -222,7 +223,8 @@ def speed_child(what: str, folder: str, count: int) -> None:
         roles = EdgeRoles(columns, "epoch_us(w)", ("a",), ("CAST(list_position(['x', 'y', 'z'], k) - 1 AS SMALLINT)",))
         named = ", ".join(f"{sql} AS {name}" for name, sql in roles.named.items())
         with tempfile.TemporaryDirectory(dir=home) as spill:
-            with database([str(home / "e.parquet")], "2GiB", spill, Path(spill) / "db") as connection:
+            room = ReadSettings(memory_limit="2GiB", temp_folder=spill)
+            with database([str(home / "e.parquet")], room, Path(spill) / "db") as connection:
                 file = str(home / "e.parquet")
                 connection.execute(f"CREATE TABLE placed AS SELECT s, t, {named} FROM read_parquet('{file}')")
                 write_events(connection, columns, False, count // 10, Path(spill))

@@ -1,15 +1,25 @@
-"""Settings, checked: unknown and impossible values are refused by name."""
+"""Settings: a field is the one place that gives an option its name, its type, its default and a sentence.
+
+The options of the commands, the keywords of functions and their docstrings are made from the fields. Values are
+checked: unknown and impossible ones are refused by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from inspect import Parameter, cleandoc, signature
+from textwrap import fill
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oddhop.errors import SettingsError
+
+WIDTH = 110  # of the lines of a docstring
 
 
 class Settings(BaseModel):
@@ -19,6 +29,110 @@ class Settings(BaseModel):
 
 
 Some = TypeVar("Some", bound=Settings)
+Other = TypeVar("Other", bound=Settings)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def option(default: Any, sentence: str, *, flag: str | None = None, shown: str | None = None, **checks: Any) -> Any:
+    """Declare a field: its default, what it does, and the option of the commands that sets it.
+
+    ``shown`` is the default in words, and ``checks`` are those of pydantic, such as ``ge=1``.
+    """
+    return Field(default, description=sentence, json_schema_extra={"flag": flag, "shown": shown}, **checks)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A field of a settings class, for those who show it; see :func:`option`.
+
+    Attributes
+    ----------
+    types : those that a value may have.
+    least, most : the limits of a number.
+    """
+
+    name: str
+    annotation: Any
+    types: tuple[Any, ...]
+    default: Any
+    sentence: str
+    flag: str | None
+    shown: str | None
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it takes several values."""
+        return any(get_origin(one) is tuple for one in self.types)
+
+
+def options_of(model: type[Settings]) -> list[Option]:
+    """Return the fields of a settings class.
+
+    Examples
+    --------
+    >>> from oddhop.base.settings import options_of
+    >>> from oddhop.tables.settings import ReadSettings
+    >>> [(one.name, one.flag) for one in options_of(ReadSettings)][:2]
+    [('source', '--source'), ('target', '--target')]
+    """
+    annotations = get_type_hints(model)
+    found = []
+    for name, field in model.model_fields.items():
+        kind, extra = annotations[name], field.json_schema_extra
+        shown = extra if isinstance(extra, dict) else {}
+        limits = {"least": ("ge", "gt"), "most": ("le", "lt")}
+        bounds = {
+            end: getattr(one, by)
+            for end, bys in limits.items()
+            for by in bys
+            for one in field.metadata
+            if hasattr(one, by)
+        }
+        default = field.get_default(call_default_factory=True)
+        texts: Any = field.description or "", shown.get("flag"), shown.get("shown")
+        found.append(Option(name, kind, types_of(kind), default, *texts, **bounds))
+    return found
+
+
+def types_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the types that an annotation names."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def takes(*models: type[Settings]) -> Callable[[Function], Function]:
+    """Show what a function takes as ``**options`` in its signature, and in its docstring in place of {settings}."""
+
+    def shown(function: Function) -> Function:
+        own = signature(function)
+        parameters = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        function.__signature__ = own.replace(parameters=[*parameters, *keywords_of(*models)])  # type: ignore[attr-defined]
+        function.__doc__ = described(function.__doc__, *models)
+        return function
+
+    return shown
+
+
+def keywords_of(*models: type[Settings]) -> list[Parameter]:
+    """Return the settings as keywords of a signature."""
+    return [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.annotation)
+        for model in models
+        for one in options_of(model)
+    ]
+
+
+def described(docstring: str | None, *models: type[Settings]) -> str | None:
+    """Write the settings into a docstring, in place of {settings}."""
+    if docstring is None:  # python -OO
+        return None
+    lines = []
+    for one in (one for model in models for one in options_of(model)):
+        several = " One name or several." if one.repeatable else ""
+        default = f" Default: {one.shown}." if one.shown else ""
+        lines.append(fill(f"{one.name} : {one.sentence}{several}{default}", WIDTH, subsequent_indent="    "))
+    return cleandoc(docstring).replace("{settings}", "\n".join(lines))
 
 
 def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
@@ -34,7 +148,8 @@ def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
     """
     if not isinstance(values, Mapping):
         raise SettingsError(f"settings must be names and values, got {type(values).__name__}", "give a dictionary")
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+    scalar = getattr(sys.modules.get("numpy"), "generic", ())  # without an import of NumPy, which takes long
+    plain = {name: value.item() if isinstance(value, scalar) else value for name, value in values.items()}
     try:
         return model(**plain)
     except ValidationError as error:
@@ -42,18 +157,28 @@ def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
         place = [str(part) for part in first["loc"]]
         name = ".".join(place)
         if first["type"] == "extra_forbidden":
-            raise SettingsError(f"unknown setting {name}", _nearest(model, place)) from None
+            known = [
+                ".".join((section, inner) if inner else (section,))
+                for section, field in model.model_fields.items()
+                for inner in getattr(field.annotation, "model_fields", None) or [""]
+            ]
+            raise SettingsError(f"unknown setting {name}", _nearest(place, known)) from None
         got = f"{name}={first['input']!r}: " if place and not isinstance(first["input"], dict) else ""
         raise SettingsError(f"{got}{first['msg'].removeprefix('Value error, ')}") from None
 
 
-def _nearest(model: type[BaseModel], place: Sequence[str]) -> str:
+def checked_two(first: type[Some], second: type[Other], values: Mapping[str, Any]) -> tuple[Some, Other]:
+    """Check the settings of two classes, which are given together."""
+    own, other = ({name: values[name] for name in model.model_fields if name in values} for model in (first, second))
+    for name in values:
+        if name not in own and name not in other:
+            known = [*first.model_fields, *second.model_fields]
+            raise SettingsError(f"unknown setting {name}", _nearest([name], known))
+    return checked(first, own), checked(second, other)
+
+
+def _nearest(place: Sequence[str], known: Collection[str]) -> str:
     """Return the known name that is nearest to a wrong one, in whatever section it is."""
-    known = {
-        ".".join((section, name) if name else (section,)): None
-        for section, field in model.model_fields.items()
-        for name in getattr(field.annotation, "model_fields", None) or [""]
-    }
     by_name: dict[str, str] = {}
     for path in known:
         by_name.setdefault(path.rpartition(".")[2], path)

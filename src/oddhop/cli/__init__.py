@@ -6,6 +6,7 @@ import gc
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 from oddhop.cli.audit import audit
@@ -16,6 +17,7 @@ from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
 from oddhop.cli.ingest import ingest
 from oddhop.cli.learn import learn
+from oddhop.cli.options import with_settings
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
 from oddhop.cli.review import review
@@ -28,6 +30,15 @@ class PlainList(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**given, "rich_markup_mode": None})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; its settings are imported only when it is asked for."""
+        command = next((one for one in COMMANDS if one.__name__ == cmd_name), None)
+        if command is None:
+            return super().get_command(ctx, cmd_name)
+        alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        alone.command()(with_settings(command))
+        return typer.main.get_command(alone)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
         """Write the first sentence about every command, whole; the method of the parent cuts it to one line."""
@@ -56,7 +67,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify):
+COMMANDS = (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify)
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(cases, name="cases")
 

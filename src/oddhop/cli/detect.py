@@ -21,7 +21,7 @@ def detect(
     max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
     *,
-    read: o.Reading,
+    read: o.Chosen,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,

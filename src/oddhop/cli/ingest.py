@@ -28,7 +28,7 @@ def ingest(
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="Write the network to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
     *,
-    read: o.Reading,
+    read: o.Chosen,
     like: Annotated[
         Path | None,
         typer.Option(

@@ -7,12 +7,15 @@ import inspect
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from oddhop.cli.console import LogFormat
 from oddhop.detector.registry import DETECTORS
+
+if TYPE_CHECKING:
+    from oddhop.base.settings import Option
 
 INPUT, LEARNING, TELLING = "Input", "Detection", "Output"
 
@@ -278,138 +281,82 @@ Debug = Annotated[
     bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
 ]
 
-Reading = dict[str, Any]
-"""The settings of the section read, from the options that :func:`reads_tables` adds."""
+Chosen = dict[str, Any]
+"""The settings of a section that were given as options."""
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def _option(flag: str, help_text: str, default: str | bool = "detected") -> Any:
-    return typer.Option(flag, help=help_text, show_default=default, rich_help_panel=INPUT)
-
-
-def _reading(
-    source: Annotated[str | None, _option("--source", "Column of the edge table with the source nodes.")] = None,
-    target: Annotated[str | None, _option("--target", "Column of the edge table with the target nodes.")] = None,
-    id: Annotated[str | None, _option("--id", "Column of the node table with the node ids.")] = None,  # noqa: A002 - the option's name
-    judge: Annotated[
-        str | None,
-        _option("--judge", "Rank only the nodes of this kind, if the network has several kinds of nodes.", False),
-    ] = None,
-    node_kind: Annotated[
-        str | None,
-        _option(
-            "--node-kind",
-            "Column of the node table with the kind of each node, if one table has several kinds of nodes.",
-            False,
-        ),
-    ] = None,
-    source_kind: Annotated[
-        str | None,
-        _option(
-            "--source-kind",
-            "Column of the edge table with the kind of each source node. If all source nodes have one kind, give "
-            "the name of this kind instead of a column name.",
-        ),
-    ] = None,
-    target_kind: Annotated[
-        str | None,
-        _option(
-            "--target-kind",
-            "Column of the edge table with the kind of each target node. If all target nodes have one kind, give "
-            "the name of this kind instead of a column name.",
-        ),
-    ] = None,
-    amount: Annotated[
-        list[str] | None,
-        _option("--amount", "Column of the edge table with amounts, for example of payments (repeatable)."),
-    ] = None,
-    time: Annotated[str | None, _option("--time", "Column of the edge table with dates or times.")] = None,
-    edge_kind: Annotated[
-        list[str] | None,
-        _option(
-            "--edge-kind",
-            "Column of the edge table with the category of each row, for example the payment type (repeatable).",
-        ),
-    ] = None,
-    directed: Annotated[
-        bool | None,
-        _option(
-            "--directed/--undirected",
-            "Whether edges have a direction, from the source to the target.",
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        _option("--from", "Read only edges at or after this date or time.", False),
-    ] = None,
-    until: Annotated[
-        str | None,
-        _option("--until", "Read only edges before this date or time.", False),
-    ] = None,
-    keep_unknown: Annotated[
-        bool,
-        _option(
-            "--keep-unknown",
-            "Keep nodes that appear only in the edge table, with missing values in all node columns.",
-            False,
-        ),
-    ] = False,
-    no_flows: Annotated[
-        bool,
-        _option(
-            "--no-flows",
-            "Do not compute node columns from the edge table, for example from its amounts and times.",
-            False,
-        ),
-    ] = False,
-    keep_columns: Annotated[
-        list[str] | None,
-        _option("--keep-columns", "Copy this column of the node table to the results (repeatable).", False),
-    ] = None,
-    strict: Annotated[
-        bool, _option("--strict", "Stop with an error instead of skipping rows or columns of the tables.", False)
-    ] = False,
-) -> dict[str, Any]:
-    """Return the settings of the section read, None for what was not given."""
-    return {
-        "source": source,
-        "target": target,
-        "id": id,
-        "judge": judge,
-        "node_kind": node_kind,
-        "source_kind": source_kind,
-        "target_kind": target_kind,
-        "amount": None if amount is None else tuple(amount),
-        "time": time,
-        "edge_kind": None if edge_kind is None else tuple(edge_kind),
-        "directed": directed,
-        "since": since,
-        "until": until,
-        "keep_unknown": keep_unknown or None,
-        "flows": False if no_flows else None,
-        "keep_columns": tuple(keep_columns) if keep_columns else None,
-        "strict": strict or None,
-    }
-
-
 def reads_tables(command: Command) -> Command:
-    """Return the command with the options of reading tables; it gets them as ``read``, the settings of that section."""
-    options = inspect.signature(_reading, eval_str=True).parameters
+    """Give a command the options of reading tables; it takes them as ``read``.
+
+    They are added by :func:`with_settings`, when the command is asked for: the list of the commands need not wait.
+    """
     own = inspect.signature(command, eval_str=True)
-    parameters: list[inspect.Parameter] = []
-    for one in own.parameters.values():
-        added = options.values() if one.name == "read" else [one]
-        parameters += [new.replace(kind=one.kind) for new in added]
+    plain = own.replace(parameters=[one for one in own.parameters.values() if one.name != "read"])
 
     @functools.wraps(command)
     def run(*arguments: Any, **given: Any) -> None:
-        read = _reading(**{name: given.pop(name) for name in options if name in given})
-        command(*arguments, read=read, **given)
+        found = {one.name: _chosen(one, given.pop(one.name)) for one in _reading()}
+        command(*arguments, read={name: value for name, value in found.items() if value is not None}, **given)
 
-    merged = own.replace(parameters=parameters)
-    run.__signature__ = merged  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in merged.parameters.values()}
-    return run  # type: ignore[return-value]
+    def whole() -> inspect.Signature:
+        parameters: list[inspect.Parameter] = []
+        for one in own.parameters.values():
+            parameters += map(_parameter, _reading()) if one.name == "read" else [one]
+        return own.replace(parameters=parameters)
+
+    run.whole_signature = whole  # type: ignore[attr-defined]
+    return _signed(run, plain)  # type: ignore[return-value]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options of its settings."""
+    whole = getattr(command, "whole_signature", None)
+    return command if whole is None else _signed(command, whole())
+
+
+def _signed(command: Callable[..., None], signature: inspect.Signature) -> Callable[..., None]:
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+    return command
+
+
+def _reading() -> list[Option]:
+    from oddhop.base.settings import options_of
+    from oddhop.tables.settings import ReadSettings
+
+    return [one for one in options_of(ReadSettings) if one.flag]
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    """Return a field of the settings as a parameter of a command."""
+    kinds = {str, bool, int, float}.intersection(option.types)
+    kind: Any = str if option.repeatable or str in kinds else next(iter(kinds))
+    text, default = option.sentence, None
+    if option.repeatable:
+        kind, text = list[str], f"{text.removesuffix('.')} (repeatable)."
+    if kind is bool and option.default is not None:  # a flag that turns it on or off
+        default = False
+        text = f"Do not {text[0].lower()}{text[1:]}" if option.default else text
+    shown = typer.Option(
+        option.flag or "",
+        help=text,
+        show_default=option.shown or False,
+        min=option.least,
+        max=option.most,
+        rich_help_panel=INPUT,
+    )
+    wanted = kind if default is False else kind | None
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wanted, shown]
+    )
+
+
+def _chosen(option: Option, value: Any) -> Any:
+    """Return the value of a setting, None if it was not given."""
+    if option.repeatable:
+        return tuple(value) if value else None
+    return (not option.default if value else None) if isinstance(option.default, bool) else value
 
 
 def guarded(command: Command) -> Command:

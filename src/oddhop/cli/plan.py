@@ -16,7 +16,7 @@ def plan(
     nodes: o.Nodes = None,
     detector: o.DetectorName = "odd",
     *,
-    read: o.Reading,
+    read: o.Chosen,
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.notebook import shown_progress
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
-from oddhop.base.settings import checked
+from oddhop.base.settings import checked, takes
 from oddhop.detector.contract import DetectorParts, FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import Estimator, check_is_fitted
@@ -32,6 +32,7 @@ from oddhop.explain.explanation import Baseline, Explanation, alert_line
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
 from oddhop.tables.network import Network, as_network, read_network
+from oddhop.tables.settings import EncodeSettings, ReadSettings, TableOptions
 from oddhop.version import __version__
 
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
@@ -61,6 +62,7 @@ class GraphDetector(Estimator, DetectorParts):
         """Return the settings, checked."""
         return checked(self.settings_type, self.get_params())
 
+    @takes(ReadSettings, EncodeSettings)
     def fit(
         self,
         network: Any,
@@ -70,6 +72,7 @@ class GraphDetector(Estimator, DetectorParts):
         run_folder: str | os.PathLike[str] | None = None,
         resume: bool = False,
         progress: Progress | None = None,
+        **options: Unpack[TableOptions],
     ) -> Self:
         """Learn from a network and score its nodes.
 
@@ -82,15 +85,14 @@ class GraphDetector(Estimator, DetectorParts):
         run_folder : where checkpoints are kept; a killed fit goes on with ``resume=True`` to the same bits.
         progress : called with (stage, done, total). Left out, a fit of more than two seconds shows a bar in a
             notebook, and nothing elsewhere.
+        {settings}
         """
         with shown_progress(progress) as tell:
-            return self._fit(network, nodes, run_folder, resume, tell)
+            taken = as_network(network, nodes, progress=tell, **options)
+            return self._fit(taken, run_folder, resume, tell)
 
-    def _fit(
-        self, network: Any, nodes: Any, run_folder: str | os.PathLike[str] | None, resume: bool, progress: Progress
-    ) -> Self:
+    def _fit(self, taken: Network, run_folder: str | os.PathLike[str] | None, resume: bool, progress: Progress) -> Self:
         settings = self.settings()
-        taken = as_network(network, nodes, progress=progress)
         graph = taken.graph
         if graph.edge_count == 0:
             raise NothingToLearnError(f"{graph!r} has no edges", "give at least one edge")

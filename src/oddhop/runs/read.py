@@ -14,7 +14,7 @@ from oddhop.graph.disk import is_stored
 from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
-from oddhop.tables.network import Network, open_network, read_network
+from oddhop.tables.network import Network, network_of_tables, open_network
 from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
@@ -40,15 +40,8 @@ def read_for_run(
     if isinstance(edges, str) and is_stored(edges):
         network = _opened(settings, edges, nodes, encoding)
     else:
-        read, encode = settings.read, settings.encode
-        network = read_network(
-            table_named(edges, database),
-            tables_named(nodes, database),
-            **read.model_dump(),
-            **encode.model_dump(),
-            encoding=encoding,
-            progress=log.progress,
-        )
+        tables = table_named(edges, database), tables_named(nodes, database)
+        network = network_of_tables(*tables, settings.read, settings.encode, encoding=encoding, progress=log.progress)
     pa.default_memory_pool().release_unused()  # Arrow would keep the room of the tables
     tell_network(log, network, learned=encoding is None)
     return network

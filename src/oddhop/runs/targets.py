@@ -16,6 +16,7 @@ from oddhop.tables.read.database import temporary_folder
 from oddhop.tables.read.s3 import is_s3, place_named
 from oddhop.tables.read.stdin import is_stdin
 from oddhop.tables.results import csv_into, write_csv, write_parquet
+from oddhop.tables.settings import PLAIN
 
 WriteMode = Literal["create", "replace", "append"]
 WHAT = "the results table"
@@ -70,7 +71,7 @@ class StoredObject:
 
     def put(self, result: pa.Table) -> None:
         """Write a temporary file and send it."""
-        with temporary_folder(None) as folder:
+        with temporary_folder(PLAIN) as folder:
             file = folder / "results"
             (write_csv if _is_csv(self.address) else write_parquet)(result, file)
             place_named(self.address, WHAT).put(file)

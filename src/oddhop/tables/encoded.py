@@ -8,7 +8,6 @@ from typing import Any
 from oddhop.base.parallel import Progress
 from oddhop.tables.encode import Difference, Encoding, learn_and_apply
 from oddhop.tables.encode.kinds import learn_kinds, with_kind_flows
-from oddhop.tables.encode.learn import Rules
 from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
 from oddhop.tables.read import NetworkTables
 from oddhop.tables.settings import EncodeSettings
@@ -40,8 +39,7 @@ def encode_tables(
         return Encoded(encoding, encoding.apply(columns, rows)[0], encoding.differences(columns, rows))
     told = None if events is None else events.columns
     if not kinds.several:
-        return Encoded(*learn_and_apply(columns, **settings.model_dump(), events=told, progress=progress))
+        return Encoded(*learn_and_apply(columns, settings, events=told, progress=progress))
     blocks: list[Any] = []
-    rules = Rules(settings.max_levels, settings.rare, settings.text_columns, told)
-    learned = learn_kinds(kinds, columns.column, rules, kinds=settings.kinds, keep=blocks.append, progress=progress)
+    learned = learn_kinds(kinds, columns.column, settings, events=told, keep=blocks.append, progress=progress)
     return Encoded(learned, learned.joined(blocks))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +17,17 @@ from oddhop.base.arrays import Ints
 from oddhop.base.html import facts, named, panel, sentences, table
 from oddhop.base.parallel import Progress, silent
 from oddhop.base.randomness import mixed_texts
-from oddhop.base.settings import checked
+from oddhop.base.settings import checked_two, takes
 from oddhop.errors import GraphError, OddhopError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
 from oddhop.graph.graph import Graph
 from oddhop.graph.in_words import more_facts, read_facts, repair_facts
 from oddhop.tables.encode import Difference, Encoding
-from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.encode.kinds import known_of, node_kinds
 from oddhop.tables.encoded import encode_tables
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
-from oddhop.tables.settings import EncodeSettings, ReadSettings
+from oddhop.tables.settings import EncodeSettings, ReadSettings, TableOptions
 
 IDS_AT_ONCE = 1 << 20
 
@@ -231,8 +229,12 @@ class Description:
     kept: tuple[str, ...]
 
 
-def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> Network:
+def as_network(
+    data: Any, nodes: Any = None, *, progress: Progress = silent, **options: Unpack[TableOptions]
+) -> Network:
     """Take what a detector may be handed: a network, a graph, a folder made by ``oddhop ingest``, or two tables.
+
+    The options are those of :func:`read_network`, for tables alone.
 
     Examples
     --------
@@ -244,7 +246,12 @@ def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> 
     if nodes is not None:
         if isinstance(data, Graph | Network):
             raise GraphError(f"a {type(data).__name__} already has its nodes", "leave out nodes=")
-        return read_network(data, nodes, progress=progress)
+        return read_network(data, nodes, progress=progress, **options)
+    if options:
+        raise GraphError(
+            f"{next(iter(options))}= is an option of reading tables, and there is no node table",
+            "give the node table as nodes=, or leave the option out",
+        )
     if isinstance(data, Network):
         return data
     if isinstance(data, Graph):
@@ -258,62 +265,27 @@ def as_network(data: Any, nodes: Any = None, *, progress: Progress = silent) -> 
     )
 
 
+@takes(ReadSettings, EncodeSettings)
 def read_network(
     edges: Any,
     nodes: Any = None,
     *,
-    source: str | None = None,
-    target: str | None = None,
-    id: str | None = None,  # noqa: A002 - what a node table calls it
-    judge: str | None = None,
-    node_kind: str | None = None,
-    source_kind: str | None = None,
-    target_kind: str | None = None,
-    amount: Sequence[str] | None = None,
-    time: str | None = None,
-    edge_kind: Sequence[str] | None = None,
-    directed: bool | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    keep_unknown: bool = False,
-    flows: bool = True,
-    keep_columns: Sequence[str] = (),
-    strict: bool = False,
-    memory_limit: str | None = None,
-    kinds: Mapping[str, str] | None = None,
-    max_levels: int = 50,
-    rare: float = 0.001,
-    text_columns: int = 256,
     encoding: Encoding | None = None,
-    temp_folder: str | Path | None = None,
     progress: Progress = silent,
+    **options: Unpack[TableOptions],
 ) -> Network:
-    """Read a table of edges and a table of nodes, or one a kind, and turn the columns of nodes into attributes.
+    """Read an edge table and a node table, and turn the columns of nodes and the events of edges into attributes.
+
+    Columns that you do not name are found by name and type; ``roles`` of the network says which ones were taken.
 
     Parameters
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, here or in ``s3://``; a pandas, Polars
-        or Arrow frame; or a :class:`oddhop.tables.read.Query`. Several kinds of nodes are a mapping of such by kind.
-    source, target, id : the columns that hold the ends of an edge and the id of a node. Left out, these and the
-        following are guessed from names and types; ``roles`` of the network says what was taken.
-    judge : the kind of node that is judged, where there are several; the others are context. An id is unique within
-        its kind alone.
-    node_kind : the column of the kinds, where one node table holds several.
-    source_kind, target_kind : a column of the edge table that holds the kind of an end, or the kind of all of them.
-        Left out, columns such as ``source_kind`` and ``to_type`` are taken, or else the id is looked up in all kinds.
-    amount, edge_kind : the columns of the edge table that hold numbers and categories; () for none.
-    time : the column of the edge table that holds dates or times.
-    directed : whether an edge goes from its source to its target.
-    since, until : read the events from this moment on, and before that one, such as "2026-11-16".
-    keep_unknown : keep ends of edges that the node table lacks as nodes of unknown profile.
-    flows : whether events become attributes of nodes, by :func:`oddhop.tables.flows.flow_columns`.
-    keep_columns : columns of the node table that results and cases take along as they are.
-    strict : raise an error if rows or columns would be skipped, instead of counting them.
-    memory_limit : what DuckDB may take, such as ``"4GB"``; beyond it works on disk.
-    temp_folder : where it may do so; the system's temporary folder by default.
-    progress : called with the step, what is done, and what there is to do.
-    kinds, max_levels, rare, text_columns : see :func:`oddhop.tables.encode.learn_encoding`.
+        or Arrow frame; or a :class:`oddhop.tables.read.Query`. With several kinds of nodes ``nodes`` is a mapping by
+        kind; an id is unique within its kind alone.
+    {settings}
     encoding : how columns become attributes, where that was learned before; left out, it is learned here.
+    progress : called with the step, what is done, and what there is to do.
 
     Examples
     --------
@@ -330,33 +302,21 @@ def read_network(
     >>> network.graph.kinds.names, network.name(0), network.name(3)
     (('person', 'phone'), 'al', 'phone x1')
     """
-    read = checked(
-        ReadSettings,
-        {
-            "source": source,
-            "target": target,
-            "id": id,
-            "judge": judge,
-            "node_kind": node_kind,
-            "source_kind": source_kind,
-            "target_kind": target_kind,
-            "amount": None if amount is None else tuple(amount),
-            "time": time,
-            "edge_kind": None if edge_kind is None else tuple(edge_kind),
-            "directed": directed,
-            "since": since,
-            "until": until,
-            "keep_unknown": keep_unknown,
-            "flows": flows and (encoding is None or encoding.events is not None),
-            "keep_columns": tuple(keep_columns),
-            "strict": strict,
-            "memory_limit": memory_limit,
-        },
-    )
-    check_flows(flows, encoding)
-    asked = {"kinds": dict(kinds or {}), "max_levels": max_levels, "rare": rare, "text_columns": text_columns}
-    encode = checked(EncodeSettings, asked)
-    tables = read_tables(edges, nodes, read, known=known_of(encoding), temp_folder=temp_folder, progress=progress)
+    read, encode = checked_two(ReadSettings, EncodeSettings, options)
+    return network_of_tables(edges, nodes, read, encode, encoding=encoding, progress=progress)
+
+
+def network_of_tables(
+    edges: Any,
+    nodes: Any,
+    read: ReadSettings,
+    encode: EncodeSettings,
+    *,
+    encoding: Encoding | None = None,
+    progress: Progress = silent,
+) -> Network:
+    """Read two tables as :func:`read_network` does, by settings that were checked."""
+    tables = read_tables(edges, nodes, read, known=known_of(encoding), progress=progress)
     made = encode_tables(tables, encode, encoding, progress)
     progress("encoding", len(made.encoding.report), len(made.encoding.report))
     graph = Graph.from_arrays(tables.edge_index, made.attributes, attribute_names=made.encoding.names)

@@ -3,46 +3,168 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Annotated, Any, TypedDict
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from oddhop.base.settings import Settings
+from oddhop.base.settings import Settings, option
 
 PANDAS_INDEX = r"__index_level_\d+__"  # what pandas calls an index that it writes along
 NAMED_LIKE_AN_ID = re.compile(
     r"(?i:(?:^|[^a-z])(?:id|uuid|guid|key|index|idx)$)|[a-z](?:Id|ID)$"
     rf"|^{PANDAS_INDEX}$|^Unnamed: \d+$"  # the second is its name in a CSV
 )
+WIDEST_TEXT = 65_536
+DETECTED = "detected"
+
+
+def _as_text(path: Any) -> Any:
+    return fspath(path) if isinstance(path, PathLike) else path
+
+
+Names = Annotated[tuple[str, ...], Field(strict=False)]
+Folder = Annotated[str, BeforeValidator(_as_text)]
 
 
 class ReadSettings(Settings):
-    """Settings of reading tables; see :func:`oddhop.read_network`."""
+    """How tables are read.
 
-    source: str | None = None
-    target: str | None = None
-    id: str | None = None
-    judge: str | None = None
-    node_kind: str | None = None
-    source_kind: str | None = None
-    target_kind: str | None = None
-    amount: Annotated[tuple[str, ...], Field(strict=False)] | None = None
-    time: str | None = None
-    edge_kind: Annotated[tuple[str, ...], Field(strict=False)] | None = None
-    directed: bool | None = None
-    since: str | None = None
-    until: str | None = None
-    keep_unknown: bool = False
-    flows: bool = True
-    keep_columns: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    strict: bool = False
-    memory_limit: str | None = None
+    A field with a ``flag`` is an option of the commands that read tables. Of every field there is a line in
+    :class:`ReadOptions` for type checkers and editors.
+    """
+
+    source: str | None = option(
+        None, "Column of the edge table with the source nodes.", flag="--source", shown=DETECTED
+    )
+    target: str | None = option(
+        None, "Column of the edge table with the target nodes.", flag="--target", shown=DETECTED
+    )
+    id: str | None = option(None, "Column of the node table with the node ids.", flag="--id", shown=DETECTED)
+    judge: str | None = option(
+        None, "Rank only the nodes of this kind, if the network has several kinds of nodes.", flag="--judge"
+    )
+    node_kind: str | None = option(
+        None,
+        "Column of the node table with the kind of each node, if one table has several kinds of nodes.",
+        flag="--node-kind",
+    )
+    source_kind: str | None = option(
+        None,
+        "Column of the edge table with the kind of each source node. If all source nodes have one kind, give the name "
+        "of this kind instead of a column name.",
+        flag="--source-kind",
+        shown=DETECTED,
+    )
+    target_kind: str | None = option(
+        None,
+        "Column of the edge table with the kind of each target node. If all target nodes have one kind, give the name "
+        "of this kind instead of a column name.",
+        flag="--target-kind",
+        shown=DETECTED,
+    )
+    amount: Names | None = option(
+        None, "Column of the edge table with amounts, for example of payments.", flag="--amount", shown=DETECTED
+    )
+    time: str | None = option(None, "Column of the edge table with dates or times.", flag="--time", shown=DETECTED)
+    edge_kind: Names | None = option(
+        None,
+        "Column of the edge table with the category of each row, for example the payment type.",
+        flag="--edge-kind",
+        shown=DETECTED,
+    )
+    directed: bool | None = option(
+        None,
+        "Whether edges have a direction, from the source to the target.",
+        flag="--directed/--undirected",
+        shown=DETECTED,
+    )
+    since: str | None = option(
+        None, "Read only edges at or after this date or time, for example 2026-11-16.", flag="--from"
+    )
+    until: str | None = option(None, "Read only edges before this date or time.", flag="--until")
+    keep_unknown: bool = option(
+        False,
+        "Keep nodes that appear only in the edge table, with missing values in all node columns.",
+        flag="--keep-unknown",
+    )
+    flows: bool = option(
+        True, "Compute node columns from the edge table, for example from its amounts and times.", flag="--no-flows"
+    )
+    keep_columns: Names = option((), "Column of the node table to copy to the results.", flag="--keep-columns")
+    strict: bool = option(
+        False, "Stop with an error instead of skipping rows or columns of the tables.", flag="--strict"
+    )
+    memory_limit: str | None = option(
+        None, "Memory limit of DuckDB, for example 4GB. Beyond the limit, DuckDB works on disk."
+    )
+    temp_folder: Folder | None = option(
+        None,
+        "Folder for the temporary files of DuckDB and for copies of tables from elsewhere.",
+        shown="the temporary folder of the system",
+    )
+
+
+PLAIN = ReadSettings()
 
 
 class EncodeSettings(Settings):
-    """Settings of encoding columns; see :func:`oddhop.tables.encode.learn_encoding`."""
+    """How columns become attributes; see :class:`EncodeOptions` for type checkers and editors."""
 
-    kinds: dict[str, str] = Field(default_factory=dict)
-    max_levels: int = 50
-    rare: float = 0.001
-    text_columns: int = 256
+    kinds: dict[str, str] = option(
+        {}, "Kinds of columns, by name: number, boolean, category, date, time, text or ignore.", shown=DETECTED
+    )
+    max_levels: int = option(
+        50,
+        "Maximum number of attributes for the categories of one column. A column with more categories is encoded as "
+        "text, unless the most frequent ones cover nine rows in ten.",
+        ge=1,
+        le=WIDEST_TEXT,
+    )
+    rare: float = option(
+        0.001,
+        "Share of rows that a category needs for an attribute of its own. Every category needs at least two rows.",
+        ge=0,
+        lt=1,
+    )
+    text_columns: int = option(
+        256, "Number of attributes into which the words of a text column are hashed.", ge=1, le=WIDEST_TEXT
+    )
+
+
+class ReadOptions(TypedDict, total=False):
+    """The fields of :class:`ReadSettings` as keywords of a function."""
+
+    source: str | None
+    target: str | None
+    id: str | None
+    judge: str | None
+    node_kind: str | None
+    source_kind: str | None
+    target_kind: str | None
+    amount: Sequence[str] | None
+    time: str | None
+    edge_kind: Sequence[str] | None
+    directed: bool | None
+    since: str | None
+    until: str | None
+    keep_unknown: bool
+    flows: bool
+    keep_columns: Sequence[str]
+    strict: bool
+    memory_limit: str | None
+    temp_folder: str | PathLike[str] | None
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The fields of :class:`EncodeSettings` as keywords of a function."""
+
+    kinds: dict[str, str]
+    max_levels: int
+    rare: float
+    text_columns: int
+
+
+class TableOptions(ReadOptions, EncodeOptions, total=False):
+    """The fields of both."""

@@ -190,12 +190,12 @@ def test_a_frame_that_is_no_table_is_a_typed_error():
 
 
 def test_memory_and_folder_settings_are_checked(tmp_path):
-    same(read_tables(EDGES, NODES, ReadSettings(memory_limit="200MB"), temp_folder=tmp_path), read_tables(EDGES, NODES))
+    same(read_tables(EDGES, NODES, ReadSettings(memory_limit="200MB", temp_folder=tmp_path)), read_tables(EDGES, NODES))
     assert not list(tmp_path.iterdir())
     with pytest.raises(SettingsError, match="memory_limit"):
         read_tables(EDGES, NODES, ReadSettings(memory_limit="lots"))
     with pytest.raises(TableError, match="temp_folder"):
-        read_tables(EDGES, NODES, temp_folder=tmp_path / "none")
+        read_tables(EDGES, NODES, ReadSettings(temp_folder=tmp_path / "none"))
 
 
 @pytest.mark.slow

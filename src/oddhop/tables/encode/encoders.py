@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.tables.encode.columns import Column, missing_of, numbers_of, texts_of, ticks_a_day, ticks_of, words_of
+from oddhop.tables.settings import WIDEST_TEXT
 
 Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0)]
@@ -25,7 +26,6 @@ STRICT = ConfigDict(extra="forbid", defer_build=True)  # many runs read no encod
 KNEE = 10.0
 LARGEST = float(np.finfo(np.float64).max)
 HASH_KEY = b"oddhop words 1"
-WIDEST_TEXT = 65_536
 OTHER = "other"
 # sin and cos of the hour and of the weekday, so that 23 h lies beside 0 h and Sunday beside Monday.
 HOURS = np.array([(math.sin(math.tau * i / 24), math.cos(math.tau * i / 24)) for i in range(24)], dtype=np.float32)

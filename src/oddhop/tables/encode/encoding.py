@@ -293,12 +293,6 @@ def check_table(table: pa.Table) -> None:
         raise EncodingError(f"the table has more than one column called {listed(repeated)}", "rename one of them")
 
 
-def check_flows(flows: bool, encoding: Encoding | None) -> None:
-    """Refuse to leave events out where an encoding needs them."""
-    if encoding is not None and encoding.events is not None and not flows:
-        raise EncodingError("the model was fitted with flow columns, and flows are off", "leave out flows=False")
-
-
 def listed(names: Sequence[str], most: int = 10) -> str:
     """Return names in quotes for a message, the first few of many."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

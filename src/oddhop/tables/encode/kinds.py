@@ -15,28 +15,29 @@ from oddhop.graph.events import EventColumns
 from oddhop.graph.kinds import NodeKinds
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, KindNames, padded
-from oddhop.tables.encode.learn import Rules, check_any, checked_kinds, learn_column
+from oddhop.tables.encode.learn import check_any, checked_kinds, learn_column
 from oddhop.tables.flows import FlowColumn, flow_columns
 from oddhop.tables.kinds import KindsRead, Known, KnownKinds
+from oddhop.tables.settings import EncodeSettings
 
 
 def learn_kinds(
     nodes: KindsRead,
     column_of: Callable[[str], Column],
-    rules: Rules,
+    settings: EncodeSettings,
     *,
-    kinds: Mapping[str, str] | None = None,
+    events: EventColumns | None = None,
     keep: Callable[[Any], None] | None = None,
     progress: Progress = silent,
 ) -> Encoding:
     """Learn how the columns of several kinds of nodes become attributes; flow columns come last.
 
-    ``column_of`` gives a column by its full name, one row a node of any kind; flow columns have one, too. ``kinds``
-    says what a column is, by its full name or by its own in every kind that has it. ``keep`` takes the attributes.
+    ``column_of`` gives a column by its full name, one row a node of any kind; flow columns have one, too. The settings
+    say what a column is by its full name, or by its own in every kind that has it. ``keep`` takes the attributes.
     """
     rows = nodes.rows()
-    flows = () if rules.events is None else flow_columns(rules.events)
-    forced = _forced(nodes, kinds or {}, flows)
+    flows = () if events is None else flow_columns(events)
+    forced = _forced(nodes, settings.kinds, flows)
     own = [(nodes.names[kind], nodes.full_name(kind, name), None) for kind, name, _ in nodes.columns]
     made = [(kind, f"{kind}.{flow.name}", flow) for kind in nodes.names for flow in flows]
     seen: dict[str, dict[bytes, str]] = {kind: {} for kind in nodes.names}
@@ -49,7 +50,7 @@ def learn_kinds(
         where = rows[kind]
         column = column_of(name).slice(where.start, where.stop - where.start)
         made_of = None if flow is None else replace(flow, name=name)
-        encoder, block, entry = learn_column(name, column, forced.get(name), made_of, rules, seen[kind])
+        encoder, block, entry = learn_column(name, column, forced.get(name), made_of, settings, seen[kind])
         if encoder is not None:
             learned.append(encoder)
             having.append(kind)
@@ -58,7 +59,7 @@ def learn_kinds(
         report.append(entry)
     check_any(learned, report)
     named = KindNames(nodes.names, nodes.names[nodes.judged])
-    return Encoding(tuple(learned), tuple(report), rules.events, tuple(having), named)
+    return Encoding(tuple(learned), tuple(report), events, tuple(having), named)
 
 
 def _forced(nodes: KindsRead, kinds: Mapping[str, str], flows: Sequence[FlowColumn]) -> dict[str, str]:

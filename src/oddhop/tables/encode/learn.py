@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, silent
-from oddhop.errors import EncodingError, SettingsError
+from oddhop.base.settings import checked, takes
+from oddhop.errors import EncodingError
 from oddhop.graph.events import EventColumns
 from oddhop.tables.encode.columns import (
     KINDS,
@@ -29,7 +30,6 @@ from oddhop.tables.encode.columns import (
     understood,
 )
 from oddhop.tables.encode.encoders import (
-    WIDEST_TEXT,
     CategoryColumn,
     DateColumn,
     Encoder,
@@ -42,33 +42,27 @@ from oddhop.tables.encode.encoders import (
 )
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, check_table
 from oddhop.tables.flows import FlowColumn, flow_columns
-from oddhop.tables.settings import NAMED_LIKE_AN_ID
+from oddhop.tables.settings import NAMED_LIKE_AN_ID, EncodeOptions, EncodeSettings
 
 NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
 IGNORE = "ignore"
 
 
+@takes(EncodeSettings)
 def learn_encoding(
     table: pa.Table,
     *,
-    kinds: Mapping[str, str] | None = None,
-    max_levels: int = 50,
-    rare: float = 0.001,
-    text_columns: int = 256,
     events: EventColumns | None = None,
     progress: Progress = silent,
+    **options: Unpack[EncodeOptions],
 ) -> Encoding:
     """Learn how the columns of a table become attributes, without labels, and report on every column.
 
     Parameters
     ----------
     table : one row a node.
-    kinds : what a column is, where you know better: "number", "boolean", "category", "date", "time", "text", "ignore".
-    max_levels : the most attributes for the categories of one column; strings
-        of more are taken for text, unless so many name nine rows in ten.
-    rare : the share of rows that a category needs for an attribute of its own. It needs two rows in any case.
-    text_columns : how many attributes the words of a text column are hashed into.
+    {settings}
     events : the columns of events that the last columns of the table were made of, by
         :func:`oddhop.tables.flows.flow_columns`.
     progress : called with ("encoding", columns done, columns).
@@ -87,17 +81,13 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
-    rules = Rules(max_levels, rare, text_columns, events)
-    return _learned(*_checked_table(table), kinds or {}, rules, progress, _forget)
+    return _learned(*_checked_table(table), checked(EncodeSettings, options), events, progress, _forget)
 
 
 def learn_and_apply(
     table: pa.Table,
+    settings: EncodeSettings,
     *,
-    kinds: Mapping[str, str] | None = None,
-    max_levels: int = 50,
-    rare: float = 0.001,
-    text_columns: int = 256,
     events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> tuple[Encoding, Floats | sp.csr_array]:
@@ -107,24 +97,21 @@ def learn_and_apply(
     --------
     >>> import pyarrow as pa
     >>> from oddhop.tables.encode import learn_and_apply
-    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}))
+    >>> from oddhop.tables.settings import EncodeSettings
+    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}), EncodeSettings())
     >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
     True
     """
     blocks: list[Any] = []
-    rules = Rules(max_levels, rare, text_columns, events)
-    encoding = _learned(*_checked_table(table), kinds or {}, rules, progress, blocks.append)
+    encoding = _learned(*_checked_table(table), settings, events, progress, blocks.append)
     return encoding, encoding.joined(blocks)
 
 
 def learn_by_column(
     names: Sequence[str],
     column_of: Callable[[str], Column],
+    settings: EncodeSettings,
     *,
-    kinds: Mapping[str, str] | None = None,
-    max_levels: int = 50,
-    rare: float = 0.001,
-    text_columns: int = 256,
     events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> Encoding:
@@ -136,12 +123,12 @@ def learn_by_column(
     --------
     >>> import pyarrow as pa
     >>> from oddhop.tables.encode import learn_by_column, learn_encoding
+    >>> from oddhop.tables.settings import EncodeSettings
     >>> table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
-    >>> learn_by_column(table.column_names, table.column) == learn_encoding(table)
+    >>> learn_by_column(table.column_names, table.column, EncodeSettings()) == learn_encoding(table)
     True
     """
-    rules = Rules(max_levels, rare, text_columns, events)
-    return _learned(names, column_of, kinds or {}, rules, progress, _forget)
+    return _learned(names, column_of, settings, events, progress, _forget)
 
 
 def _forget(block: Any) -> None:
@@ -158,25 +145,25 @@ def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Colu
 def _learned(
     names: Sequence[str],
     column_of: Callable[[str], Column],
-    kinds: Mapping[str, str],
-    rules: Rules,
+    settings: EncodeSettings,
+    events: EventColumns | None,
     progress: Progress,
     keep: Callable[[Any], None],
 ) -> Encoding:
-    forced = checked_kinds(kinds, names)
-    flows = {} if rules.events is None else {one.name: one for one in flow_columns(rules.events)}
+    forced = checked_kinds(settings.kinds, names)
+    flows = {} if events is None else {one.name: one for one in flow_columns(events)}
     learned: list[Any] = []
     report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
     for k, name in enumerate(names):
         progress("encoding", k, len(names))
-        encoder, block, entry = learn_column(name, column_of(name), forced.get(name), flows.get(name), rules, seen)
+        encoder, block, entry = learn_column(name, column_of(name), forced.get(name), flows.get(name), settings, seen)
         if encoder is not None:
             learned.append(encoder)
             keep(block)
         report.append(entry)
     check_any(learned, report)
-    return Encoding(tuple(learned), tuple(report), rules.events)
+    return Encoding(tuple(learned), tuple(report), events)
 
 
 def learn_column(
@@ -184,7 +171,7 @@ def learn_column(
     column: Column,
     forced: str | None,
     flow: FlowColumn | None,
-    rules: Rules,
+    settings: EncodeSettings,
     seen: dict[bytes, str],
 ) -> tuple[Any, Any, ColumnReport]:
     """Return the encoder of a column and its attributes, or None, and what to report.
@@ -199,7 +186,7 @@ def learn_column(
     if flow is not None and forced is None:
         encoder, block, entry = _learn_flow(flow, column)
     else:
-        encoder, block, entry = _learn(name, column, forced, rules)
+        encoder, block, entry = _learn(name, column, forced, settings)
     if encoder is None:
         return None, None, entry
     first = seen.setdefault(_fingerprint(block), name)
@@ -219,24 +206,6 @@ def check_any(learned: Sequence[Any], report: Sequence[ColumnReport]) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The settings of :func:`learn_encoding`, checked."""
-
-    max_levels: int
-    rare: float
-    text_columns: int
-    events: EventColumns | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("max_levels", "text_columns"):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= WIDEST_TEXT:
-                raise SettingsError(f"{name} must be a whole number from 1 to {WIDEST_TEXT}, got {value!r}")
-        if isinstance(self.rare, bool) or not isinstance(self.rare, int | float) or not 0 <= self.rare < 1:
-            raise SettingsError(f"rare must be a share from 0 to below 1, got {self.rare!r}")
-
-
 def checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     """Refuse a column or a kind that there is not."""
     for name, kind in kinds.items():
@@ -248,7 +217,7 @@ def checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, s
     return dict(kinds)
 
 
-def _learn(name: str, column: Column, forced: str | None, rules: Rules) -> tuple[Any, Any, ColumnReport]:
+def _learn(name: str, column: Column, forced: str | None, settings: EncodeSettings) -> tuple[Any, Any, ColumnReport]:
     """Return the encoder of a column and its attributes, or None, and what to report."""
     given = column
     if forced is None or forced not in readable_as(column):
@@ -267,14 +236,14 @@ def _learn(name: str, column: Column, forced: str | None, rules: Rules) -> tuple
         return None, None, _dropped(entry, f"the type {entry.type} cannot be encoded")
     if entry.missing == len(column):
         return None, None, _dropped(entry, "every value is missing")
-    kind = forced or _natural_kind(column, readable, rules)
+    kind = forced or _natural_kind(column, readable, settings)
     entry = replace(entry, kind=kind)
     present = len(column) - entry.missing
     # Of digits that were written as text the text is asked: nobody writes a measure so that no two are the same.
     asked = given if kind == "number" and column is not given and _whole(column) else column
     if not forced and (reason := _like_an_id(name, asked, "category" if asked is not column else kind, present)):
         return None, None, _dropped(entry, reason)
-    encoder, entry = _learn_as(kind, column, entry, rules)
+    encoder, entry = _learn_as(kind, column, entry, settings)
     block = encoder.encode(column) if encoder.names else None
     if block is None or _constant(block):
         pooled = "no value is frequent enough for an attribute"
@@ -296,16 +265,20 @@ def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnRepor
     return encoder, block, replace(entry, done=f"from events: {flow.meaning}{filled}", attributes=1)
 
 
-def _natural_kind(column: Column, readable: Sequence[Kind], rules: Rules) -> Kind:
+def _natural_kind(column: Column, readable: Sequence[Kind], settings: EncodeSettings) -> Kind:
     if readable[0] != "category":
         return readable[0]
     distinct = distinct_values(column)
     repeats = 2 * distinct <= len(column)
     # Sentences that hardly ever repeat tell more by their words, even where they are few.
-    if distinct <= rules.max_levels and (repeats or "text" not in readable or not is_wordy(column)):
+    if distinct <= settings.max_levels and (repeats or "text" not in readable or not is_wordy(column)):
         return "category"
     # Codes of which a few dozen name nearly every row: the rest is pooled.
-    if repeats and not is_wordy(column) and learn_levels(column, rules.max_levels, rules.rare)[1] <= 0.1 * len(column):
+    if (
+        repeats
+        and not is_wordy(column)
+        and learn_levels(column, settings.max_levels, settings.rare)[1] <= 0.1 * len(column)
+    ):
         return "category"
     return readable[1]
 
@@ -336,16 +309,16 @@ def _whole(column: Column) -> bool:
     return bool(values.size >= FEWEST_IN_A_ROW and (values == np.floor(values)).all())
 
 
-def _learn_as(kind: str, column: Column, entry: ColumnReport, rules: Rules) -> tuple[Encoder, ColumnReport]:
+def _learn_as(kind: str, column: Column, entry: ColumnReport, settings: EncodeSettings) -> tuple[Encoder, ColumnReport]:
     name, mark = entry.column, entry.missing > 0
     marked = f"; {entry.missing} missing, marked" if mark else ""
     if kind == "category":
-        levels, pooled = learn_levels(column, rules.max_levels, rules.rare)
+        levels, pooled = learn_levels(column, settings.max_levels, settings.rare)
         done = f"one 0/1 attribute for each of {len(levels)} level(s); {pooled} row(s) encoded as other{marked}"
         return CategoryColumn("category", name, levels, mark), replace(entry, done=done, pooled=pooled)
     if kind == "text":
-        done = f"words hashed into {rules.text_columns} attributes of 0 and 1{marked}"
-        return TextColumn("text", name, rules.text_columns, mark), replace(entry, done=done)
+        done = f"words hashed into {settings.text_columns} attributes of 0 and 1{marked}"
+        return TextColumn("text", name, settings.text_columns, mark), replace(entry, done=done)
     days, hours, weekdays = calendar(column) if kind == "date" else (numbers_of(column), None, None)
     present = ~np.isnan(days)
     scale = learn_scale(days)

@@ -19,28 +19,28 @@ from oddhop.base.sizes import in_bytes
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
-from oddhop.tables.encode.encoding import check_flows
 from oddhop.tables.encode.kinds import known_of
 from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.frames import Frame
-from oddhop.tables.read.people import as_known, opened_nodes
+from oddhop.tables.read.people import as_fitted, opened_nodes
 from oddhop.tables.read.s3 import is_s3
 from oddhop.tables.read.sources import opened
 from oddhop.tables.read.stdin import is_stdin
-from oddhop.tables.settings import EncodeSettings, ReadSettings
+from oddhop.tables.settings import PLAIN, EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
 OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
 LEAST = 256 << 20
+NOT_OF_THE_NETWORK = {"memory_limit", "temp_folder"}
 
 
 def ingest(
     edges: str | os.PathLike[str],
     nodes: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     folder: str | os.PathLike[str],
-    read: ReadSettings | None = None,
-    encode: EncodeSettings | None = None,
+    read: ReadSettings = PLAIN,
+    encode: EncodeSettings = EncodeSettings(),  # noqa: B008 - frozen
     *,
     encoding: Encoding | None = None,
     max_memory: int | str = MAX_MEMORY,
@@ -72,7 +72,6 @@ def ingest(
     ...     stored.manifest.edges, stored.manifest.counts["duplicate_edges"]
     (2, 1)
     """
-    read, encode = read or ReadSettings(), encode or EncodeSettings()
     if type(partition_entries) is not int or partition_entries < 1:
         raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
     limit = in_bytes(max_memory)
@@ -81,27 +80,24 @@ def ingest(
     by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
-    with opened(edges, "the edge table") as edge_form, opened_nodes(nodes, read.node_kind) as node_forms:
+    with opened(edges, "the edge table", read) as edge_form, opened_nodes(nodes, read) as node_forms:
         _check_read_again((edge_form, *node_forms.values()))
         settings = {
-            "read": read.model_dump(mode="json", exclude={"memory_limit"}),
+            "read": read.model_dump(mode="json", exclude=NOT_OF_THE_NETWORK),
             "encode": encode.model_dump(),
             "encoding": None if encoding is None else _digest(encoding),
             "partition_entries": partition_entries,
         }
-        check_flows(read.flows, encoding)
-        if encoding is not None and encoding.events is None:
-            read = read.model_copy(update={"flows": False})
+        room = {"memory_limit": read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB"}
         job = Job(
             tables={"edges": os.fspath(edges)}
             | {f"nodes {kind}".strip(): os.fspath(table) for kind, table in by_kind.items()},
             edge_form=edge_form,
             node_forms=node_forms,
-            read=as_known(read, known_of(encoding)),
+            read=as_fitted(read.model_copy(update=room), known_of(encoding), edge_form.label),
             encode=encode,
             encoding=encoding,
             settings=settings,
-            memory_limit=read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB",
             progress=progress,
         )
         with locked(folder) as target:

@@ -35,7 +35,6 @@ from oddhop.graph.events import EventColumns, event_columns_from
 from oddhop.tables.encode import Encoding, learn_by_column
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import known_of, learn_kinds, node_kinds
-from oddhop.tables.encode.learn import Rules
 from oddhop.tables.flows import check_names, flow_columns
 from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
 from oddhop.tables.ingest.events import FLOWS, FlowFile, open_flows, write_events
@@ -68,7 +67,6 @@ class Job:
     encode: EncodeSettings
     encoding: Encoding | None
     settings: dict[str, Any]
-    memory_limit: str
     progress: Progress
 
     @property
@@ -180,7 +178,7 @@ def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnec
     if not (work / "nodes.json").exists():  # a database that a kill left half made, with nothing in it that counts
         for left_over in work.glob(f"{DATABASE}*"):
             left_over.unlink()
-    with database(job.files, job.memory_limit, spill, work / DATABASE) as connection:
+    with database(job.files, job.read.model_copy(update={"temp_folder": str(spill)}), work / DATABASE) as connection:
         chosen = find_columns(connection, job.edge_form, job.node_forms, job.read)
         if (work / "nodes.json").exists():
             chosen = replace(chosen, end_kinds=_recorded_ends(_step(work, "nodes", dict)))
@@ -217,11 +215,10 @@ def _write_events(
 ) -> dict[str, Any]:
     recorded = _step(work, "nodes", dict)
     roles, kinds = edge_roles_from(recorded["edges"]), kinds_read_from(recorded["kinds"])
-    asked = job.read.directed if job.known_events is None else job.known_events.directed
     direction = None
     if job.read.flows:
         with reading("the edges"):
-            direction = find_direction(connection, roles, asked, chosen.end_names, kinds.bounds)
+            direction = find_direction(connection, roles, job.read, chosen.end_names, kinds.bounds)
     kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
     columns, entries = None, {}
     missing: tuple[tuple[str, int], ...] = ()
@@ -267,7 +264,7 @@ def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumn
 def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
     if job.encoding is not None:
         return job.encoding
-    kinds, encode = people.kinds, job.encode
+    kinds = people.kinds
     made = {} if flows is None else flows.names
     if flows is not None:
         check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(flows.columns)])
@@ -277,10 +274,9 @@ def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
 
     events = None if flows is None else flows.columns
     if kinds.several:
-        rules = Rules(encode.max_levels, encode.rare, encode.text_columns, events)
-        return learn_kinds(kinds, column, rules, kinds=encode.kinds, progress=job.progress)
+        return learn_kinds(kinds, column, job.encode, events=events, progress=job.progress)
     names = [*kinds.full_names, *made]
-    return learn_by_column(names, column, **encode.model_dump(), events=events, progress=job.progress)
+    return learn_by_column(names, column, job.encode, events=events, progress=job.progress)
 
 
 def _write_attributes(

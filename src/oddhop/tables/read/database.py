@@ -13,13 +13,13 @@ import duckdb
 import pyarrow as pa
 
 from oddhop.errors import MemoryBudgetError, SettingsError, TableError
+from oddhop.tables.settings import PLAIN, ReadSettings
 
 
 @contextmanager
 def database(
     files: Sequence[str],
-    memory_limit: str | None = None,
-    temp_folder: str | Path | None = None,
+    settings: ReadSettings = PLAIN,
     file: Path | None = None,
     attached: Path | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -28,8 +28,8 @@ def database(
     With ``file`` its tables are kept there, but for the temporary ones. With ``attached`` queries are about the tables
     of that DuckDB file, and nothing is written to it.
     """
-    with temporary_folder(temp_folder) as spill:
-        connection = _connect(spill, memory_limit, file)
+    with temporary_folder(settings) as spill:
+        connection = _connect(spill, settings.memory_limit, file)
         try:
             if attached is not None:
                 _attach(connection, attached)
@@ -40,10 +40,11 @@ def database(
 
 
 @contextmanager
-def temporary_folder(parent: str | Path | None) -> Iterator[Path]:
+def temporary_folder(settings: ReadSettings) -> Iterator[Path]:
     """Make a temporary folder that only this user can read, and take it away afterwards."""
+    parent = settings.temp_folder
     if parent is not None and not Path(parent).is_dir():
-        raise TableError(f"temp_folder must be a folder that exists, got {str(parent)!r}", "make it or name another")
+        raise TableError(f"temp_folder must be a folder that exists, got {parent!r}", "make it or name another")
     with tempfile.TemporaryDirectory(prefix="oddhop-", dir=parent) as folder:
         yield Path(folder)
 

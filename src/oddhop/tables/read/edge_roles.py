@@ -71,18 +71,13 @@ def find_edge_roles(
     others = [k for k in range(len(names)) if k not in ends]
     if not settings.flows and settings.since is None and settings.until is None:
         return EdgeRoles(EventColumns(), unread=tuple((names[k], "flows are off") for k in others))
-    if known is not None:
-        _check_known(settings, known, label)
-        asked = ReadSettings(amount=known.amounts, time=known.time, edge_kind=known.kinds)
-    else:
-        asked = settings
-    named = [*(asked.amount or ()), *(asked.edge_kind or ()), *([asked.time] if asked.time else ())]
+    named = [*(settings.amount or ()), *(settings.edge_kind or ()), *([settings.time] if settings.time else ())]
     for name in named:
         k = said(names, name, "an edge column", label)
         if named.count(name) > 1 or k in ends:
             raise TableError(f"{label}: the column {name!r} is given two roles", "give it one")
     types = _types(connection, others)
-    times = _times(connection, names, types, asked, label)
+    times = _times(connection, names, types, settings, label)
     time = None if known is not None and known.time is None else next(iter(times), None)
     inside = _window(connection, None if time is None else times[time], settings, label)
     numbers = {k: sql for k, (kind, sql) in types.items() if kind in INTEGERS | FLOATS or kind.startswith("DECIMAL")}
@@ -92,14 +87,14 @@ def find_edge_roles(
         name = names[k]
         if k in taken:
             continue
-        if name in (asked.amount or ()) or (asked.amount is None and name not in named and k in numbers):
+        if name in (settings.amount or ()) or (settings.amount is None and name not in named and k in numbers):
             reason = "" if name in named else _like_an_id(connection, name, kind, sql)
             if k not in numbers:
                 raise TableError(f"{label}: the amount {name!r} is not made of numbers", "name another, or cast it")
             if not reason:
                 amounts.append(k)
                 continue
-        elif name in (asked.edge_kind or ()) or (asked.edge_kind is None and kind in ("VARCHAR", "BOOLEAN")):
+        elif name in (settings.edge_kind or ()) or (settings.edge_kind is None and kind in ("VARCHAR", "BOOLEAN")):
             levels = _levels(connection, _text(kind, sql), inside)
             if name in named or 1 < len(levels) <= MOST_KINDS:
                 kinds.append((k, levels[:MOST_KINDS]))
@@ -108,8 +103,10 @@ def find_edge_roles(
         else:
             reason = "another column is the time" if k in times else f"its type is {kind}"
         unread.append((name, reason))
-    if asked.amount is not None:
-        amounts.sort(key=lambda k: list(asked.amount or ()).index(names[k]))  # the first is the one that is passed on
+    if settings.amount is not None:
+        amounts.sort(
+            key=lambda k: list(settings.amount or ()).index(names[k])
+        )  # the first is the one that is passed on
     if known is not None:
         kinds = [(names.index(name), levels) for name, levels in zip(known.kinds, known.levels, strict=True)]
     columns = EventColumns(
@@ -126,17 +123,6 @@ def find_edge_roles(
         tuple(unread),
         inside,
     )
-
-
-def _check_known(settings: ReadSettings, known: EventColumns, label: str) -> None:
-    """Refuse roles that are not those of the model."""
-    has = {"amount": known.amounts, "time": known.time, "edge_kind": known.kinds, "directed": known.directed}
-    for name, value in has.items():
-        if getattr(settings, name) not in (None, value):
-            raise TableError(
-                f"{label}: {name} is {getattr(settings, name)!r}, and the model was fitted with {value!r}",
-                "leave it out: the edge table is read as that of the model was",
-            )
 
 
 def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: ReadSettings, label: str) -> str | None:
@@ -177,7 +163,7 @@ def _times(
     connection: duckdb.DuckDBPyConnection,
     names: Sequence[str],
     types: dict[int, tuple[str, str]],
-    asked: ReadSettings,
+    settings: ReadSettings,
     label: str,
 ) -> dict[int, str]:
     """Return the columns that may be times, the best first, as SQL for microseconds since 1970."""
@@ -186,20 +172,20 @@ def _times(
         if kind == "DATE" or kind.startswith("TIMESTAMP"):
             zoned = "TZ" in kind or "TIME ZONE" in kind
             found[k] = f"epoch_us(CAST({sql} AS {'TIMESTAMPTZ' if zoned else 'TIMESTAMP'}))"
-        elif kind in INTEGERS | FLOATS and (names[k] == asked.time or plain(names[k]) in TIMES):
+        elif kind in INTEGERS | FLOATS and (names[k] == settings.time or plain(names[k]) in TIMES):
             known = f"isfinite(CAST({sql} AS DOUBLE))"
             low, high = fetch_row(connection, f"SELECT min({sql}), max({sql}) FROM edges WHERE {known}")  # noqa: S608
             unit = next((one for one in UNITS if low is not None and _seconds(low, high, one)), None)
             if unit is not None:
                 wide = f"CAST({sql} AS {'BIGINT' if kind in INTEGERS else 'DOUBLE'})"
                 found[k] = f"CASE WHEN {known} THEN {_microseconds(wide, unit)} END"
-            elif low is None and names[k] == asked.time:
+            elif low is None and names[k] == settings.time:
                 found[k] = "CAST(NULL AS BIGINT)"
-    if asked.time is not None:
-        k = list(names).index(asked.time)
+    if settings.time is not None:
+        k = list(names).index(settings.time)
         if k not in found:
             raise TableError(
-                f"{label}: the time {asked.time!r} holds neither dates nor Unix times", "cast it to a timestamp"
+                f"{label}: the time {settings.time!r} holds neither dates nor Unix times", "cast it to a timestamp"
             )
         return {k: found[k]} | {other: sql for other, sql in found.items() if other != k}
     return dict(sorted(found.items(), key=lambda one: (_place(names[one[0]]), one[0])))

@@ -15,6 +15,7 @@ from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.events import NO_KIND, NO_TIME, EventColumns, Events
 from oddhop.tables.read.database import fetch_batches, fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
+from oddhop.tables.settings import ReadSettings
 
 FEWEST_IN_ORDER = 20
 REPEATED = 0.9  # different pairs for a row: a list of edges in which a few stand twice is no list of events
@@ -48,7 +49,7 @@ class EventBatch:
 def find_direction(
     connection: duckdb.DuckDBPyConnection,
     roles: EdgeRoles,
-    asked: bool | None,
+    settings: ReadSettings,
     ends: tuple[str, str],
     bounds: Sequence[int],
 ) -> Direction:
@@ -67,9 +68,9 @@ def find_direction(
     )
     both_ways = all_rows > 0 and forth == back
     there = f"from {ends[0]!r} to {ends[1]!r}"
-    if asked is not None:
-        told = f"edges have a direction, as set: {there}" if asked else "edges have no direction, as set"
-        return Direction(asked, told, both_ways and not asked)
+    if settings.directed is not None:
+        told = f"edges have a direction, as set: {there}" if settings.directed else "edges have no direction, as set"
+        return Direction(settings.directed, told, both_ways and not settings.directed)
     if both_ways:
         return Direction(False, "edges have no direction: every row is in the table in both directions", True)
     if rows >= FEWEST_IN_ORDER and ascending in (0, rows):

@@ -23,6 +23,7 @@ from oddhop.tables.read.ndjson import NDJSON
 from oddhop.tables.read.parquet import Parquet
 from oddhop.tables.read.refused import refuse_scheme, remedy_for
 from oddhop.tables.read.s3 import Place, is_s3, place_named
+from oddhop.tables.settings import ReadSettings
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -65,7 +66,7 @@ class Form(Protocol):
 
 
 @contextmanager
-def named_files(name: str, what: str, temp_folder: str | Path | None) -> Iterator[Form]:
+def named_files(name: str, what: str, settings: ReadSettings) -> Iterator[Form]:
     """Find the files of a table; those of a store are copied to a temporary folder meanwhile."""
     if not is_s3(name):
         refuse_scheme(name, what)
@@ -74,7 +75,7 @@ def named_files(name: str, what: str, temp_folder: str | Path | None) -> Iterato
     label = f"{what} {name!r}"
     if is_s3(name):
         place = place_named(name, what)
-        with temporary_folder(temp_folder) as folder:
+        with temporary_folder(settings) as folder:
             if place.has_folder(LOG):
                 place.fetch_folder(LOG, folder)
                 yield delta_table(folder, place.root(), label)
@@ -82,7 +83,7 @@ def named_files(name: str, what: str, temp_folder: str | Path | None) -> Iterato
                 chosen = _in_store(place, name, what)
                 yield as_form(chosen, label, _copied(place, chosen.files, folder))
     elif Path(name, LOG).is_dir():
-        with temporary_folder(temp_folder) as folder:
+        with temporary_folder(settings) as folder:
             # deltalake takes %20 in a path for a blank, and would read the log of another folder.
             with reading(label):
                 shutil.copytree(Path(name, LOG), folder / LOG)

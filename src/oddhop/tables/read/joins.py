@@ -193,7 +193,7 @@ def find_columns(
 ) -> TableColumns:
     """Find out which column is what, by name; a node table whose kind nobody named stands under an empty one."""
     edge_names = edge_form.names(connection)
-    ends = find_ends(edge_names, settings.source, settings.target, edge_form.label)
+    ends = find_ends(edge_names, settings, edge_form.label)
     sources: list[NodeSource] = []
     for kind, form in node_forms.items():
         names = form.names(connection)
@@ -207,7 +207,7 @@ def find_columns(
         sources.append(NodeSource(form, names, found, kind, column, first))
     if settings.id is not None and not any(settings.id in one.names for one in sources):
         raise TableError(f"no node table has a column {settings.id!r} for id=", "leave it out, or name one of theirs")
-    _check_kept(sources, settings.keep_columns, settings.judge)
+    _check_kept(sources, settings)
     named = settings.source_kind, settings.target_kind
     if "" in node_forms and settings.node_kind is None and any(one is not None for one in (*named, settings.judge)):
         raise TableError(
@@ -220,8 +220,9 @@ def find_columns(
     return TableColumns(edge_form, edge_names, ends, tuple(sources), end_kinds)
 
 
-def _check_kept(sources: Sequence[NodeSource], kept: Sequence[str], judge: str | None) -> None:
+def _check_kept(sources: Sequence[NodeSource], settings: ReadSettings) -> None:
     """Refuse to keep what the table of the nodes that are judged does not have, or has as the id."""
+    kept, judge = settings.keep_columns, settings.judge
     source = next((one for one in sources if one.kind == judge), None) if len(sources) > 1 else sources[0]
     for name in kept:
         if source is None:

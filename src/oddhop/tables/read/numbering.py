@@ -12,6 +12,7 @@ from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.ids import IdColumn, agreed, end_key, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, find_judged
+from oddhop.tables.settings import ReadSettings
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,15 @@ def number_nodes(
     ends: Ends,
     tables: tuple[str, ...],
     named: tuple[str, ...],
+    settings: ReadSettings,
     *,
-    judge: str | None = None,
     known: KnownKinds | None = None,
-    keep_unknown: bool = False,
     kept: bool = False,
 ) -> tuple[IdColumn, KindsRead, NodeCounts]:
     """Make ``people`` of the loaded tables: one row a node, numbered by kind and by the order of the ids.
 
-    ``tables`` are the kinds of the tables and ``named`` those that edges tell. With ``keep_unknown`` ends that no
-    table has become nodes without a profile; with ``kept`` the table outlives the connection, if the database is a
-    file.
+    ``tables`` are the kinds of the tables and ``named`` those that edges tell. With ``kept`` the table outlives the
+    connection, if the database is a file.
     """
     alone = tuple(name for name in named if name not in tables)
     names = (*tables, *alone)
@@ -93,7 +92,7 @@ def number_nodes(
     connection.execute(f"CREATE TEMP {'TABLE' if repeats else 'VIEW'} single AS {union}")
     if repeats:
         _refuse_clash(connection, sources, node_id, names)
-    unknown = _unknown(ends, node_id, names, len(tables), keep_unknown)
+    unknown = _unknown(ends, node_id, names, len(tables), settings.keep_unknown)
     if unknown is not None:
         connection.execute(f"CREATE TEMP TABLE named AS {unknown}")
     parts = ["single"] + ["named"] * (unknown is not None)
@@ -109,7 +108,7 @@ def number_nodes(
     )
     connection.execute(f"DROP {'TABLE' if repeats else 'VIEW'} single")
     connection.execute("DROP TABLE IF EXISTS named")
-    kinds = replace(kinds, judged=find_judged(kinds, judge, known))
+    kinds = replace(kinds, judged=find_judged(kinds, settings.judge, known))
     return node_id, kinds, NodeCounts(rows, rows - with_id, with_id - sizes[0], sum(sizes[1:]))
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from oddhop.errors import TableError
+from oddhop.errors import EncodingError, TableError
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
 from oddhop.tables.read.files import Form
@@ -22,11 +21,24 @@ from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
 
 
-def as_known(settings: ReadSettings, known: Known | None) -> ReadSettings:
-    """Judge whom the model judges, where nobody said whom."""
-    if known is None or known.kinds.judged is None or settings.judge is not None:
+def as_fitted(settings: ReadSettings, known: Known | None, label: str) -> ReadSettings:
+    """Return the settings with what a model fixes: who is judged, and what the columns of the edge table are."""
+    if known is None:
         return settings
-    return settings.model_copy(update={"judge": known.kinds.judged})
+    fixed: dict[str, Any] = {} if settings.judge is not None else {"judge": known.kinds.judged}
+    if known.events is None:
+        return settings.model_copy(update={**fixed, "flows": False})
+    if not settings.flows:
+        raise EncodingError("the model was fitted with flow columns, and flows are off", "leave out flows=False")
+    columns = known.events
+    has = {"amount": columns.amounts, "time": columns.time, "edge_kind": columns.kinds, "directed": columns.directed}
+    for name, value in has.items():
+        if getattr(settings, name) not in (None, value):
+            raise TableError(
+                f"{label}: {name} is {getattr(settings, name)!r}, and the model was fitted with {value!r}",
+                "leave it out: the edge table is read as that of the model was",
+            )
+    return settings.model_copy(update={**fixed, **has})
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ class People:
 
 
 @contextmanager
-def opened_nodes(nodes: Any, node_kind: str | None, temp_folder: str | Path | None = None) -> Iterator[dict[str, Form]]:
+def opened_nodes(nodes: Any, settings: ReadSettings) -> Iterator[dict[str, Form]]:
     """Open the node tables by kind; a table whose kind nobody named stands under an empty one."""
     if nodes is None or (isinstance(nodes, Mapping) and not nodes):
         raise TableError("there is no node table", f"{NO_ATTRIBUTES}")
@@ -59,15 +71,16 @@ def opened_nodes(nodes: Any, node_kind: str | None, temp_folder: str | Path | No
         odd = [kind for kind in nodes if not isinstance(kind, str) or not kind.strip()]
         if odd:
             raise TableError(f"a kind of nodes needs a name, got {odd[0]!r}", "say for example nodes={'account': ...}")
-        if node_kind is not None:
+        if settings.node_kind is not None:
             raise TableError(
-                f"the node tables are named by kind, and node_kind names the column {node_kind!r} for it as well",
+                f"the node tables are named by kind, and node_kind names the column {settings.node_kind!r} for it as "
+                "well",
                 "give one table with that column, or a table a kind without node_kind=",
                 command="give one table with that column, or a table a kind without --node-kind",
             )
     with ExitStack() as stack:
         what = {kind: f"the {kind} table" if kind else "the node table" for kind in named}
-        yield {kind: stack.enter_context(opened(table, what[kind], temp_folder)) for kind, table in named.items()}
+        yield {kind: stack.enter_context(opened(table, what[kind], settings)) for kind, table in named.items()}
 
 
 def make_people(
@@ -95,9 +108,8 @@ def make_people(
         ends,
         tables,
         named,
-        judge=settings.judge,
+        settings,
         known=None if known is None else known.kinds,
-        keep_unknown=settings.keep_unknown,
         kept=kept,
     )
     refuse_ambiguous(connection, ends, node_id, kinds)

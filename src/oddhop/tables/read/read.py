@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -21,10 +20,10 @@ from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.events import columns_of, fetch_events, find_direction, missing_values
 from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.tables.read.people import as_known, make_people, opened_nodes
+from oddhop.tables.read.people import as_fitted, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
 from oddhop.tables.read.stdin import check_one_stdin
-from oddhop.tables.settings import ReadSettings
+from oddhop.tables.settings import PLAIN, ReadSettings
 
 READING, STEPS = "reading", 5
 
@@ -57,10 +56,9 @@ class NetworkTables:
 def read_tables(
     edges: Any,
     nodes: Any = None,
-    settings: ReadSettings | None = None,
+    settings: ReadSettings = PLAIN,
     *,
     known: Known | None = None,
-    temp_folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> NetworkTables:
     """Read a table of edges and a table of nodes, or one for every kind of node.
@@ -69,10 +67,8 @@ def read_tables(
     ----------
     edges, nodes : a path, a pattern or a folder of CSV, TSV, Parquet or NDJSON, here or in ``s3://``; a pandas, Polars
         or Arrow frame; or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
-    settings : which column is what, and what is read; see :func:`oddhop.read_network`.
+    settings : which column is what, and what is read.
     known : what a model was fitted with; that is read and nothing else.
-    temp_folder : where DuckDB may work beyond its memory, and where copies of tables from elsewhere are kept
-        meanwhile; the temporary folder of the system by default.
     progress : called with ("reading", done, total) after every step.
 
     Examples
@@ -87,13 +83,13 @@ def read_tables(
     >>> network.events.event_count, network.roles.amount
     (3, ('euros',))
     """
-    settings = as_known(settings or ReadSettings(), known)
     check_one_stdin(edges, nodes)
     with ExitStack() as stack:
-        edge_form = stack.enter_context(opened(edges, "the edge table", temp_folder))
-        node_forms = stack.enter_context(opened_nodes(nodes, settings.node_kind, temp_folder))
+        edge_form = stack.enter_context(opened(edges, "the edge table", settings))
+        node_forms = stack.enter_context(opened_nodes(nodes, settings))
+        settings = as_fitted(settings, known, edge_form.label)
         files = [*edge_form.files, *(file for form in node_forms.values() for file in form.files)]
-        connection = stack.enter_context(database(files, settings.memory_limit, temp_folder))
+        connection = stack.enter_context(database(files, settings))
         with reading("the network"):
             columns = find_columns(connection, edge_form, node_forms, settings)
             return _read(connection, columns, settings, known, progress)
@@ -129,10 +125,9 @@ def _read(
     ids, columns = _fetch_nodes(connection, kinds)
     edge_index = _fetch_edges(connection)
     known_events = None if known is None else known.events
-    asked = settings.directed if known_events is None else known_events.directed
     direction = None
     if settings.flows:
-        direction = find_direction(connection, roles, asked, chosen.end_names, kinds.bounds)
+        direction = find_direction(connection, roles, settings, chosen.end_names, kinds.bounds)
     told = None if direction is None else columns_of(roles, direction, kept, distinct, known_events)
     events = None
     if told is not None and direction is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from oddhop.errors import TableError
+from oddhop.tables.settings import ReadSettings
 
 ENDS = (
     ("source", "target"),
@@ -33,8 +34,9 @@ ENDINGS = ("", "id", "node", "nodeid", "account", "accountid", "iban", "number",
 IDS = (("id", "nodeid", "node", "vertex", "vertexid", "uid", "uuid", "key"), ("name", "nodename"))
 
 
-def find_ends(names: Sequence[str], source: str | None, target: str | None, label: str) -> tuple[int, int]:
+def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple[int, int]:
     """Return the numbers of the columns that an edge comes from and goes to."""
+    source, target = settings.source, settings.target
     _check_unique(names, label)
     if (source is None) != (target is None):
         raise TableError(

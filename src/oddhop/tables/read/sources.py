@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from oddhop.errors import TableError
@@ -14,6 +13,7 @@ from oddhop.tables.read.addresses import answer, is_database
 from oddhop.tables.read.files import Form, named_files
 from oddhop.tables.read.frames import Frame
 from oddhop.tables.read.stdin import is_stdin, standard_input
+from oddhop.tables.settings import PLAIN, ReadSettings
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Query:
 
 
 @contextmanager
-def opened(named: Any, what: str, temp_folder: str | Path | None = None) -> Iterator[Form]:
+def opened(named: Any, what: str, settings: ReadSettings = PLAIN) -> Iterator[Form]:
     """Find out what was named; ``what`` is what an error calls it, such as "the edge table".
 
-    What is not on this machine is copied to ``temp_folder``, or to the temporary folder of the system.
+    What is not on this machine is copied to a temporary folder meanwhile.
     """
     if isinstance(named, Query):
         with answer(named.uri, named.sql, what) as frame:
@@ -54,7 +54,7 @@ def opened(named: Any, what: str, temp_folder: str | Path | None = None) -> Iter
                 "say oddhop.tables.read.Query(address, 'select ...')",
                 command="say --database ADDRESS, and a query such as 'select * from accounts' for the table",
             )
-        source = standard_input(what, temp_folder) if is_stdin(name) else named_files(name, what, temp_folder)
+        source = standard_input(what, settings) if is_stdin(name) else named_files(name, what, settings)
         with source as form:
             yield form
     else:

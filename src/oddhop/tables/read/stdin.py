@@ -7,12 +7,12 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from oddhop.errors import TableError
 from oddhop.tables.read.database import reading, temporary_folder
 from oddhop.tables.read.files import Chosen, Form, as_form
+from oddhop.tables.settings import ReadSettings
 
 STDIN = "-"
 PIECE = 1 << 20
@@ -41,12 +41,12 @@ def check_one_stdin(edges: Any, nodes: Any) -> None:
 
 
 @contextmanager
-def standard_input(what: str, temp_folder: str | Path | None) -> Iterator[Form]:
+def standard_input(what: str, settings: ReadSettings) -> Iterator[Form]:
     """Copy standard input to a temporary file and read that: Parquet or NDJSON by its first bytes, else CSV."""
     label = f"{what} from standard input"
     if sys.stdin is None or sys.stdin.isatty():
         raise TableError(f"{what} is standard input (-), which is a terminal", "pipe a table, or name a file")
-    with temporary_folder(temp_folder) as folder:
+    with temporary_folder(settings) as folder:
         file = folder / "standard-input"
         with reading(label), file.open("xb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, PIECE)

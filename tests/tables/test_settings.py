@@ -1,0 +1,94 @@
+"""An option of reading is written once: commands, keywords and docstrings come from its field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import get_type_hints
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from oddhop import Graph, Network, Odd, read_network
+from oddhop.base.settings import Settings, options_of, types_of
+from oddhop.cli import app
+from oddhop.errors import GraphError, SettingsError
+from oddhop.tables.encode import learn_encoding
+from oddhop.tables.settings import EncodeOptions, EncodeSettings, ReadOptions, ReadSettings
+
+PAID = pa.table({"payer": ["a", "b", "c", "a"], "payee": ["b", "c", "d", "d"], "euros": [5.0, 7.5, 2.0, 9.0]})
+PEOPLE = pa.table({"name": ["a", "b", "c", "d"], "age": [31, 52, 47, 29], "town": ["x", "y", "x", "y"]})
+
+
+@pytest.mark.parametrize(("model", "keywords"), [(ReadSettings, ReadOptions), (EncodeSettings, EncodeOptions)])
+def test_type_checkers_know_every_field_with_its_types(model: type[Settings], keywords: type) -> None:
+    hints, fields = get_type_hints(keywords), options_of(model)
+    assert list(hints) == [one.name for one in fields]
+    for one in fields:
+        wider = {Sequence[str] if kind == tuple[str, ...] else kind for kind in one.types}
+        assert set(types_of(hints[one.name])) - {PathLike[str]} == wider, one.name
+
+
+@pytest.mark.parametrize("function", [read_network, Odd.fit])
+def test_keywords_and_docstring_show_every_field(function: object) -> None:
+    shown = inspect.signature(function).parameters  # type: ignore[arg-type]
+    for one in [*options_of(ReadSettings), *options_of(EncodeSettings)]:
+        assert shown[one.name].default == one.default
+        assert shown[one.name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert f"\n{one.name} : {one.sentence[:30]}" in str(inspect.getdoc(function))
+
+
+def test_commands_show_every_field_that_has_an_option() -> None:
+    for command in ("detect", "fit", "score", "plan", "ingest"):
+        told = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "400"}).output.splitlines()
+        for one in (one for one in options_of(ReadSettings) if one.flag):
+            (at,) = [k for k, line in enumerate(told) if f" {str(one.flag).split('/')[0]} " in line]
+            line = told[at] + told[at + 1]  # a default has a line of its own
+            assert one.sentence[1:30] in line or f"Do not {one.sentence[0].lower()}" in line
+            assert ("(detected)" in line) == (one.shown == "detected")
+            assert ("(repeatable)" in told[at]) == one.repeatable
+
+
+def test_what_is_given_on_the_command_line_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {}
+    monkeypatch.setattr("oddhop.runs.read.read_for_run", lambda _log, settings, *_: seen.update(read=settings.read))
+    words = "plan e --nodes n --source a --amount b --amount c --undirected --from 2026-05-01 --no-flows --keep-unknown"
+    CliRunner().invoke(app, [*words.split(), "--keep-columns", "town", "--set", "read.memory_limit=1GB"])
+    assert seen["read"] == ReadSettings(
+        source="a", amount=("b", "c"), directed=False, since="2026-05-01", flows=False, keep_unknown=True,
+        keep_columns=("town",), memory_limit="1GB",
+    )  # fmt: skip
+    CliRunner().invoke(app, ["plan", "e", "--nodes", "n", "--directed"])
+    assert seen["read"] == ReadSettings(directed=True)
+
+
+def test_a_fit_takes_what_the_command_takes(tmp_path: Path) -> None:
+    options = {"source": "payee", "target": "payer", "amount": ["euros"], "kinds": {"town": "ignore"}}
+    fitted = Odd(random_state=0, simulate=False).fit(PAID, nodes=PEOPLE, temp_folder=tmp_path, **options)
+    read = read_network(PAID, PEOPLE, **options)  # type: ignore[arg-type]
+    assert fitted.network_.graph.fingerprint == read.graph.fingerprint
+    assert fitted.network_.roles.source == "payee"
+    assert "town" not in "".join(read.graph.attribute_names)
+    assert read_network(PAID, PEOPLE).graph.fingerprint != read.graph.fingerprint
+
+
+def test_an_unknown_option_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match="unknown setting sorce; did you mean source"):
+        read_network(PAID, PEOPLE, sorce="payer")  # type: ignore[call-arg]
+    with pytest.raises(SettingsError, match="unknown setting max_level; did you mean max_levels"):
+        Odd().fit(PAID, nodes=PEOPLE, max_level=3)  # type: ignore[call-arg]
+    with pytest.raises(SettingsError, match=r"text_columns=0: .* greater than or equal to 1"):
+        learn_encoding(PEOPLE, text_columns=0)
+    with pytest.raises(SettingsError, match=r"rare=1.5: .* less than 1"):
+        learn_encoding(PEOPLE, rare=1.5)
+    with pytest.raises(SettingsError, match="amount='euros'"):
+        read_network(PAID, PEOPLE, amount="euros")
+
+
+@pytest.mark.parametrize("data", [Graph.from_arrays([[0], [1]], [[1.0], [2.0]]), PAID])
+def test_an_option_of_reading_without_tables_is_refused(data: Graph | Network | pa.Table) -> None:
+    with pytest.raises(GraphError, match="flows= is an option of reading tables"):
+        Odd().fit(data, flows=False)
