@@ -1,5 +1,6 @@
 """What scikit-learn expects of a detector, and that nobody waits for scikit-learn to be imported."""
 
+import inspect
 import subprocess
 import sys
 
@@ -10,6 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from oddhop import Graph, Odd
+from oddhop.base.settings import options_of
+from oddhop.detector.registry import detector_named, settings_named
+from oddhop.errors import SettingsError
 
 FIT = """
 import sys
@@ -38,6 +42,30 @@ def test_scikit_learn_takes_it_for_an_outlier_detector(small: Graph) -> None:
         detector.predict(small)
     check_is_fitted(detector.fit(small), "threshold_")
     check_is_fitted(detector)
+
+
+@pytest.mark.parametrize("name", ["odd", "hcm"])
+def test_the_parameters_are_the_fields_of_the_settings(name: str) -> None:
+    if name == "hcm":
+        pytest.importorskip("torch")
+    detector, settings = detector_named(name), settings_named(name)
+    fields = options_of(settings)
+    assert list(inspect.signature(detector).parameters) == [one.name for one in fields]
+    assert detector().get_params() == {one.name: one.default for one in fields}
+    assert detector().settings() == settings()
+    assert detector.of(settings(top_k=3, max_memory="1GiB")).settings() == settings(top_k=3, max_memory=2**30)
+    for one in fields:
+        assert f"\n{one.name} : {one.sentence[:30]}" in (detector.__doc__ or "")
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        detector(3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=rf"{detector.__name__}.__init__\(\) got an unexpected .* 'topk'"):
+        detector(topk=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("size", ["4x", "0", 0, -1, 1.5])
+def test_a_limit_of_memory_that_is_none_is_refused(size: object, small: Graph) -> None:
+    with pytest.raises(SettingsError, match=r"a size must be|must be a number of bytes"):
+        Odd(max_memory=size).fit(small)  # type: ignore[arg-type]
 
 
 def test_unknown_parameters_are_refused_by_name() -> None:

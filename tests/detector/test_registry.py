@@ -17,6 +17,7 @@ from oddhop.base.parallel import Progress
 from oddhop.cli import app
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
+from oddhop.detector.estimator import parameters_of
 from oddhop.detector.flagging import budget
 from oddhop.detector.ranking import rank_scores
 from oddhop.detector.registry import DETECTORS, Entry
@@ -38,12 +39,8 @@ class Far(GraphDetector):
     name = "far"
     settings_type = FarSettings
 
-    def __init__(
-        self, *, power=1.0, random_state=None, contamination="auto", top_k=None, workers=None, max_memory=None
-    ):
-        self.power, self.random_state = power, random_state
-        self.contamination, self.top_k = contamination, top_k
-        self.workers, self.max_memory = workers, max_memory
+    @parameters_of(FarSettings)
+    def __init__(self) -> None: ...
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[Any, Judgement]:
         preparation = learn_preparation(graph, scale="standard", pca_components=None, pca_above=100)

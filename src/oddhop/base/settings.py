@@ -68,7 +68,7 @@ class Option:
 
 
 def options_of(model: type[Settings]) -> list[Option]:
-    """Return the fields of a settings class.
+    """Return the fields of a settings class, its own first.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def options_of(model: type[Settings]) -> list[Option]:
     >>> [(one.name, one.flag) for one in options_of(ReadSettings)][:2]
     [('source', '--source'), ('target', '--target')]
     """
-    annotations = get_type_hints(model)
+    annotations, own = get_type_hints(model), set(model.__annotations__)
     found = []
-    for name, field in model.model_fields.items():
+    for name, field in sorted(model.model_fields.items(), key=lambda one: one[0] not in own):
         kind, extra = annotations[name], field.json_schema_extra
         shown = extra if isinstance(extra, dict) else {}
         limits = {"least": ("ge", "gt"), "most": ("le", "lt")}

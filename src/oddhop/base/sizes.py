@@ -30,6 +30,14 @@ def in_bytes(size: Any) -> Any:
         ) from None
 
 
+def checked_bytes(size: Any) -> int | None:
+    """Read a limit as :func:`in_bytes` does, and refuse what is none."""
+    limit = in_bytes(size)
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise SettingsError(f'max_memory must be a number of bytes or text such as "4GiB", got {size!r}')
+    return limit
+
+
 def sized(count: float) -> str:
     """Return a number of bytes as people say it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,24 +12,20 @@ from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded
-@o.reads_tables
+@o.takes_settings()
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
-    top: o.Top = None,
-    max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
     *,
     read: o.Chosen,
+    learn: o.Chosen,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    seed: o.Seed = None,
-    workers: o.Workers = None,
-    max_memory: o.MaxMemory = None,
     engine: o.EngineName = o.Engine.local,
     address: o.Address = None,
     resume: o.Resume = False,
@@ -51,8 +47,6 @@ def detect(
     from oddhop.cli.settings import gathered, named_nodes
     from oddhop.cli.summary import tell
 
-    learn: dict[str, Any] = {"top_k": top, "max_chance": max_chance, "random_state": seed}
-    learn |= {"workers": workers, "max_memory": max_memory}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,22 +12,18 @@ from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded
-@o.reads_tables
+@o.takes_settings()
 def fit(
     edges: o.Edges,
     nodes: o.Nodes = None,
     model: Annotated[Path, typer.Option("--model", help="Model file to write.", show_default=False)] = ...,  # type: ignore[assignment]
-    top: o.Top = None,
-    max_chance: o.MaxChance = None,
     detector: o.DetectorName = "odd",
     *,
     read: o.Chosen,
+    learn: o.Chosen,
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    seed: o.Seed = None,
-    workers: o.Workers = None,
-    max_memory: o.MaxMemory = None,
     resume: o.Resume = False,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
@@ -46,8 +42,6 @@ def fit(
     from oddhop import runs
     from oddhop.cli.settings import gathered, named_nodes
 
-    learn: dict[str, Any] = {"top_k": top, "max_chance": max_chance, "random_state": seed}
-    learn |= {"workers": workers, "max_memory": max_memory}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():
@@ -65,7 +59,7 @@ def fit(
 
 
 @o.guarded
-@o.reads_tables
+@o.takes_settings("top_k", "max_chance", "workers", "max_memory")
 def score(
     model: Annotated[
         Path, typer.Argument(help="Model file written by oddhop fit or oddhop detect.", show_default=False)
@@ -73,15 +67,12 @@ def score(
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
-    top: o.Top = None,
-    max_chance: o.MaxChance = None,
     *,
     read: o.Chosen,
+    learn: o.Chosen,
     database: o.Database = None,
     write_to: o.WriteTo = None,
     write_mode: o.Mode = o.WriteMode.create,
-    workers: o.Workers = None,
-    max_memory: o.MaxMemory = None,
     resume: o.Resume = False,
     report: o.WithReport = True,
     explain: o.Explain = o.EXPLAINED,
@@ -110,13 +101,10 @@ def score(
             named_nodes(nodes),
             out=out,
             settings=chosen,
-            top_k=top,
-            max_chance=max_chance,
+            **learn,
             database=database,
             write_to=write_to,
             write_mode=write_mode.value,
-            workers=workers,
-            max_memory=max_memory,
             resume=resume,
             explain=explain,
             report=report,
@@ -125,4 +113,5 @@ def score(
             answers=answers,
             log=console,
         )
-    tell(console, run, top, budgeted=top is not None or max_chance is not None, listed=write_to != "-")
+    budgeted = "top_k" in learn or "max_chance" in learn
+    tell(console, run, learn.get("top_k"), budgeted=budgeted, listed=write_to != "-")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @o.guarded
-@o.reads_tables
+@o.takes_settings()
 def ingest(
     edges: Annotated[
         str,

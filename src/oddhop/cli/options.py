@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from oddhop.cli.console import LogFormat
-from oddhop.detector.registry import DETECTORS
+from oddhop.detector.registry import DETECTORS, settings_named
 
 if TYPE_CHECKING:
     from oddhop.base.settings import Option
@@ -74,54 +75,6 @@ DetectorName = Annotated[
         help=f"Detector to use: {' or '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
-        rich_help_panel=LEARNING,
-    ),
-]
-Top = Annotated[
-    int | None,
-    typer.Option(
-        "--top",
-        min=1,
-        help="Maximum number of cases to flag. The nodes of a clique or cycle count as one case.",
-        show_default="flag none",
-        rich_help_panel=LEARNING,
-    ),
-]
-MaxChance = Annotated[
-    float | None,
-    typer.Option(
-        "--max-chance",
-        min=0.0,
-        max=0.5,
-        help="Acceptable share of chance results among the flagged nodes, for example 0.1 for 10 %. To estimate "
-        "the effect of chance, oddhop simulates networks without anomalies. The option --max-chance needs the detector "
-        "odd.",
-        show_default="flag none",
-        rich_help_panel=LEARNING,
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed",
-        min=0,
-        help="Seed of the random number generator.",
-        show_default="drawn at random and recorded",
-        rich_help_panel=LEARNING,
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, help="Number of threads to use.", show_default="all cores", rich_help_panel=LEARNING
-    ),
-]
-MaxMemory = Annotated[
-    str | None,
-    typer.Option(
-        "--max-memory",
-        help="Stop with an error if the run would need more memory than this limit, for example 4GiB.",
-        show_default="available memory",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -286,27 +239,37 @@ Chosen = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def reads_tables(command: Command) -> Command:
-    """Give a command the options of reading tables; it takes them as ``read``.
+def takes_settings(*learn: str) -> Callable[[Command], Command]:
+    """Give a command the options of its settings: it takes those of reading tables as ``read``.
 
-    They are added by :func:`with_settings`, when the command is asked for: the list of the commands need not wait.
+    As ``learn`` it takes those of the detector: the fields of these names, or all that have an option. The options are
+    added by :func:`with_settings`, when the command is asked for: the list of the commands need not wait.
     """
-    own = inspect.signature(command, eval_str=True)
-    plain = own.replace(parameters=[one for one in own.parameters.values() if one.name != "read"])
 
-    @functools.wraps(command)
-    def run(*arguments: Any, **given: Any) -> None:
-        found = {one.name: _chosen(one, given.pop(one.name)) for one in _reading()}
-        command(*arguments, read={name: value for name, value in found.items() if value is not None}, **given)
+    def with_sections(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True)
+        sections = {name: find for name, find in SECTIONS.items() if name in own.parameters}
+        plain = own.replace(parameters=[one for one in own.parameters.values() if one.name not in sections])
 
-    def whole() -> inspect.Signature:
-        parameters: list[inspect.Parameter] = []
-        for one in own.parameters.values():
-            parameters += map(_parameter, _reading()) if one.name == "read" else [one]
-        return own.replace(parameters=parameters)
+        @functools.wraps(command)
+        def run(*arguments: Any, **given: Any) -> None:
+            for section, find in sections.items():
+                chosen = {one.name: _chosen(one, given.pop(one.name)) for one in find(learn)}
+                given[section] = {name: value for name, value in chosen.items() if value is not None}
+            command(*arguments, **given)
 
-    run.whole_signature = whole  # type: ignore[attr-defined]
-    return _signed(run, plain)  # type: ignore[return-value]
+        def whole() -> inspect.Signature:
+            parameters: list[inspect.Parameter] = []
+            for one in own.parameters.values():
+                panel = INPUT if one.name == "read" else LEARNING
+                found = sections[one.name](learn) if one.name in sections else ()
+                parameters += [_parameter(option, panel) for option in found] if one.name in sections else [one]
+            return own.replace(parameters=parameters)
+
+        run.whole_signature = whole  # type: ignore[attr-defined]
+        return _signed(run, plain)  # type: ignore[return-value]
+
+    return with_sections
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -321,14 +284,30 @@ def _signed(command: Callable[..., None], signature: inspect.Signature) -> Calla
     return command
 
 
-def _reading() -> list[Option]:
+def _reading(_: Sequence[str]) -> list[Option]:
     from oddhop.base.settings import options_of
     from oddhop.tables.settings import ReadSettings
 
     return [one for one in options_of(ReadSettings) if one.flag]
 
 
-def _parameter(option: Option) -> inspect.Parameter:
+def _learning(names: Sequence[str]) -> list[Option]:
+    """Return the options of all detectors; of one that only some have, its sentence says so."""
+    from oddhop.base.settings import options_of
+
+    known = {name: {one.name: one for one in options_of(settings_named(name)) if one.flag} for name in DETECTORS}
+    found: dict[str, Option] = {}
+    for one in (one for options in known.values() for one in options.values() if not names or one.name in names):
+        having = [name for name, options in known.items() if one.name in options]
+        needs = "" if len(having) == len(known) else f" The option {one.flag} needs the detector {' or '.join(having)}."
+        found.setdefault(one.name, replace(one, sentence=one.sentence + needs))
+    return list(found.values())
+
+
+SECTIONS: dict[str, Callable[[Sequence[str]], list[Option]]] = {"read": _reading, "learn": _learning}
+
+
+def _parameter(option: Option, panel: str) -> inspect.Parameter:
     """Return a field of the settings as a parameter of a command."""
     kinds = {str, bool, int, float}.intersection(option.types)
     kind: Any = str if option.repeatable or str in kinds else next(iter(kinds))
@@ -344,7 +323,7 @@ def _parameter(option: Option) -> inspect.Parameter:
         show_default=option.shown or False,
         min=option.least,
         max=option.most,
-        rich_help_panel=INPUT,
+        rich_help_panel=panel,
     )
     wanted = kind if default is False else kind | None
     return inspect.Parameter(

@@ -10,18 +10,17 @@ from oddhop.cli.console import Console, LogFormat
 
 
 @o.guarded
-@o.reads_tables
+@o.takes_settings("workers", "max_memory")
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
     detector: o.DetectorName = "odd",
     *,
     read: o.Chosen,
+    learn: o.Chosen,
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    workers: o.Workers = None,
-    max_memory: o.MaxMemory = None,
     log_format: o.Log = LogFormat.auto,
     debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
@@ -38,18 +37,17 @@ def plan(
     from oddhop.detector.registry import detector_named
     from oddhop.runs.read import read_for_run
 
-    learn = {"workers": workers, "max_memory": max_memory}
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console = Console(log_format)
     with console.working():
         network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
     mine = chosen.of(detector)
     size = Size.of(network.graph, from_tables=True)
-    cost = detector_named(detector)(**mine.model_dump()).cost(size)
+    cost = detector_named(detector).of(mine).cost(size)
     typer.echo("Estimated memory of a run:")
     for stage, need in cost.memory.items():
         typer.echo(f"  {stage:<12} {sized(need):>9}")
-    free = mine.max_memory or available_memory()
+    free = mine.memory or available_memory()
     room = "" if free is None else f" of {sized(free)} available"
     typer.echo(f"total: at most {sized(max(cost.memory.values()))}{room}")
-    check_memory(cost, mine.max_memory, f"{detector} on {network.graph!r}")
+    check_memory(cost, mine.memory, f"{detector} on {network.graph!r}")

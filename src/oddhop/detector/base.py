@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.notebook import shown_progress
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
-from oddhop.base.settings import checked, takes
+from oddhop.base.settings import checked, described, takes
 from oddhop.detector.contract import DetectorParts, FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import Estimator, check_is_fitted
@@ -25,6 +25,7 @@ from oddhop.detector.frames import pandas_frame, polars_frame
 from oddhop.detector.model_file import ROLES, Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
+from oddhop.detector.settings import DetectorSettings
 from oddhop.detector.shown import fitted_html, loaded_html, new_html
 from oddhop.errors import GraphError, NothingToLearnError, SettingsError
 from oddhop.explain.audit import Finding, audit_ranking
@@ -57,6 +58,16 @@ class GraphDetector(Estimator, DetectorParts):
     result_: pa.Table
     network_: Network
     flags_anew_: bool = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "{settings}" in (cls.__doc__ or ""):
+            cls.__doc__ = described(cls.__doc__, cls.settings_type)
+
+    @classmethod
+    def of(cls, settings: DetectorSettings) -> Self:
+        """Return a detector with these settings."""
+        return cls(**dict(settings))
 
     def settings(self) -> Any:
         """Return the settings, checked."""
@@ -345,7 +356,7 @@ class GraphDetector(Estimator, DetectorParts):
         True
         """
         model = load_model(path, cls.name, cls.schema, cls.settings_type, cls._from_parts)
-        detector = cls(**model.settings.model_dump())
+        detector = cls.of(model.settings)
         detector.model_ = model
         detector.seed_ = model.seed
         detector.threshold_, detector.offset_ = model.threshold, -model.threshold
@@ -446,4 +457,4 @@ class GraphDetector(Estimator, DetectorParts):
         if not fitting:  # networks are not trained on again, nor simulated
             scoring = {name: need for name, need in cost.memory.items() if name == "scoring"}
             cost = replace(cost, memory=scoring or {k: need for k, need in cost.memory.items() if k != "simulations"})
-        check_memory(cost, settings.max_memory, f"{type(self).__name__} on {graph!r}")
+        check_memory(cost, settings.memory, f"{type(self).__name__} on {graph!r}")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from typing import Any, Self
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, Concatenate, ParamSpec, Self, cast
+
+from oddhop.base.settings import Settings, keywords_of
+
+Given = ParamSpec("Given")
 
 
 class Estimator:
@@ -43,6 +49,40 @@ class Estimator:
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False))
+
+
+def parameters_of(
+    model: Callable[Given, Settings],
+) -> Callable[[Callable[[Any], None]], Callable[Concatenate[Any, Given], None]]:
+    """Make the fields of a settings class the parameters of a constructor, which keeps each under its own name.
+
+    Examples
+    --------
+    >>> from oddhop.detector.estimator import Estimator, parameters_of
+    >>> from oddhop.odd.settings import OddSettings
+    >>> class Mine(Estimator):
+    ...     @parameters_of(OddSettings)
+    ...     def __init__(self) -> None: ...
+    >>> Mine(n_resamples=8).get_params()["n_resamples"]
+    8
+    """
+    keywords = Signature(keywords_of(cast("type[Settings]", model)))
+
+    def constructor(declared: Callable[[Any], None]) -> Callable[Concatenate[Any, Given], None]:
+        @wraps(declared)
+        def init(self: Any, *nothing: Given.args, **given: Given.kwargs) -> None:
+            try:
+                bound = keywords.bind(*nothing, **given)
+            except TypeError as error:
+                raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+            bound.apply_defaults()
+            vars(self).update(bound.arguments)
+
+        itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        init.__signature__ = keywords.replace(parameters=[itself, *keywords.parameters.values()])  # type: ignore[attr-defined]
+        return init  # type: ignore[return-value]
+
+    return constructor
 
 
 def check_is_fitted(estimator: Any, attribute: str) -> None:

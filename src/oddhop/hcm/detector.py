@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size
+from oddhop.detector.estimator import parameters_of
 from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
@@ -48,34 +49,7 @@ class HCM(GraphDetector):
 
     Parameters
     ----------
-    hop_classes : C: 1, 2, ..., C-1 and "C or more".
-    directed : whether hops follow the direction of the edges (see :doc:`method`). The network must have one:
-        ``Graph.from_arrays(..., directed=True)``, or an edge table whose rows are events.
-    drop_ratio : share R of the least similar edges left out when hop labels are made.
-    sampling_ratio : share S of the smallest class that a step draws from every class, up to
-        ``pairs_per_step`` pairs in all.
-    layers, hidden : of the graph convolutional network.
-    sampler : "sgld" (posterior samples) or "sgd" (the same steps without noise).
-    chains, samples, burn_in, thin : independent chains; after ``burn_in`` steps each keeps
-        ``samples`` samples, ``thin`` steps apart.
-    score : "hav" (average hop prediction and inferred variance) or "ahp" (the former alone).
-    random_state : a seed, or None for a fresh one; ``seed_`` has the one that was used.
-    step_size, initial_step_factor : the step after burn-in; during burn-in it falls from ``initial_step_factor``
-        times that.
-    preconditioned : True divides each step by the root mean square of the gradient, False is SGLD as the paper
-        prints it; its step of 0.01 is ``step_size=0.01, initial_step_factor=1``.
-    weight_decay : precision of the prior, in units of the mean loss.
-    temperature : of the posterior on the mean loss; None is 1 / (classes x smallest class), and no
-        more than 1e-4.
-    pair_labels : "sampled", or "exhaustive" for all pairs as in the paper (small networks).
-    scale, pca_components, pca_above : how attributes are prepared, see ``oddhop.graph.preparation``.
-    contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
-    training : "full" sees whole neighbourhoods, "sampled" at most ``neighbours`` neighbours of a node and a
-        bounded number of pairs; "auto" is the latter above 2^20 nodes. Scores always come from all neighbours.
-        None is 64, or as many more as take no more memory than 64 may.
-    precision : "float32" or "float64".
-    workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
+    {settings}
 
     Attributes
     ----------
@@ -107,70 +81,8 @@ class HCM(GraphDetector):
     diagnostics_: Diagnostics
     model_: HCMModel
 
-    def __init__(
-        self,
-        *,
-        hop_classes: int = 4,
-        directed: bool = False,
-        drop_ratio: float = 0.2,
-        sampling_ratio: float = 0.3,
-        layers: int = 2,
-        hidden: int = 128,
-        sampler: Literal["sgld", "sgd"] = "sgld",
-        chains: int = 4,
-        score: Literal["hav", "ahp"] = "hav",
-        random_state: int | None = None,
-        samples: int = 10,
-        burn_in: int = 1_000,
-        thin: int = 10,
-        step_size: float = 0.002,
-        initial_step_factor: float = 10.0,
-        preconditioned: bool = True,
-        weight_decay: float = 5e-8,
-        temperature: float | None = None,
-        pairs_per_step: int = 2_048,
-        pair_labels: Literal["sampled", "exhaustive"] = "sampled",
-        training: Literal["auto", "full", "sampled"] = "auto",
-        neighbours: int | None = None,
-        scale: Literal["standard", "none"] = "standard",
-        pca_components: int | None = 20,
-        pca_above: int = 100,
-        contamination: Literal["auto"] | float = "auto",
-        top_k: int | None = None,
-        precision: Literal["float32", "float64"] = "float32",
-        workers: int | None = None,
-        max_memory: int | str | None = None,
-    ) -> None:
-        self.hop_classes = hop_classes
-        self.directed = directed
-        self.drop_ratio = drop_ratio
-        self.sampling_ratio = sampling_ratio
-        self.layers = layers
-        self.hidden = hidden
-        self.sampler = sampler
-        self.chains = chains
-        self.score = score
-        self.random_state = random_state
-        self.samples = samples
-        self.burn_in = burn_in
-        self.thin = thin
-        self.step_size = step_size
-        self.initial_step_factor = initial_step_factor
-        self.preconditioned = preconditioned
-        self.weight_decay = weight_decay
-        self.temperature = temperature
-        self.pairs_per_step = pairs_per_step
-        self.pair_labels = pair_labels
-        self.training = training
-        self.neighbours = neighbours
-        self.scale = scale
-        self.pca_components = pca_components
-        self.pca_above = pca_above
-        self.contamination = contamination
-        self.top_k = top_k
-        self.precision = precision
-        self.workers = workers
-        self.max_memory = max_memory
+    @parameters_of(HCMSettings)
+    def __init__(self) -> None: ...
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[HCMLearned, Judgement]:
         settings: HCMSettings = run.settings

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from oddhop.base.settings import option
 from oddhop.detector.settings import DetectorSettings
 
 SAMPLED_ABOVE = 2**20  # nodes
@@ -36,31 +37,68 @@ class HCMSettings(DetectorSettings):
     4
     """
 
-    hop_classes: int = Field(4, ge=2, le=16)
-    directed: bool = False
-    drop_ratio: float = Field(0.2, ge=0, lt=1)
-    sampling_ratio: float = Field(0.3, gt=0, le=1)
-    layers: int = Field(2, ge=1, le=8)
-    hidden: int = Field(128, ge=1)
-    sampler: Literal["sgld", "sgd"] = "sgld"
-    chains: int = Field(4, ge=1)
-    score: Literal["hav", "ahp"] = "hav"
-    samples: int = Field(10, ge=1)
-    burn_in: int = Field(1_000, ge=1)
-    thin: int = Field(10, ge=1)
-    step_size: float = Field(0.002, gt=0)
-    initial_step_factor: float = Field(10.0, ge=1)
-    preconditioned: bool = True
-    weight_decay: float = Field(5e-8, ge=0)
-    temperature: float | None = Field(None, ge=0)
-    pairs_per_step: int = Field(2_048, ge=1)
-    pair_labels: Literal["sampled", "exhaustive"] = "sampled"
-    training: Literal["auto", "full", "sampled"] = "auto"
-    neighbours: int | None = Field(None, ge=1)
-    scale: Literal["standard", "none"] = "standard"
-    pca_components: int | None = Field(20, ge=1)
-    pca_above: int = Field(100, ge=1)
-    precision: Literal["float32", "float64"] = "float32"
+    hop_classes: int = option(4, 'Number C of classes of hops: 1, 2, ..., C-1 and "C or more".', ge=2, le=16)
+    directed: bool = option(
+        False,
+        "Whether hops follow the direction of the edges. The network must then have directed edges: arrays with "
+        "directed=True, or an edge table that is read as events.",
+    )
+    drop_ratio: float = option(
+        0.2, "Share R of the least similar edges that are left out when hops are counted.", ge=0, lt=1
+    )
+    sampling_ratio: float = option(
+        0.3,
+        "Share S of the smallest class that a step draws from every class, up to pairs_per_step pairs in all.",
+        gt=0,
+        le=1,
+    )
+    layers: int = option(2, "Number of layers of the graph convolutional network.", ge=1, le=8)
+    hidden: int = option(128, "Width of the layers.", ge=1)
+    sampler: Literal["sgld", "sgd"] = option(
+        "sgld", "Sampler: sgld draws samples from the posterior, and sgd takes the same steps without noise."
+    )
+    chains: int = option(4, "Number of independent chains.", ge=1)
+    score: Literal["hav", "ahp"] = option(
+        "hav", "Score: hav is average hop prediction with inferred variance, and ahp is the prediction alone."
+    )
+    samples: int = option(10, "Number of samples that each chain keeps.", ge=1)
+    burn_in: int = option(1_000, "Number of steps of each chain before its first sample.", ge=1)
+    thin: int = option(10, "Number of steps between two samples.", ge=1)
+    step_size: float = option(0.002, "Size of a step after burn-in.", gt=0)
+    initial_step_factor: float = option(10.0, "Factor of the first step. During burn-in, the factor falls to 1.", ge=1)
+    preconditioned: bool = option(
+        True,
+        "Whether to divide each step by the root mean square of the gradient. Without it, and with step_size=0.01 and "
+        "initial_step_factor=1, the sampler is SGLD as the paper prints it.",
+    )
+    weight_decay: float = option(5e-8, "Precision of the prior, in units of the mean loss.", ge=0)
+    temperature: float | None = option(
+        None,
+        "Temperature of the posterior on the mean loss.",
+        shown="1 / (classes x smallest class), at most 1e-4",
+        ge=0,
+    )
+    pairs_per_step: int = option(2_048, "Maximum number of pairs in a step.", ge=1)
+    pair_labels: Literal["sampled", "exhaustive"] = option(
+        "sampled", "Pairs to learn from: sampled, or exhaustive for all pairs as in the paper (small networks)."
+    )
+    training: Literal["auto", "full", "sampled"] = option(
+        "auto",
+        "Neighbours to learn from: full takes all, sampled takes some of each node, and auto samples above 2^20 "
+        "nodes. Scores always come from all neighbours.",
+    )
+    neighbours: int | None = option(
+        None,
+        "Maximum number of neighbours of a node in sampled training.",
+        shown="64, or more if they fit in the memory of 64",
+        ge=1,
+    )
+    scale: Literal["standard", "none"] = option("standard", "Scaling of the attributes: standard, or none.")
+    pca_components: int | None = option(
+        20, "Number of principal components of the attributes. None keeps all attributes.", ge=1
+    )
+    pca_above: int = option(100, "Number of attributes above which principal components are used.", ge=1)
+    precision: Literal["float32", "float64"] = option("float32", "Precision of the model: float32 or float64.")
 
     @model_validator(mode="after")
     def _tells_how_sure(self) -> Self:

@@ -50,7 +50,7 @@ def simulates(size: Size, settings: OddSettings) -> bool:
 
 def searches_cycles(size: Size, settings: OddSettings) -> bool:
     """Return whether the cycles of events are searched: where the events fit in memory."""
-    limit = settings.max_memory or available_memory()
+    limit = settings.memory or available_memory()
     return limit is None or BASE + _event_memory(size) <= limit
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
+from oddhop.detector.estimator import parameters_of
 from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
@@ -62,18 +63,11 @@ class Odd(GraphDetector):
     judged, and a clique shares neighbours of other kinds beyond what chance explains. Where edges were read from a
     table as events, a flow is odd if it is unlike that of nodes with such attributes, and a cycle if what was sent came
     back in time more often than chance explains. The page "Odd" tells how each is found, and how they are joined.
+    Rank intervals and simulated networks depend on the seed, and no score does.
 
     Parameters
     ----------
-    n_resamples : how often the network is judged again with a fifth of its edges left out, to tell how sure a rank is.
-    simulate : whether networks like this one with nothing odd in them are simulated, to tell how many nodes stand out;
-        "auto" where that takes less than a minute and there are at least 300 nodes.
-    max_chance : flag the head of the ranking whose chance share is at most this: the nodes of a simulated network that
-        score as high, over the nodes that do.
-    random_state : a seed for those draws, or None for a fresh one; no score depends on it.
-    contamination, top_k : how many nodes to flag: a share, a number, or none ("auto").
-    workers : threads; None takes all cores. No score depends on it.
-    max_memory : bytes, or text such as "4GiB"; a run that needs more fails at the start. None uses the free memory.
+    {settings}
 
     Attributes
     ----------
@@ -106,26 +100,8 @@ class Odd(GraphDetector):
 
     model_: OddModel
 
-    def __init__(
-        self,
-        *,
-        n_resamples: int = 4,
-        simulate: Literal["auto"] | bool = "auto",
-        max_chance: float | None = None,
-        random_state: int | None = None,
-        contamination: Literal["auto"] | float = "auto",
-        top_k: int | None = None,
-        workers: int | None = None,
-        max_memory: int | str | None = None,
-    ) -> None:
-        self.n_resamples = n_resamples
-        self.simulate = simulate
-        self.max_chance = max_chance
-        self.random_state = random_state
-        self.contamination = contamination
-        self.top_k = top_k
-        self.workers = workers
-        self.max_memory = max_memory
+    @parameters_of(OddSettings)
+    def __init__(self) -> None: ...
 
     @property
     def information_(self) -> float:
@@ -192,7 +168,7 @@ class Odd(GraphDetector):
         if simulated:  # this process rewires all edges
             size = Size(manifest.nodes, manifest.edges, len(manifest.attribute_names), kinds=kinds is not None)
             needs = {"simulations": cost.cost_on_disk(size, settings, workers=1).memory["simulations"]}
-            check_memory(Cost(needs), settings.max_memory, f"Odd on {stored.folder}")
+            check_memory(Cost(needs), settings.memory, f"Odd on {stored.folder}")
         judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
         with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), seed, kept.run)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from oddhop.base.settings import option
 from oddhop.detector.settings import DetectorSettings
 
 
@@ -19,9 +20,23 @@ class OddSettings(DetectorSettings):
     4
     """
 
-    n_resamples: int = Field(4, ge=2)
-    simulate: Literal["auto"] | bool = "auto"
-    max_chance: float | None = Field(None, gt=0, le=0.5)
+    n_resamples: int = option(
+        4, "Number of times that the network is judged without a fifth of its edges, for the rank intervals.", ge=2
+    )
+    simulate: Literal["auto"] | bool = option(
+        "auto",
+        "Whether to simulate networks without anomalies, to estimate how many nodes stand out. With auto, oddhop "
+        "simulates networks of at least 300 nodes if that takes less than a minute.",
+    )
+    max_chance: float | None = option(
+        None,
+        "Acceptable share of chance results among the flagged nodes, for example 0.1 for 10 %. To estimate the effect "
+        "of chance, oddhop simulates networks without anomalies.",
+        flag="--max-chance",
+        shown="flag none",
+        gt=0,
+        le=0.5,
+    )
 
     @model_validator(mode="after")
     def _flags_by_chance_alone(self) -> Self:

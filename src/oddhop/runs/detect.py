@@ -116,7 +116,7 @@ def detect(
             tell_resumed(log, checkpoints)
         if target is not None:
             target.check()
-        fitter = detector_named(detector)(**settings.of(detector).model_dump())
+        fitter = detector_named(detector).of(settings.of(detector))
         network = None
         if on_cluster:
             data = _fit_on_cluster(fitter, str(edges), address, checkpoints, resume=resume, log=log)

@@ -34,7 +34,7 @@ def fit(
     if resume:
         tell_resumed(log, checkpoints)
     network = read_for_run(log, settings, edges, nodes, database)
-    fitted = detector_named(detector)(**settings.of(detector).model_dump())
+    fitted = detector_named(detector).of(settings.of(detector))
     fitted.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
     fitted.save(model)
     discard_run(checkpoints)

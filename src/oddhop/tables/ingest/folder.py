@@ -15,7 +15,7 @@ import duckdb
 from oddhop.base.checkpoints import MANIFEST, discard_run, locked, open_run
 from oddhop.base.files import write_atomically
 from oddhop.base.parallel import Progress, silent
-from oddhop.base.sizes import in_bytes
+from oddhop.base.sizes import checked_bytes
 from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsError, TableError
 from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
@@ -74,9 +74,7 @@ def ingest(
     """
     if type(partition_entries) is not int or partition_entries < 1:
         raise SettingsError(f"partition_entries must be a whole number above 0, got {partition_entries!r}")
-    limit = in_bytes(max_memory)
-    if type(limit) is not int or limit < 1:
-        raise SettingsError(f'max_memory must be a number of bytes or text such as "4GiB", got {max_memory!r}')
+    limit = checked_bytes(max_memory) or MAX_MEMORY
     by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
