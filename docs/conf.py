@@ -2,11 +2,14 @@
 
 import re
 from dataclasses import is_dataclass
+from importlib import import_module
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util.docutils import SphinxDirective
 
 from oddhop import __version__
+from oddhop.base import settings
 
 project = "oddhop"
 author = project_copyright = "The oddhop maintainers"
@@ -56,12 +59,16 @@ nitpick_ignore_regex = [
     ),
 ]
 
+# Sphinx takes defaults from the source of a function, where settings are ``**options``; they are listed below it.
+settings.with_keywords = lambda own, *_: own
+
 NAMES_AND_TEXT = re.compile(r"(\w+(?:, \w+)*) : (.+)")
 
 
 def setup(app):
     """Teach Sphinx our formulas and the way our docstrings list names."""
     app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
+    app.add_directive("settings", SettingsTable)
     app.connect("autodoc-process-signature", plain_signature)
     app.connect("autodoc-process-docstring", list_names, priority=400)  # before napoleon, at 500
 
@@ -83,7 +90,27 @@ def plain_signature(_app, what, _name, obj, _options, signature, returned):
     if what == "class" and is_dataclass(obj):
         return "", None
     bare = [text and re.sub(r"TypeAliasForwardRef\('([^']+)'\)", r"\1", text) for text in (signature, returned)]
+    bare[0] = bare[0] and re.sub(r"(\*\*\w+): [^,)]*Unpack\[[^\]]*\]", r"\1", bare[0])
     return tuple(bare)
+
+
+class SettingsTable(SphinxDirective):
+    """A table of the fields of a settings class, named as module:class."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Write a row for every field."""
+        module, _, name = self.arguments[0].partition(":")
+        rows = ["| option | setting | what it does |", "|---|---|---|"]
+        for one in settings.options_of(getattr(import_module(module), name)):
+            flag = ", ".join(f"`{each}`" for each in (one.flag or "").split("/") if each)
+            flag += " turns it off" if one.flag and one.default is True else ""
+            default = f" Default: {one.shown}." if one.shown else ""
+            rows.append(
+                f"| {flag}{', repeatable' if one.repeatable else ''} | `{one.name}` | {one.sentence}{default} |"
+            )
+        return self.parse_text_to_nodes("\n".join(rows))
 
 
 def list_names(_app, _what, _name, _obj, _options, lines):

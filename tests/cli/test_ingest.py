@@ -55,6 +55,10 @@ def test_other_tables_are_encoded_like_a_model(folder: Path, tables: dict[str, p
     run("ingest", "edges.csv", "--nodes", "nodes.csv", "--out", "third", "--like", "like")
     settings = [json.loads((folder / name / "manifest.json").read_bytes())["settings"] for name in ("like", "third")]
     assert settings[0] == settings[1]
+    assert settings[0]["read"]["source"] is not None
+    kinds = ["--set", "encode.kinds.age=ignore"]
+    lines = refused(2, "ingest", "edges.csv", "--nodes", "nodes.csv", "--out", "fourth", "--like", "like", *kinds)
+    assert "--like takes the encoding of another network" in lines[0]
 
 
 def test_what_contradicts_a_network_on_disk_is_refused(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -17,6 +18,8 @@ from oddhop.base.settings import Settings, options_of, types_of
 from oddhop.cli import app
 from oddhop.errors import GraphError, SettingsError
 from oddhop.tables.encode import learn_encoding
+from oddhop.tables.ingest import ingest
+from oddhop.tables.network import open_network
 from oddhop.tables.settings import EncodeOptions, EncodeSettings, ReadOptions, ReadSettings
 
 PAID = pa.table({"payer": ["a", "b", "c", "a"], "payee": ["b", "c", "d", "d"], "euros": [5.0, 7.5, 2.0, 9.0]})
@@ -73,6 +76,41 @@ def test_a_fit_takes_what_the_command_takes(tmp_path: Path) -> None:
     assert fitted.network_.roles.source == "payee"
     assert "town" not in "".join(read.graph.attribute_names)
     assert read_network(PAID, PEOPLE).graph.fingerprint != read.graph.fingerprint
+
+
+def test_a_model_reads_later_tables_by_the_columns_of_its_fit(tmp_path: Path) -> None:
+    days = pa.array([1, 2, 3, 4], pa.timestamp("s", "UTC"))
+    paid = PAID.append_column("time", days)
+    fitted = Odd(random_state=0, simulate=False).fit(paid, nodes=PEOPLE, source="payee", target="payer", id="name")
+    fitted.save(tmp_path / "model.oddhop")
+    loaded = Odd.load(tmp_path / "model.oddhop")
+    assert loaded.read(paid, PEOPLE).roles.source == "payee"
+    assert loaded.read(paid, PEOPLE, source="payer", target="payee").roles.source == "payer"
+    assert loaded.rank(paid, nodes=PEOPLE)["score"].equals(fitted.result_["score"])
+    few = loaded.read(paid, PEOPLE, until="1970-01-01T00:00:03Z")
+    assert (few.counts.outside_window, few.graph.edge_count) == (2, 2)
+
+
+def test_a_model_keeps_no_window_no_limit_and_no_kept_columns() -> None:
+    given = ReadSettings(source="a", target="b", since="2026-01-01", memory_limit="1GB", keep_columns=("town",))
+    assert ReadSettings().like(given) == ReadSettings(source="a", target="b")
+    assert ReadSettings(source="c", strict=True).like(given) == ReadSettings(source="c", target="b", strict=True)
+
+
+def test_a_network_knows_how_its_tables_were_read(tmp_path: Path) -> None:
+    for name, table in (("edges", PAID), ("nodes", PEOPLE)):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    read = ReadSettings(keep_columns=("town",), directed=True)
+    ingest(tmp_path / "edges.parquet", tmp_path / "nodes.parquet", tmp_path / "graph", read)
+    stored, held = open_network(tmp_path / "graph"), read_network(PAID, PEOPLE, keep_columns=["town"], directed=True)
+    assert stored.read == held.read == read.model_copy(update={"source": "payer", "target": "payee", "id": "name"})
+    assert stored.kept == ("town",)
+
+
+def test_how_columns_are_encoded_is_said_once() -> None:
+    encoding = read_network(PAID, PEOPLE).encoding
+    with pytest.raises(SettingsError, match="an encoding was given"):
+        read_network(PAID, PEOPLE, encoding=encoding, kinds={"town": "ignore"})
 
 
 def test_an_unknown_option_is_refused_with_the_nearest() -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import fill
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -33,12 +33,22 @@ Other = TypeVar("Other", bound=Settings)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def option(default: Any, sentence: str, *, flag: str | None = None, shown: str | None = None, **checks: Any) -> Any:
+def option(
+    default: Any,
+    sentence: str,
+    *,
+    flag: str | None = None,
+    shown: str | None = None,
+    of_model: bool = False,
+    **checks: Any,
+) -> Any:
     """Declare a field: its default, what it does, and the option of the commands that sets it.
 
-    ``shown`` is the default in words, and ``checks`` are those of pydantic, such as ``ge=1``.
+    ``shown`` is the default in words. With ``of_model`` a fitted model keeps the value, and later tables are read with
+    it. ``checks`` are those of pydantic, such as ``ge=1``.
     """
-    return Field(default, description=sentence, json_schema_extra={"flag": flag, "shown": shown}, **checks)
+    extra: dict[str, Any] = {"flag": flag, "shown": shown, "of_model": of_model}
+    return Field(default, description=sentence, json_schema_extra=extra, **checks)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,7 @@ class Option:
     sentence: str
     flag: str | None
     shown: str | None
+    of_model: bool
     least: float | None = None
     most: float | None = None
 
@@ -91,8 +102,8 @@ def options_of(model: type[Settings]) -> list[Option]:
             if hasattr(one, by)
         }
         default = field.get_default(call_default_factory=True)
-        texts: Any = field.description or "", shown.get("flag"), shown.get("shown")
-        found.append(Option(name, kind, types_of(kind), default, *texts, **bounds))
+        more: Any = field.description or "", shown.get("flag"), shown.get("shown"), bool(shown.get("of_model"))
+        found.append(Option(name, kind, types_of(kind), default, *more, **bounds))
     return found
 
 
@@ -105,13 +116,17 @@ def takes(*models: type[Settings]) -> Callable[[Function], Function]:
     """Show what a function takes as ``**options`` in its signature, and in its docstring in place of {settings}."""
 
     def shown(function: Function) -> Function:
-        own = signature(function)
-        parameters = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        function.__signature__ = own.replace(parameters=[*parameters, *keywords_of(*models)])  # type: ignore[attr-defined]
+        function.__signature__ = with_keywords(signature(function), *models)  # type: ignore[attr-defined]
         function.__doc__ = described(function.__doc__, *models)
         return function
 
     return shown
+
+
+def with_keywords(own: Signature, *models: type[Settings]) -> Signature:
+    """Return a signature with the settings in place of ``**options``."""
+    parameters = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    return own.replace(parameters=[*parameters, *keywords_of(*models)])
 
 
 def keywords_of(*models: type[Settings]) -> list[Parameter]:

@@ -12,7 +12,9 @@ from oddhop.cli import options as o
 from oddhop.cli.console import Console, LogFormat
 
 if TYPE_CHECKING:
+    from oddhop.runs.settings import RunSettings
     from oddhop.tables.encode import Encoding
+    from oddhop.tables.settings import ReadSettings
 
 
 @o.guarded
@@ -68,15 +70,16 @@ def ingest(
     if tables is None:
         raise TableError("there is no node table", NO_ATTRIBUTES)
     chosen = gathered(settings, assignments or [], read=read)
+    encoding, reading = (None, chosen.read) if like is None else _alike(like, chosen)
     console = Console(log_format)
     with console.working():
         stored = make(
             edges,
             tables,
             out,
-            chosen.read,
+            reading,
             chosen.encode,
-            encoding=None if like is None else _encoding_of(like),
+            encoding=encoding,
             max_memory=max_memory,
             progress=console.progress,
         )
@@ -92,15 +95,20 @@ def ingest(
     )
 
 
-def _encoding_of(path: Path) -> Encoding:
+def _alike(path: Path, chosen: RunSettings) -> tuple[Encoding, ReadSettings]:
+    """Return the encoding of a model or a network on disk, and the settings of reading with what it keeps of them."""
     from oddhop.detector.registry import load
-    from oddhop.errors import ModelFileError
+    from oddhop.errors import ModelFileError, SettingsError
     from oddhop.graph.disk import is_stored
     from oddhop.tables.network import open_network
+    from oddhop.tables.settings import EncodeSettings
 
-    encoding = open_network(path).encoding if is_stored(path) else load(path).model_.encoding
+    known = open_network(path) if is_stored(path) else load(path).model_
+    encoding = known.encoding
+    if chosen.encode != EncodeSettings():
+        raise SettingsError("--like takes the encoding of another network", "leave out the settings of encode")
     if encoding is None:
         raise ModelFileError(
             f"{path} was fitted on arrays and has no encoding of columns", "fit a model with oddhop fit"
         )
-    return encoding
+    return encoding, chosen.read.like(known.read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self, Unpack
@@ -22,7 +22,7 @@ from oddhop.detector.estimator import Estimator, check_is_fitted
 from oddhop.detector.fit_folder import begun, check_judged
 from oddhop.detector.flagging import budget, threshold
 from oddhop.detector.frames import pandas_frame, polars_frame
-from oddhop.detector.model_file import ROLES, Model, load_model, save_model
+from oddhop.detector.model_file import Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
 from oddhop.detector.settings import DetectorSettings
@@ -32,8 +32,8 @@ from oddhop.explain.audit import Finding, audit_ranking
 from oddhop.explain.explanation import Baseline, Explanation, alert_line
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
-from oddhop.tables.network import Network, as_network, read_network
-from oddhop.tables.settings import EncodeSettings, ReadSettings, TableOptions
+from oddhop.tables.network import Network, as_network, network_of_tables
+from oddhop.tables.settings import PLAIN, EncodeSettings, ReadOptions, ReadSettings, TableOptions
 from oddhop.version import __version__
 
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
@@ -115,7 +115,7 @@ class GraphDetector(Estimator, DetectorParts):
             learned, judgement = self._learn(replace(graph, keys=taken.keys), run)
         degrees = graph.degrees[graph.judged]
         known = graph.fingerprint, settings, seed
-        self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding, taken.ends)
+        self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding, taken.read)
         self.network_ = taken
         return self
 
@@ -162,10 +162,16 @@ class GraphDetector(Estimator, DetectorParts):
         self.threshold_, self.offset_ = line, -line
         self.model_ = replace(self.model_, threshold=line)
 
-    def rank(self, network: Any, *, nodes: Any = None, progress: Progress = silent) -> pa.Table:
-        """Score another network with the same attributes; return a table like ``result_``."""
+    @takes(ReadSettings)
+    def rank(
+        self, network: Any, *, nodes: Any = None, progress: Progress = silent, **options: Unpack[ReadOptions]
+    ) -> pa.Table:
+        """Score another network with the same attributes; return a table like ``result_``.
+
+        With ``nodes``, both are tables, and the options of reading are those of :meth:`fit`.
+        """
         check_is_fitted(self, "threshold_")
-        taken = self.read(network, nodes, progress)
+        taken = self.read(network, nodes, progress, **options)
         check_judged(taken.graph.kinds, taken.graph.indptr)
         self._check_memory(taken.graph, self.settings(), in_folder=False, fitting=False)
         judgement = self._judge(replace(taken.graph, keys=taken.keys), progress)
@@ -388,7 +394,7 @@ class GraphDetector(Estimator, DetectorParts):
         learned: Any,
         judgement: Judgement,
         encoding: Encoding | None,
-        roles: Mapping[str, str] | None = None,
+        read: ReadSettings = PLAIN,
     ) -> None:
         """Take over what a fit came to: flag the nodes, make the table, and be fitted."""
         ranking = judgement.ranking
@@ -396,7 +402,7 @@ class GraphDetector(Estimator, DetectorParts):
         self.seed_ = seed
         self.anomaly_scores_, self.anomaly_std_ = ranking.score, ranking.std
         self.result_ = result_table(ids, degrees, judgement, line)
-        self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding, roles or {})
+        self.model_ = Model(settings, seed, learned, line, fingerprint, __version__, encoding, PLAIN.like(read))
 
     def _flag(self, judgement: Judgement, settings: Any) -> float:
         """Set the threshold so that as many nodes are flagged as the settings say."""
@@ -405,8 +411,13 @@ class GraphDetector(Estimator, DetectorParts):
         self.threshold_, self.offset_ = line, -line
         return line
 
-    def read(self, network: Any, nodes: Any = None, progress: Progress = silent) -> Network:
+    @takes(ReadSettings)
+    def read(
+        self, network: Any, nodes: Any = None, progress: Progress = silent, **options: Unpack[ReadOptions]
+    ) -> Network:
         """Return a network to score. Tables, which come with ``nodes``, are read with the encoding of the model.
+
+        The options of reading are those of the fit where the model keeps them, such as the names of columns.
 
         Examples
         --------
@@ -418,12 +429,10 @@ class GraphDetector(Estimator, DetectorParts):
         ['a', 'b', 'c', 'd']
         """
         if nodes is None:
-            return self._encoded_alike(network)
-        source, target, id_name = (self.model_.roles.get(name) for name in ROLES)
-        encoding = self.model_.encoding
-        return read_network(
-            network, nodes, source=source, target=target, id=id_name, encoding=encoding, progress=progress
-        )
+            return self._encoded_alike(as_network(network, **options))
+        alike = checked(ReadSettings, options).like(self.model_.read)
+        known = self.model_.encoding
+        return network_of_tables(network, nodes, alike, EncodeSettings(), encoding=known, progress=progress)
 
     def _ranked(self, network: Any, result: pa.Table | None) -> tuple[Network, pa.Table]:
         check_is_fitted(self, "threshold_")

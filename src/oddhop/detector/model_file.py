@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,8 +19,8 @@ from oddhop.base.settings import checked
 from oddhop.detector.settings import DetectorSettings
 from oddhop.errors import ModelFileError, SettingsError
 from oddhop.tables.encode import Encoding
+from oddhop.tables.settings import PLAIN, ReadSettings
 
-ROLES = ("source", "target", "id")
 THRESHOLD = "threshold"
 SomeSettings = TypeVar("SomeSettings", bound=DetectorSettings)
 Learned = TypeVar("Learned")
@@ -38,7 +38,7 @@ class Model(Generic[SomeSettings, Learned]):
     fingerprint : of the network it was fitted on.
     version : the oddhop that fitted it.
     encoding : how the columns of a table become the attributes, where they came from one.
-    roles : the columns that held the ends of an edge and the id of a node, by "source", "target" and "id".
+    read : the settings by which later tables are read, too.
     """
 
     settings: SomeSettings
@@ -48,7 +48,7 @@ class Model(Generic[SomeSettings, Learned]):
     fingerprint: str
     version: str
     encoding: Encoding | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
+    read: ReadSettings = PLAIN
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def save_model(path: str | os.PathLike[str], detector: str, schema: int, model: 
         "learned": parts.info,
         "fingerprint": model.fingerprint,
         "encoding": None if model.encoding is None else model.encoding.to_json(),
-        "roles": dict(model.roles),
+        "read": model.read.model_dump(mode="json", exclude_defaults=True),
     }
     sweep_beside(Path(path))
     write_atomically(Path(path), pack_arrays({**parts.arrays, THRESHOLD: np.array([model.threshold])}, info))
@@ -123,7 +123,7 @@ def load_model(
             fingerprint=str(info["fingerprint"]),
             version=str(info["version"]),
             encoding=encoding,
-            roles={ROLES[ROLES.index(name)]: str(column) for name, column in info.get("roles", {}).items()},
+            read=checked(ReadSettings, info["read"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, SettingsError) as error:
         raise ModelFileError(f"{path} is not a usable model: {error}") from None

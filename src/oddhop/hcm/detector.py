@@ -163,7 +163,9 @@ class HCM(GraphDetector):
             workers, place = settings.workers or available_workers(), Path(folder).absolute()
             kept = replace(kept, path=kept.path.absolute())
             learned, said = self._learn(graph, FitRun(settings, seed, workers, kept, progress, place, mapper))
-        self._take(known.ids, graph.degrees, graph.fingerprint, settings, seed, learned, said, known.encoding)
+        self._take(
+            known.ids, graph.degrees, graph.fingerprint, settings, seed, learned, said, known.encoding, known.read
+        )
         return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-import numpy as np
 from pydantic import model_validator
 
 from oddhop.base.settings import option
 from oddhop.detector.settings import DetectorSettings
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SAMPLED_ABOVE = 2**20  # nodes
 
@@ -109,6 +111,8 @@ class HCMSettings(DetectorSettings):
     @property
     def dtype(self) -> type[np.floating]:
         """The floating-point type of the model."""
+        import numpy as np  # which a list of options does without
+
         return np.float64 if self.precision == "float64" else np.float32
 
     def samples_neighbours(self, nodes: int) -> bool:

@@ -181,7 +181,7 @@ class Odd(GraphDetector):
             found.fitted, found.residuals, found.chance, hubs=found.hubs, cycles=manifest.events is None
         )
         ids = known.ids.slice(judged.start, judged.stop - judged.start)
-        self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding)
+        self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding, known.read)
         return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:

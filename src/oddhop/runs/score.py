@@ -75,7 +75,7 @@ def score(
     """
     settings = checked_run_settings() if settings is None else settings
     detector = load(model)
-    encoding, roles = detector.model_.encoding, detector.model_.roles
+    encoding = detector.model_.encoding
     if encoding is None:
         raise ModelFileError(
             f"{model} was fitted on arrays and has no encoding of columns",
@@ -85,8 +85,7 @@ def score(
         detector = detector.flagging(top_k=top_k, max_chance=max_chance)
     detector.set_params(workers=workers, max_memory=max_memory)
     if not (isinstance(edges, str | Path) and is_stored(edges)):
-        remembered = {name: column for name, column in roles.items() if getattr(settings.read, name) is None}
-        settings = settings.model_copy(update={"read": settings.read.model_copy(update=remembered)})
+        settings = settings.model_copy(update={"read": settings.read.like(detector.model_.read)})
     flags = detector.threshold_ < float("inf") or detector.flags_anew_
     check_book(cases, explain, flags=flags, kept=settings.read.keep_columns)
     target = target_named(write_to, write_mode, database)

@@ -17,8 +17,8 @@ from oddhop.base.arrays import Ints
 from oddhop.base.html import facts, named, panel, sentences, table
 from oddhop.base.parallel import Progress, silent
 from oddhop.base.randomness import mixed_texts
-from oddhop.base.settings import checked_two, takes
-from oddhop.errors import GraphError, OddhopError
+from oddhop.base.settings import checked, checked_two, takes
+from oddhop.errors import GraphError, OddhopError, SettingsError
 from oddhop.graph.disk import ENCODING, IDS, ORIGINALS, Stored, is_stored, open_stored
 from oddhop.graph.graph import Graph
 from oddhop.graph.in_words import more_facts, read_facts, repair_facts
@@ -27,7 +27,7 @@ from oddhop.tables.encode.kinds import known_of, node_kinds
 from oddhop.tables.encoded import encode_tables
 from oddhop.tables.read import Counts, Roles, read_tables
 from oddhop.tables.read.joins import roles_from
-from oddhop.tables.settings import EncodeSettings, ReadSettings, TableOptions
+from oddhop.tables.settings import PLAIN, EncodeSettings, ReadSettings, TableOptions
 
 IDS_AT_ONCE = 1 << 20
 
@@ -44,7 +44,7 @@ class Network:
     roles, counts : which columns were read as what, and what was left out; None for a graph made of arrays.
     differences : where the table is not as the one that the encoding was learned from.
     originals : the columns whose values an encoding loses (texts, dates), to quote from, and those in ``kept``.
-    kept : the columns of the node table that results and cases take along.
+    read : the settings by which the tables were read.
     folder : where it lies on disk; None where it is in memory.
 
     Examples
@@ -63,7 +63,7 @@ class Network:
     counts: Counts | None = None
     differences: tuple[Difference, ...] = ()
     originals: pa.Table | None = None
-    kept: tuple[str, ...] = ()
+    read: ReadSettings = PLAIN
     folder: Path | None = None
 
     @classmethod
@@ -92,12 +92,9 @@ class Network:
         return keys_of(self.ids)
 
     @property
-    def ends(self) -> dict[str, str]:
-        """The columns that hold the ends of an edge and, with one kind of node, its id; none for arrays."""
-        if self.roles is None:
-            return {}
-        ends = {"source": self.roles.source, "target": self.roles.target}
-        return ends if self.graph.kinds is not None else ends | {"id": self.roles.id}
+    def kept(self) -> tuple[str, ...]:
+        """The columns of the node table that results and cases take along."""
+        return self.read.keep_columns
 
     def kind_of(self, node: int) -> str | None:
         """Return the kind of a node by its number; None where there is one kind."""
@@ -226,7 +223,7 @@ class Description:
     counts: Counts
     differences: tuple[Difference, ...]
     originals: pa.Table | None
-    kept: tuple[str, ...]
+    read: ReadSettings
 
 
 def as_network(
@@ -303,6 +300,8 @@ def read_network(
     (('person', 'phone'), 'al', 'phone x1')
     """
     read, encode = checked_two(ReadSettings, EncodeSettings, options)
+    if encoding is not None and encode != EncodeSettings():
+        raise SettingsError("an encoding was given, and how columns are encoded as well", "give one of the two")
     return network_of_tables(edges, nodes, read, encode, encoding=encoding, progress=progress)
 
 
@@ -328,7 +327,7 @@ def network_of_tables(
     )
     quoted = made.encoding.quoted(tables.columns.column_names, tables.kinds.kept(read.keep_columns))
     originals, known = tables.columns.select(quoted), (tables.roles, tables.counts, made.differences)
-    return Network(graph, tables.ids, made.encoding, *known, originals, read.keep_columns)
+    return Network(graph, tables.ids, made.encoding, *known, originals, tables.roles.named_in(read))
 
 
 def keys_of(ids: pa.Array) -> Ints:
@@ -376,11 +375,11 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
         originals = pq.read_table(stored.folder / ORIGINALS) if texts and ORIGINALS in manifest.files else None
         counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
         roles, differences = roles_from(manifest.roles), tuple(Difference(**one) for one in manifest.differences)
+        read = roles.named_in(checked(ReadSettings, manifest.settings["read"]))
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:
         raise GraphError(
             f"{folder} was changed after it was written: {error}", "restore it from a copy or ingest again"
         ) from None
     if len(ids) != manifest.nodes or encoding.names != manifest.attribute_names:
         raise GraphError(f"the files of {folder} do not belong together", "restore it from a copy or ingest again")
-    kept = tuple(manifest.settings["read"].get("keep_columns", ())) if texts else ()
-    return Description(ids, encoding, roles, counts, differences, originals, kept)
+    return Description(ids, encoding, roles, counts, differences, originals, read)

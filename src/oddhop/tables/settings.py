@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike, fspath
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Self, TypedDict
 
 from pydantic import BeforeValidator, Field
 
-from oddhop.base.settings import Settings, option
+from oddhop.base.settings import Settings, option, options_of
 
 PANDAS_INDEX = r"__index_level_\d+__"  # what pandas calls an index that it writes along
 NAMED_LIKE_AN_ID = re.compile(
@@ -31,17 +31,19 @@ Folder = Annotated[str, BeforeValidator(_as_text)]
 class ReadSettings(Settings):
     """How tables are read.
 
-    A field with a ``flag`` is an option of the commands that read tables. Of every field there is a line in
-    :class:`ReadOptions` for type checkers and editors.
+    A field with a ``flag`` is an option of the commands that read tables. ``ReadOptions`` has a line for every field,
+    for type checkers and editors.
     """
 
     source: str | None = option(
-        None, "Column of the edge table with the source nodes.", flag="--source", shown=DETECTED
+        None, "Column of the edge table with the source nodes.", flag="--source", shown=DETECTED, of_model=True
     )
     target: str | None = option(
-        None, "Column of the edge table with the target nodes.", flag="--target", shown=DETECTED
+        None, "Column of the edge table with the target nodes.", flag="--target", shown=DETECTED, of_model=True
     )
-    id: str | None = option(None, "Column of the node table with the node ids.", flag="--id", shown=DETECTED)
+    id: str | None = option(
+        None, "Column of the node table with the node ids.", flag="--id", shown=DETECTED, of_model=True
+    )
     judge: str | None = option(
         None, "Rank only the nodes of this kind, if the network has several kinds of nodes.", flag="--judge"
     )
@@ -105,12 +107,17 @@ class ReadSettings(Settings):
         shown="the temporary folder of the system",
     )
 
+    def like(self, fitted: ReadSettings) -> Self:
+        """Return these settings, and where nothing was given, those that a fitted model keeps."""
+        kept = [one for one in options_of(ReadSettings) if one.of_model and getattr(self, one.name) == one.default]
+        return self.model_copy(update={one.name: getattr(fitted, one.name) for one in kept})
+
 
 PLAIN = ReadSettings()
 
 
 class EncodeSettings(Settings):
-    """How columns become attributes; see :class:`EncodeOptions` for type checkers and editors."""
+    """How columns become attributes; ``EncodeOptions`` has a line for every field."""
 
     kinds: dict[str, str] = option(
         {}, "Kinds of columns, by name: number, boolean, category, date, time, text or ignore.", shown=DETECTED

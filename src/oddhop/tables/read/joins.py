@@ -48,6 +48,11 @@ class Roles:
     missing: tuple[tuple[str, int], ...] = ()
     kinds: str = ""
 
+    def named_in(self, settings: ReadSettings) -> ReadSettings:
+        """Return the settings by which tables were read, with the columns that were found for ends and ids."""
+        ids = settings.id if self.kinds else self.id
+        return settings.model_copy(update={"source": self.source, "target": self.target, "id": ids})
+
     def told(self, events: Events | None) -> tuple[str, ...]:
         """Say which kinds of nodes there are, and what was read of the edge table besides its ends, a sentence each."""
         said = [one for one in (self.kinds, self.direction) if one]
