@@ -34,7 +34,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from oddhop.graph.disk import open_stored
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "hcm": {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "training": '"sampled"'},
+    "hcm": {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5},
     "odd": {"simulate": "false"},
     "simulated": {},
 }

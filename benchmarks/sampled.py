@@ -29,7 +29,7 @@ def told(values: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="+")
-    parser.add_argument("--neighbours", type=int, default=None)
+    parser.add_argument("--neighbours", type=int, default=256)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--chains", type=int, default=2)
     parser.add_argument("--burn-in", type=int, default=300)
@@ -45,7 +45,8 @@ def main() -> None:
         for seed in range(asked.seeds):
             for training in TRAININGS:
                 begun = time.process_time()
-                detector = HCM(training=training, neighbours=asked.neighbours, random_state=seed, **few)
+                seen = None if training == "full" else asked.neighbours
+                detector = HCM(neighbours=seen, random_state=seed, **few)
                 scores[training].append(detector.fit(graph).anomaly_scores_[judged])
                 seconds[training].append(time.process_time() - begun)
         full, drawn = scores["full"], scores["sampled"]

@@ -28,10 +28,12 @@ from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.preparation import learn_preparation
+from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
 from oddhop.hcm.hop_search import forget, search
-from oddhop.hcm.model import PAIRS_AT_ONCE, Inputs, Shape, embed, pair_loss
+from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import purify
+from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 2_048
 
@@ -79,29 +81,29 @@ def training(graph: Graph, inputs: Inputs, shape: Shape, pairs: Any, repeats: in
     weights = shape.start(torch_generator(0, START, 0), torch.float32)
     batch = draw_batch(pairs, PAIRS // CLASSES, generator(0, STEP, 0, 0))
     ends = np.unique(np.concatenate([batch.left, batch.right]))
-    field = inputs.convolution.field(ends).nodes
+    field, _ = inputs.convolution.block(ends)
     s = normalised(graph)
     part = sp.csr_array(s[ends][:, field])
     forward, backward, whole = torch_csr(part), torch_csr(sp.csr_array(part.T)), torch_csr(s)
-    seen = inputs.convolved[torch.from_numpy(field)]
-    w0, w1, v0, _, v1, _ = shape.read(weights)
+    everything = torch.from_numpy(inputs.convolved)
+    seen, model = everything[field], HopModel(shape, weights)
+    w0, w1, v0, _, v1, _ = (part.detach() for part in model.weights)
 
     def ours() -> None:
-        w = weights.clone().requires_grad_(True)
-        torch.autograd.grad(pair_loss(w, shape, inputs, batch), w)
+        model.zero_grad()
+        model.loss(Step.of(inputs, batch, shape.layers)).backward()
 
     def bare(x: torch.Tensor, there: torch.Tensor, back: torch.Tensor) -> None:
         h = x @ w0
         p = there @ h
         z = p @ w1
-        for a in range(0, PAIRS, PAIRS_AT_ONCE):
-            gap = z[: min(PAIRS_AT_ONCE, PAIRS - a)]
-            units = gap @ v0
-            g = units @ v1
-            units.t() @ g
-            g_units = g @ v1.t()
-            gap.t() @ g_units
-            g_units @ v0.t()
+        gap = z[:1].expand(PAIRS, -1)
+        units = gap @ v0
+        g = units @ v1
+        units.t() @ g
+        g_units = g @ v1.t()
+        gap.t() @ g_units
+        g_units @ v0.t()
         p.t() @ z
         x.t() @ (back @ (z @ w1.t()))
 
@@ -109,7 +111,7 @@ def training(graph: Graph, inputs: Inputs, shape: Shape, pairs: Any, repeats: in
         "nodes drawn": ends.size,
         "nodes needed": field.size,
         "same nodes": compared(ours, lambda: bare(seen, forward, backward), repeats),
-        "whole network": compared(ours, lambda: bare(inputs.convolved, whole, whole), max(3, repeats // 2)),
+        "whole network": compared(ours, lambda: bare(everything, whole, whole), max(3, repeats // 2)),
     }
 
 
@@ -152,21 +154,19 @@ def hop_pairs(graph: Graph, repeats: int) -> dict[str, Any]:
 
 
 def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[str, Any]:
-    from oddhop.hcm.scoring import EDGES_AT_ONCE, _add_sample
-
     weights = shape.start(torch_generator(0, START, 0), torch.float32)
     s = torch_csr(normalised(graph))
-    w0, w1, v0, _, v1, _ = shape.read(weights)
+    w0, w1, v0, _, v1, _ = (part.detach() for part in HopModel(shape, weights).weights)
+    everything = torch.from_numpy(inputs.convolved)
+    posterior = Posterior(weights.numpy()[None, None], shape, np.zeros(1))
     left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
     left_t, right_t = torch.from_numpy(left).long(), torch.from_numpy(right).long()
 
     def ours() -> None:
-        mean, square = (np.zeros(graph.edge_count, dtype=np.float32) for _ in range(2))
-        z = embed(weights, shape, inputs, workers=1)
-        _add_sample(weights, 0, shape, z, graph, None, mean, square, 1)
+        score_nodes(posterior, inputs, graph)
 
     def bare() -> None:
-        z = (s @ torch.relu(inputs.convolved @ w0)) @ w1
+        z = (s @ torch.relu(everything @ w0)) @ w1
         for a in range(0, graph.edge_count, EDGES_AT_ONCE):
             gap = z[left_t[a : a + EDGES_AT_ONCE]] - z[right_t[a : a + EDGES_AT_ONCE]]
             (gap @ v0) @ v1

@@ -22,7 +22,7 @@ from oddhop.base.arrays import Floats
 from oddhop.base.parallel import single_threaded
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.hcm.convolution import Convolution, convolve
+from oddhop.hcm.convolution import Convolution, product
 
 EPOCHS, LEARNING_RATE = 100, 0.005
 WIRING, ATTENTION, RESIDUAL = 0.5, 0.1, 0.1
@@ -53,8 +53,7 @@ def trained(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     rows = np.array(graph.attributes.toarray() if is_sparse(graph.attributes) else graph.attributes, dtype=np.float32)
     unit = float(np.sqrt(np.mean(rows.astype(np.float64) ** 2)))
     x = torch.from_numpy(rows / unit if unit > 0 else rows)
-    convolution = Convolution.of(graph, np.float32)
-    everywhere, nodes = convolution.everywhere, np.arange(graph.node_count)
+    _, whole = Convolution.of(graph, np.float32).block(np.arange(graph.node_count))
     with torch.random.fork_rng(devices=[]), single_threaded():
         torch.manual_seed(seed)
         wide = x.shape[1]
@@ -68,10 +67,10 @@ def trained(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
             r = residual(x)
             focus = r
             # (S X) W = S (X W), and X W is the narrower one.
-            z = convolve(encoder[0](x), convolution, everywhere, nodes)
+            z = product(whole, encoder[0](x))
             for weaken, layer in zip(attention, encoder[1:], strict=True):
                 focus = torch.relu(weaken(focus))
-                z = convolve(layer(torch.relu(z) * torch.exp(-ATTENTION * focus)), convolution, everywhere, nodes)
+                z = product(whole, layer(torch.relu(z) * torch.exp(-ATTENTION * focus)))
             wiring: torch.Tensor = WiringLoss.apply(z, graph)  # type: ignore[no-untyped-call]
             attributes = (x - decoder(z) - RESIDUAL * r).square().sum() / x.shape[0]
             loss = WIRING * wiring + (1 - WIRING) * attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -10,18 +10,15 @@ import torch
 from benchmarks.metrics import roc_auc
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
-from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.errors import SettingsError
-from oddhop.graph.adjacency import upper_edges
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
-from oddhop.hcm.chains import Plan, run_chains
-from oddhop.hcm.hop_pairs import HopPairs, draw_batch
-from oddhop.hcm.material import Material
-from oddhop.hcm.model import Inputs, Shape, embed, expected_hops, pair_gaps, pair_loss
+from oddhop.hcm.chains import Chain, Plan, Posterior, run_chains
+from oddhop.hcm.hop_pairs import HopPairs
+from oddhop.hcm.material import InProcess, Material
+from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.purify import purify
-from oddhop.hcm.sampler import start, update
-from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
+from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
 
@@ -35,6 +32,11 @@ class TrainingInputs:
     pairs: HopPairs
     plan: Plan
     shape: Shape
+
+    @property
+    def material(self) -> Material:
+        """What a chain learns from."""
+        return Material(self.graph, self.inputs, self.pairs)
 
 
 def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False) -> TrainingInputs:
@@ -70,22 +72,11 @@ def read_posterior(
     ['ahp', 'argmax ahp', 'argmax hav', 'hav']
     """
     ready = prepare(graph, settings, seed, raw_similarity=raw_similarity)
-    posterior = run_chains(ready.plan, ready.shape, Material(ready.pairs, ready.inputs))
-    scores = score_nodes(posterior, ready.inputs, ready.graph)
-    total, squares = np.zeros((2, graph.edge_count))
-    samples = posterior.weights.reshape(-1, posterior.weights.shape[-1])
-    for weights in map(torch.from_numpy, samples):
-        z = embed(weights, ready.shape, ready.inputs)
-        for first in range(0, graph.edge_count, EDGES_AT_ONCE):
-            block = slice(first, first + EDGES_AT_ONCE)
-            hops = _most_likely(weights, ready, z, first)
-            total[block] += hops
-            squares[block] += hops**2
-    mean = total / len(samples)
-    variance = np.maximum(squares / len(samples) - mean**2, 0.0)
-    ahp, iv = (_node_means(values, graph) for values in (mean, variance))
-    hav = sum(values / values.max() for values in (ahp, iv) if values.max() > 0)
-    return {"ahp": scores.ahp, "hav": scores.hav, "argmax ahp": ahp, "argmax hav": np.asarray(hav)}
+    posterior = run_chains(ready.plan, ready.shape, InProcess(ready.material))
+    expected = score_nodes(posterior, ready.inputs, ready.graph)
+    most_likely = replace(posterior, shape=replace(ready.shape, most_likely=True))
+    other = score_nodes(most_likely, ready.inputs, ready.graph)
+    return {"ahp": expected.ahp, "hav": expected.hav, "argmax ahp": other.ahp, "argmax hav": other.hav}
 
 
 def training_curve(
@@ -93,47 +84,13 @@ def training_curve(
 ) -> dict[str, list[float]]:
     """Return the ROC-AUC of AHP, by the weights of the moment, every few steps of one chain."""
     ready = prepare(graph, settings, seed)
-    plan = ready.plan
-    state = start(ready.shape.start(torch_generator(seed, START, 0), ready.inputs.convolved.dtype))
+    chain = Chain(0, ready.plan, ready.shape, torch.float64 if settings.precision == "float64" else torch.float32)
     steps, areas, losses = [], [], []
-    while state.step < plan.steps:
-        weights = state.weights.clone().requires_grad_(True)
-        batch = draw_batch(ready.pairs, plan.pairs_per_class, generator(seed, STEP, 0, state.step))
-        loss = pair_loss(weights, ready.shape, ready.inputs, batch)
-        (gradient,) = torch.autograd.grad(loss, weights)
-        state = update(state, gradient, plan.rule, torch_generator(seed, NOISE, 0, state.step))
-        if state.step % every == 0:
-            steps.append(float(state.step))
-            losses.append(round(loss.item(), 4))
-            areas.append(round(roc_auc(anomalous, _expected(state.weights, ready))[0], 5))
+    while chain.sampler.steps < ready.plan.steps:
+        chain.step(ready.material)
+        if chain.sampler.steps % every == 0:
+            now = Posterior(chain.model.flat().numpy()[None, None], ready.shape, np.zeros(1))
+            steps.append(float(chain.sampler.steps))
+            losses.append(round(chain.loss, 4))
+            areas.append(round(roc_auc(anomalous, score_nodes(now, ready.inputs, ready.graph).ahp)[0], 5))
     return {"steps": steps, "roc_auc": areas, "loss": losses}
-
-
-def _expected(weights: torch.Tensor, ready: TrainingInputs) -> Floats:
-    z = embed(weights, ready.shape, ready.inputs)
-    graph = ready.graph
-    hops = np.empty(graph.edge_count)
-    for first in range(0, graph.edge_count, EDGES_AT_ONCE):
-        left, right = _ends(graph, first)
-        hops[first : first + EDGES_AT_ONCE] = expected_hops(weights, ready.shape, z, left, right).numpy()
-    return _node_means(hops, graph)
-
-
-def _most_likely(weights: torch.Tensor, ready: TrainingInputs, z: torch.Tensor, first: int) -> Floats:
-    *_, v0, b0, v1, b1 = ready.shape.read(weights)
-    distance = pair_gaps(z, *_ends(ready.graph, first)).abs_()
-    logits = torch.addmm(b1, torch.addmm(b0, distance, v0).relu_(), v1)
-    return np.asarray(logits.argmax(dim=1).numpy() + 1.0)
-
-
-def _ends(graph: Graph, first: int) -> tuple[torch.Tensor, torch.Tensor]:
-    stop = min(first + EDGES_AT_ONCE, graph.edge_count)
-    left, right = upper_edges(graph.indptr, graph.indices, graph.upper, first, stop)
-    return torch.from_numpy(left), torch.from_numpy(right)
-
-
-def _node_means(edge_values: Floats, graph: Graph) -> Floats:
-    left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
-    nodes = graph.node_count
-    sums = np.bincount(left, edge_values, minlength=nodes) + np.bincount(right, edge_values, minlength=nodes)
-    return np.asarray(sums / np.maximum(graph.degrees, 1))

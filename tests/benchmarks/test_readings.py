@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks.comparison.authors_script import _attributes, _joined, _labelled, _purified, _row_means, authors_script
-from benchmarks.comparison.readings import _node_means, read_posterior
+from benchmarks.comparison.readings import read_posterior
 from oddhop import Graph
 from oddhop.hcm.settings import HCMSettings
 
@@ -59,11 +59,6 @@ def test_rows_are_divided_by_their_sums_and_a_row_of_zeros_stays() -> None:
     graph = Graph.from_arrays([[0, 1], [1, 2]], [[1.0, 3.0], [0.0, 0.0], [2.0, 2.0]])
     found = _attributes(graph, row_sums=True, components=20).toarray()
     assert found.tolist() == [[0.25, 0.75], [0.0, 0.0], [0.5, 0.5]]
-
-
-def test_an_edge_counts_for_both_its_ends() -> None:
-    graph = Graph.from_arrays(PATH[:, ::2], X)
-    assert _node_means(np.array([1.0, 2.0, 4.0]), graph).tolist() == [1.0, 1.5, 3.0, 4.0]
 
 
 def test_the_most_likely_hop_count_is_a_whole_number_of_hops() -> None:

@@ -32,7 +32,7 @@ from tests.cluster.campaign import compare, scores
 from tests.cluster.faults import kill_node
 from tests.cluster.machines import ADDRESS, HEAD, Machines, brought_up
 
-FEW = {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5, "training": '"sampled"'}
+FEW = {"burn_in": 200, "chains": 2, "samples": 2, "thin": 5}
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ import torch
 from oddhop import Graph
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
-from oddhop.hcm.model import Inputs, Shape, pair_loss
+from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import Scores, score_nodes
 from tests.contract import reference
@@ -311,11 +311,11 @@ def random_batch(one: Case, size: int, rng: np.random.Generator) -> tuple[np.nda
 
 
 def loss_and_gradient(one: Case, flat: np.ndarray, pairs: np.ndarray, hops: np.ndarray) -> tuple[float, np.ndarray]:
-    weights = torch.tensor(flat, requires_grad=True)
+    model = HopModel(shape_of(one), torch.tensor(flat))
     batch = Batch(pairs[:, 0].copy(), pairs[:, 1].copy(), hops - 1)
-    loss = pair_loss(weights, shape_of(one), Inputs.of(one.graph, np.float64), batch)
+    loss = model.loss(Step.of(Inputs.of(one.graph, np.float64), batch, one.layers))
     loss.backward()
-    return float(loss.detach()), np.asarray(weights.grad)
+    return float(loss.detach()), np.concatenate([np.asarray(part.grad).ravel() for part in model.parameters()])
 
 
 def small_case(layers: int) -> Case:

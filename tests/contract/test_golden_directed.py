@@ -15,7 +15,7 @@ from oddhop import Graph
 from oddhop.hcm.arrows import arrows
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
-from oddhop.hcm.model import Inputs, Shape, pair_loss
+from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import score_nodes
 from tests.contract import reference
@@ -124,12 +124,13 @@ def test_the_loss_and_its_gradient_agree_and_pairs_are_not_symmetric(number: int
         weights = reference_weights(vector, shape)
         return reference.cross_entropy(smooth, one.attributes, weights, pairs, hops, directed=True)
 
-    weights = torch.tensor(flat, requires_grad=True)
+    model = HopModel(shape, torch.tensor(flat))
     batch = Batch(pairs[:, 0].copy(), pairs[:, 1].copy(), hops - 1)
-    loss = pair_loss(weights, shape, Inputs.of(one.graph, np.float64), batch)
+    loss = model.loss(Step.of(Inputs.of(one.graph, np.float64), batch, one.layers))
     loss.backward()
+    gradient = np.concatenate([np.asarray(part.grad).ravel() for part in model.parameters()])
     assert float(loss.detach()) == pytest.approx(loss_at(flat), abs=1e-11)
     assert abs(loss_at(flat) - loss_at(flat, pairs[:, ::-1])) > 1e-4
     for direction in rng.normal(size=(2, shape.size)) / np.sqrt(shape.size):
         slope = (loss_at(flat + 1e-6 * direction) - loss_at(flat - 1e-6 * direction)) / 2e-6
-        assert np.asarray(weights.grad) @ direction == pytest.approx(slope, rel=1e-5, abs=1e-7)
+        assert gradient @ direction == pytest.approx(slope, rel=1e-5, abs=1e-7)

@@ -102,7 +102,7 @@ def test_the_direction_changes_scores_and_the_order_of_rows_does_not(
     assert not np.allclose(-fitted.score_samples(turned), fitted.anomaly_scores_)
 
 
-@pytest.mark.parametrize("settings", [{"training": "sampled", "neighbours": 3}, {"pair_labels": "exhaustive"}])
+@pytest.mark.parametrize("settings", [{"neighbours": 3}, {"pair_labels": "exhaustive"}])
 def test_other_settings_go_with_it(graph: Graph, settings: dict[str, object]) -> None:
     found = HCM(**DIRECTED, **settings).fit(graph)
     assert np.isfinite(found.anomaly_scores_).all()

@@ -9,7 +9,7 @@ import torch
 
 from oddhop import HCM, Graph
 from oddhop.errors import TrainingDivergedError
-from oddhop.hcm import chains
+from oddhop.hcm.model import HopModel, Step
 from tests.conftest import QUICK, sha256
 
 
@@ -17,15 +17,15 @@ def test_a_chain_whose_loss_breaks_starts_again_with_half_the_step(
     small: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
-    real = chains.pair_loss
+    real = HopModel.loss
 
-    def once_broken(weights: torch.Tensor, *rest: object) -> torch.Tensor:
+    def once_broken(model: HopModel, step: Step) -> torch.Tensor:
         nonlocal calls
         calls += 1
-        return real(weights, *rest) * (torch.nan if calls == 7 else 1)
+        return real(model, step) * (torch.nan if calls == 7 else 1)
 
     single = {**QUICK, "chains": 1, "samples": 4, "workers": 1}
-    monkeypatch.setattr(chains, "pair_loss", once_broken)
+    monkeypatch.setattr(HopModel, "loss", once_broken)
     scores = HCM(**single, step_size=0.002).fit(small).anomaly_scores_
     monkeypatch.undo()
     assert sha256(scores) == sha256(HCM(**single, step_size=0.001).fit(small).anomaly_scores_)

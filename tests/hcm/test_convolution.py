@@ -7,15 +7,16 @@ pytest.importorskip("torch")
 
 import torch
 
-from oddhop import Graph
-from oddhop.hcm.convolution import Convolution, convolve
+from oddhop import HCM, Graph
+from oddhop.hcm.convolution import Compressed, Convolution, draw_neighbours, product
+from tests.conftest import QUICK
 
 pytestmark = pytest.mark.kernels
 
 
 @st.composite
 def cases(draw):
-    """Return a graph, some of its rows in any order, repeats and all, and a generator."""
+    """Return a graph, some of its rows in any order, and a generator."""
     nodes = draw(st.integers(1, 10))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     graph = Graph.from_arrays(rng.integers(0, nodes, (2, draw(st.integers(0, 25)))), np.zeros((nodes, 1)))
@@ -32,91 +33,136 @@ def dense_matrix(graph):
 
 @settings(deadline=None)
 @given(cases())
-def test_a_field_holds_just_the_nodes_that_its_rows_depend_on(case):
-    graph, rows, _ = case
-    field = Convolution.of(graph, np.float64).field(rows)
-    needed = np.flatnonzero(dense_matrix(graph)[rows].any(axis=0))
-    assert np.array_equal(field.nodes, needed)
-    assert np.array_equal(field.place[needed], np.arange(needed.size))
-
-
-@settings(deadline=None)
-@given(cases())
-def test_rows_are_those_of_the_dense_product(case):
+def test_a_block_has_the_rows_of_the_dense_matrix_over_just_the_nodes_they_depend_on(case):
     graph, rows, rng = case
-    hidden, convolution = rng.normal(size=(graph.node_count, 3)), Convolution.of(graph, np.float64)
-    expected = (dense_matrix(graph) @ hidden)[rows]
-    field = convolution.field(rows)
-    np.testing.assert_allclose(convolution.rows(hidden, rows), expected, atol=1e-12)
-    np.testing.assert_allclose(convolution.rows(hidden[field.nodes], rows, field), expected, atol=1e-12)
-
-
-@settings(deadline=None)
-@given(cases())
-def test_spread_is_the_product_with_the_transpose(case):
-    graph, rows, rng = case
-    gradient, convolution = rng.normal(size=(rows.size, 3)), Convolution.of(graph, np.float64)
-    expected = dense_matrix(graph)[rows].T @ gradient
-    for field in (convolution.everywhere, convolution.field(rows)):
-        np.testing.assert_allclose(convolution.spread(gradient, rows, field), expected[field.nodes], atol=1e-12)
+    nodes, block = Convolution.of(graph, np.float64).block(rows)
+    matrix = dense_matrix(graph)
+    assert np.array_equal(nodes, np.flatnonzero(matrix[rows].any(axis=0)))
+    hidden = rng.normal(size=(graph.node_count, 3))
+    out = product(block, torch.from_numpy(hidden[nodes]))
+    np.testing.assert_allclose(out.numpy(), (matrix @ hidden)[rows], atol=1e-12)
 
 
 @settings(deadline=None)
 @given(cases())
 def test_the_gradient_is_that_of_the_dense_product(case):
     graph, rows, rng = case
-    convolution, target = Convolution.of(graph, np.float64), torch.from_numpy(rng.normal(size=(rows.size, 3)))
-    field, start = convolution.field(rows), rng.normal(size=(graph.node_count, 3))
+    nodes, block = Convolution.of(graph, np.float64).block(rows)
+    target, start = torch.from_numpy(rng.normal(size=(rows.size, 3))), rng.normal(size=(graph.node_count, 3))
     gradients = []
-    for product in (
-        lambda hidden: convolve(hidden[torch.from_numpy(field.nodes)], convolution, field, rows),
+    for multiply in (
+        lambda hidden: product(block, hidden[torch.from_numpy(nodes)]),
         lambda hidden: (torch.from_numpy(dense_matrix(graph)) @ hidden)[torch.from_numpy(rows)],
     ):
         hidden = torch.from_numpy(start.copy()).requires_grad_()
-        ((product(hidden).tanh() - target) ** 2).sum().backward()
+        ((multiply(hidden).tanh() - target) ** 2).sum().backward()
         gradients.append(hidden.grad)
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
-def test_a_gradient_that_is_not_contiguous_is_read_right():
-    graph = Graph.from_arrays([[0, 1], [1, 2]], np.zeros((3, 1)))
-    convolution, hidden = Convolution.of(graph, np.float64), torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
-    convolve(hidden, convolution, convolution.everywhere, np.arange(3)).sum().backward()  # one number, expanded
-    np.testing.assert_allclose(hidden.grad, np.repeat(dense_matrix(graph).sum(axis=0)[:, None], 2, axis=1))
+@settings(deadline=None)
+@given(cases())
+def test_a_range_of_rows_is_that_of_the_dense_matrix_with_norms_or_ones(case):
+    graph, _, rng = case
+    convolution, matrix = Convolution.of(graph, np.float64), dense_matrix(graph)
+    hidden, middle = rng.normal(size=(graph.node_count, 3)), graph.node_count // 2
+    for normalised, expected in ((True, matrix), (False, (matrix > 0).astype(float))):
+        parts = [
+            convolution.rows(a, b, normalised=normalised).times(torch.from_numpy(hidden))
+            for a, b in ((0, middle), (middle, graph.node_count))
+        ]
+        np.testing.assert_allclose(torch.cat(parts).numpy(), expected @ hidden, atol=1e-12)
 
 
 @settings(deadline=None)
 @given(cases())
-def test_the_root_of_the_degrees_stays_as_it_is(case):
-    graph, rows, _ = case
-    fixed = np.sqrt(graph.degrees + 1.0)[:, None]
-    np.testing.assert_allclose(Convolution.of(graph, np.float64).rows(fixed, rows), fixed[rows])
+def test_a_device_without_compressed_matrices_gives_the_same(case):
+    graph, rows, rng = case
+    nodes, block = Convolution.of(graph, np.float64).block(rows)
+    hidden = torch.from_numpy(rng.normal(size=(nodes.size, 3)))
+    expected = block.rows.times(hidden)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oddhop.hcm.convolution.COMPRESSED", ())
+        torch.testing.assert_close(block.rows.times(hidden), expected)
+
+
+def test_a_gradient_that_is_not_contiguous_is_read_right():
+    graph = Graph.from_arrays([[0, 1], [1, 2]], np.zeros((3, 1)))
+    hidden = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
+    _, block = Convolution.of(graph, np.float64).block(np.arange(3))
+    product(block, hidden).sum().backward()  # one number, expanded
+    np.testing.assert_allclose(hidden.grad, np.repeat(dense_matrix(graph).sum(axis=0)[:, None], 2, axis=1))
 
 
 def test_an_isolated_node_keeps_its_own_vector():
     graph = Graph.from_arrays([[0], [1]], np.zeros((3, 1)))
-    out = Convolution.of(graph, np.float64).rows(np.arange(3.0)[:, None], np.array([2]))
+    out = Convolution.of(graph, np.float64).rows(2, 3).times(torch.arange(3.0, dtype=torch.float64)[:, None])
     assert out.tolist() == [[2.0]]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_keep_their_type_and_the_input_its_values(dtype):
+def test_numbers_keep_their_type(dtype):
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.zeros((3, 1)))
-    hidden, rows, convolution = np.ones((3, 2), dtype=dtype), np.array([0, 2]), Convolution.of(graph, dtype)
-    assert convolution.rows(hidden, rows).dtype == dtype
-    assert convolution.spread(hidden[:2], rows, convolution.everywhere).dtype == dtype
-    assert np.array_equal(hidden, np.ones((3, 2)))
+    _, block = Convolution.of(graph, dtype).block(np.array([0, 2]))
+    assert block.rows.values.numpy().dtype == block.columns.values.numpy().dtype == dtype
+
+
+def dense(matrix: Compressed) -> np.ndarray:
+    return matrix.times(torch.eye(matrix.width, dtype=matrix.values.dtype)).numpy()
 
 
 @settings(deadline=None)
-@given(cases(), st.integers(1, 9))
-def test_the_first_layer_made_anew_is_the_one_that_was_kept(case, entries):
-    graph, _, rng = case
-    convolution = Convolution.of(graph, np.float64)
-    narrow, layer = rng.normal(size=(graph.node_count, 2)), rng.normal(size=(2, 3))
-    expected = convolution.rows(np.maximum(narrow @ layer, 0), np.arange(graph.node_count))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("oddhop.hcm.convolution.ENTRIES_AT_ONCE", entries)
-        middle = graph.node_count // 2
-        parts = [convolution.rows_of_first(narrow, layer, a, b) for a, b in ((0, middle), (middle, graph.node_count))]
-    np.testing.assert_allclose(np.vstack(parts), expected, atol=1e-12)
+@given(cases())
+def test_columns_are_the_rows_turned(case):
+    graph, rows, _ = case
+    _, block = Convolution.of(graph, np.float64, most=2, seed=1).block(rows)
+    assert np.array_equal(dense(block.rows).T, dense(block.columns))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_neighbours_are_drawn_once_each_and_are_neighbours(wanted: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_arrays(rng.integers(0, 15, (2, 60)), np.zeros((15, 1)))
+    rows = np.flatnonzero(rng.random(15) < 0.6)
+    counts = np.minimum(graph.degrees[rows], wanted)
+    drawn = draw_neighbours(graph.indptr, graph.indices, rows, counts, np.uint64(seed))
+    for row, part in zip(rows, np.split(drawn, np.cumsum(counts)[:-1]), strict=False):
+        neighbours = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
+        assert part.size == np.unique(part).size == min(wanted, neighbours.size)
+        assert np.isin(part, neighbours).all()
+
+
+def test_every_neighbour_is_drawn_as_often() -> None:
+    leaves, wanted, tries = 9, 3, 4_000
+    star = Graph.from_arrays([np.zeros(leaves, int), np.arange(1, leaves + 1)], np.zeros((leaves + 1, 1)))
+    seen = np.zeros(leaves + 1)
+    for key in range(tries):
+        seen[draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([wanted]), np.uint64(key))] += 1
+    expected = tries * wanted / leaves
+    chi_square = ((seen[1:] - expected) ** 2 / (expected * (1 - wanted / leaves))).sum() * (leaves - 1) / leaves
+    assert chi_square < 26.1  # of 8 degrees of freedom: once in a thousand seeds, and the seeds are fixed
+
+
+def test_a_sampled_product_has_the_expectation_of_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_arrays(rng.integers(0, 40, (2, 400)), rng.normal(size=(40, 2)))
+    hidden, rows = rng.normal(size=(40, 1)), np.arange(0, 40, 3)
+    whole = (dense_matrix(graph) @ hidden)[rows]
+    sums, squares = np.zeros_like(whole), np.zeros_like(whole)
+    tries = 600
+    for seed in range(tries):
+        nodes, block = Convolution.of(graph, np.float64, most=5, seed=seed).block(rows)
+        found = product(block, torch.from_numpy(hidden[nodes])).numpy()
+        sums, squares = sums + found, squares + found**2
+    error = np.sqrt(np.maximum(squares / tries - (sums / tries) ** 2, 1e-12) / tries)
+    assert (np.abs(sums / tries - whole) < 4.5 * error).all()
+
+
+def test_a_detector_trained_on_samples_scores_all_neighbours(small: Graph) -> None:
+    sampled = HCM(neighbours=3, **QUICK).fit(small)
+    assert np.isfinite(sampled.anomaly_scores_).all()
+    assert np.array_equal(sampled.score_samples(small), -sampled.anomaly_scores_)
+    full = HCM(**QUICK).fit(small)
+    assert not np.array_equal(sampled.anomaly_scores_, full.anomaly_scores_)
+    assert np.array_equal(HCM(neighbours=1_000, **QUICK).fit(small).anomaly_scores_, full.anomaly_scores_)

@@ -16,7 +16,7 @@ from oddhop.hcm.settings import HCMSettings
 
 def test_the_estimate_grows_with_everything_that_takes_memory() -> None:
     def peak(nodes: int = 10**6, edges: int = 10**7, columns: int = 20, workers: int = 2, **settings: object) -> int:
-        chosen = HCMSettings(**{"training": "full", **settings})
+        chosen = HCMSettings(**settings)
         return max(memory(Size(nodes, edges, columns), chosen, workers=workers).memory.values())
 
     assert peak() < peak(nodes=2 * 10**6, edges=2 * 10**7)
@@ -33,10 +33,10 @@ def test_what_is_sampled_or_on_the_disk_takes_less() -> None:
         return dict(memory(size, HCMSettings(), workers=2, in_folder=in_folder).memory)
 
     dense = {
-        way: memory(Size(10**7, 10**10, 20), HCMSettings(training=way), workers=2).memory["training"]
-        for way in ("sampled", "full")
+        most: memory(Size(10**7, 10**10, 20), HCMSettings(neighbours=most), workers=2).memory["training"]
+        for most in (64, 10**6)
     }
-    assert dense["sampled"] < dense["full"]
+    assert dense[64] < dense[10**6]
     assert stages(mapped=True)["purify"] < stages()["purify"]
     assert stages(in_folder=True)["scoring"] < stages()["scoring"]
 

@@ -213,7 +213,7 @@ def test_only_graphs_are_taken_and_edges_are_needed(small: Graph) -> None:
 def test_a_run_over_its_memory_is_refused_before_it_begins(small: Graph) -> None:
     with pytest.raises(
         MemoryBudgetError,
-        match=r"needs about .* for training, and the limit is 0 MiB; try training='sampled', workers=1",
+        match=r"needs about .* for training, and the limit is 0 MiB; try fewer neighbours, workers=1",
     ):
         HCM(max_memory=1000).fit(small)
 

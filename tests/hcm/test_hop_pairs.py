@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from oddhop.hcm import hop_pairs as hops
-from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, pool_pairs, sample_pairs
+from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, sample_pairs
 from oddhop.hcm.purify import Purified
-from oddhop.hcm.settings import HCMSettings
 
 pytestmark = pytest.mark.kernels
 
@@ -61,11 +60,6 @@ def test_what_pilots_count_on_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pilot.counts.tolist() == [8.0, 6.0, 6.0]
     assert pilot.rim_edges == 14  # the edges of those one hop away, over all sources
     assert steps == [("hop pairs", 1, 3), ("hop pairs", 2, 3), ("hop pairs", 3, 3)]
-
-
-def test_a_whole_run_draws_from_half_a_million_pairs_and_an_excerpt_from_fewer() -> None:
-    assert pool_pairs(HCMSettings(), 1_000) == 524_288
-    assert pool_pairs(HCMSettings(training="sampled"), 1_000) == 131_072
 
 
 def test_of_a_large_network_so_many_nodes_are_searched_from() -> None:

@@ -13,7 +13,8 @@ import torch
 from oddhop import HCM, Graph
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
-from oddhop.hcm.model import Inputs, Shape, embed
+from oddhop.hcm.chains import Posterior
+from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import replicate_count
@@ -23,14 +24,19 @@ pytestmark = pytest.mark.kernels
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_a_hidden_layer_that_is_not_kept_gives_the_same_embeddings(
+def test_blocks_of_any_size_and_any_number_of_threads_give_the_same_hops(
     small: Graph, layers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shape, inputs = Shape(5, 8, layers, 3), Inputs.of(small, np.float32)
-    weights = shape.start(torch.Generator().manual_seed(0), torch.float32)
-    kept = embed(weights, shape, inputs)
-    monkeypatch.setattr("oddhop.hcm.model.LEAN_ABOVE", 0)
-    torch.testing.assert_close(embed(weights, shape, inputs), kept)
+    weights = shape.start(torch.Generator().manual_seed(0), torch.float32).numpy()
+    posterior = Posterior(np.stack([weights, 1.1 * weights])[None], shape, np.zeros(1))
+    whole = score_nodes(posterior, inputs, small)
+    assert np.array_equal(score_nodes(posterior, inputs, small, workers=3).chain_ahp, whole.chain_ahp)
+    for name, size in (("ROWS_AT_ONCE", 7), ("EDGES_AT_ONCE", 5), ("EDGES_OF_A_TASK", 11)):
+        monkeypatch.setattr(f"oddhop.hcm.scoring.{name}", size)
+    parts = score_nodes(posterior, inputs, small, workers=2)
+    np.testing.assert_allclose(parts.chain_ahp, whole.chain_ahp, atol=1e-6)
+    np.testing.assert_allclose(parts.chain_iv, whole.chain_iv, atol=1e-6)
 
 
 def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: Graph, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def elsewhere(function: Callable, blocks, report) -> list:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"layers": 1}, {"training": "sampled", "neighbours": 3}, {"layers": 3, "precision": "float64"}],
+    [{}, {"layers": 1}, {"neighbours": 3}, {"layers": 3, "precision": "float64"}],
     ids=str,
 )
 def test_tasks_elsewhere_give_the_bits_of_one_machine(tmp_path: Path, settings: dict[str, object]) -> None:
@@ -117,4 +117,4 @@ def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
 def test_a_task_that_finds_nothing_to_learn_from_says_so(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
     with pytest.raises(ModelFileError, match="no pairs to learn from"):
-        material.Files(folder, material.RunFolder(tmp_path)).open()
+        material.InFiles(folder, material.RunFolder(tmp_path)).open()

@@ -27,8 +27,9 @@ from oddhop.cli.settings import gathered
 from oddhop.cli.verify import _verify_run
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
-from oddhop.hcm.chains import Chain, _restored
-from oddhop.hcm.sampler import start
+from oddhop.hcm.chains import Chain, Plan, restored
+from oddhop.hcm.model import Shape
+from oddhop.hcm.sampler import Rule
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network, read_network
 from tests.soak.hostile_folders import reseal
@@ -246,8 +247,11 @@ def _changed_arrays(arrays: dict[str, Any], rng: np.random.Generator) -> dict[st
 
 def checkpoint_target(home: Path) -> Target:
     """Go on with a chain whose checkpoint was changed, and sealed again or not."""
-    begun = Chain(start(torch_zeros(6)), torch_zeros((2, 6)), loss=0.0)
-    arrays = {"weights": np.ones(6, np.float32), "square": np.ones(6, np.float32), "kept": np.ones((2, 6), np.float32)}
+    import torch
+
+    plan = Plan(Rule(0.1, 3, 0.0, 0.0), chains=1, samples=2, thin=2, pairs_per_class=1, seed=0)
+    begun = Chain(0, plan, Shape(1, 1, 1, 2), torch.float32)
+    arrays = begun.arrays()
     document = {"run": "abc", "info": {"step": 3, "loss": 0.5, "halvings": 0}}
     good = pack_arrays(arrays, document)
 
@@ -262,15 +266,9 @@ def checkpoint_target(home: Path) -> Target:
 
     def read(content: bytes, folder: Path) -> None:
         (folder / "chain-0.safetensors").write_bytes(content)
-        _restored(RunFolder(folder, "abc"), "chain-0", begun, 7)
+        restored(RunFolder(folder, "abc"), begun)
 
     return Target([good], read, mutate)
-
-
-def torch_zeros(shape: Any) -> Any:
-    import torch
-
-    return torch.zeros(shape)
 
 
 def run_target() -> Target:

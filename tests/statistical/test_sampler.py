@@ -24,7 +24,7 @@ pytest.importorskip("torch")
 import torch
 
 from oddhop.base.parallel import single_threaded
-from oddhop.hcm.sampler import Rule, State, preconditioner, start, update
+from oddhop.hcm.sampler import SGLD, Rule, preconditioner
 
 STEPS = 10_000
 SETTLE = 200  # steps left out after burn-in
@@ -43,25 +43,35 @@ class Moments:
     true_variance: np.ndarray
 
 
-def gradient(state: State) -> torch.Tensor:
-    return CURVATURES * (state.weights - CENTRES)
+def begun(weights: torch.Tensor, rule: Rule) -> tuple[torch.nn.Parameter, SGLD]:
+    parameter = torch.nn.Parameter(weights.clone())
+    return parameter, SGLD([parameter], rule)
+
+
+def move(
+    parameter: torch.nn.Parameter, sampler: SGLD, generator: torch.Generator, slope: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Take a step by the slope, or by that of the Gaussian posteriors; return the weights."""
+    weights = parameter.detach()
+    parameter.grad = CURVATURES * (weights - CENTRES) if slope is None else slope
+    sampler.step(generator)
+    return parameter.detach()
 
 
 @single_threaded()
 def run_chain(rule: Rule, seed: int) -> Moments:
     generator = torch.Generator().manual_seed(seed)
-    state = start(torch.full((COPIES, CENTRES.numel()), 5.0, dtype=torch.float64))
+    chain = begun(torch.full((COPIES, CENTRES.numel()), 5.0, dtype=torch.float64), rule)
     for _ in range(rule.burn_in + SETTLE):
-        state = update(state, gradient(state), rule, generator)
+        weights = move(*chain, generator)
     precision = CURVATURES + rule.weight_decay
     centre = CURVATURES * CENTRES / precision
-    total, squares = torch.zeros_like(state.weights), torch.zeros_like(state.weights)
+    total, squares = torch.zeros_like(weights), torch.zeros_like(weights)
     for _ in range(STEPS):
-        state = update(state, gradient(state), rule, generator)
-        error = state.weights - centre
+        error = move(*chain, generator) - centre
         total += error
         squares += error * error
-    scale = preconditioner(state.square, rule, state.step)
+    scale = preconditioner(chain[1].squares().view_as(weights), rule, chain[1].steps)
     variance = rule.temperature / (precision * (1 - rule.step_size * scale * precision / 4))
     return Moments((total / STEPS).numpy(), (squares / STEPS).numpy(), variance.numpy())
 
@@ -93,60 +103,76 @@ def test_without_temperature_the_chain_is_plain_descent_and_draws_nothing():
     rule = Rule(step_size=0.2, burn_in=0, temperature=0.0, weight_decay=0.5)
     generator = torch.Generator().manual_seed(0)
     before = generator.get_state()
-    state = start(torch.ones_like(CENTRES))
+    chain = begun(torch.ones_like(CENTRES), rule)
     for _ in range(20):
-        state = update(state, gradient(state), rule, generator)
+        weights = move(*chain, generator)
     precision = CURVATURES + 0.5
     goal = CURVATURES * CENTRES / precision
-    torch.testing.assert_close(state.weights, goal + (1 - 0.1 * precision) ** 20 * (1 - goal))
+    torch.testing.assert_close(weights, goal + (1 - 0.1 * precision) ** 20 * (1 - goal))
     assert torch.equal(generator.get_state(), before)
 
 
 def test_noise_comes_from_the_generator_alone():
-    state, slope = start(torch.zeros(5)), torch.ones(5)
-    one, same, other = (update(state, slope, RULE, torch.Generator().manual_seed(seed)).weights for seed in (1, 1, 2))
+    one, same, other = (
+        move(*begun(torch.zeros(5), RULE), torch.Generator().manual_seed(seed), torch.ones(5)) for seed in (1, 1, 2)
+    )
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
 
 
 def test_the_preconditioner_is_the_inverse_root_mean_square_of_the_gradients_seen():
     rule = Rule(step_size=0.1, burn_in=50, temperature=0.0, weight_decay=0.0, decay=0.9, floor=0.0)
-    state = start(torch.zeros(2, dtype=torch.float64))
+    chain = begun(torch.zeros(2, dtype=torch.float64), rule)
     slopes = torch.tensor([[2.0, -0.5]], dtype=torch.float64) * torch.linspace(1, 2, 7, dtype=torch.float64)[:, None]
     for slope in slopes:
-        state = update(state, slope, rule, torch.Generator())
+        move(*chain, torch.Generator(), slope)
     shares = 0.9 ** torch.arange(6, -1, -1, dtype=torch.float64)
     mean_square = (shares[:, None] * slopes**2).sum(dim=0) / shares.sum()
-    torch.testing.assert_close(preconditioner(state.square, rule, state.step - 1), mean_square.rsqrt())
+    torch.testing.assert_close(preconditioner(chain[1].squares(), rule, chain[1].steps - 1), mean_square.rsqrt())
 
 
 def test_the_preconditioner_does_not_move_after_burn_in():
     rule = replace(RULE, burn_in=10)
     generator = torch.Generator().manual_seed(0)
-    state = start(torch.zeros(3))
-    scales = []
+    chain = begun(torch.zeros(3), rule)
+    sampler, scales = chain[1], []
     for _ in range(20):
-        scales.append(preconditioner(state.square, rule, state.step))
-        state = update(state, torch.randn(3, generator=generator), rule, generator)
+        scales.append(preconditioner(sampler.squares(), rule, sampler.steps))
+        move(*chain, generator, torch.randn(3, generator=generator))
     assert all(torch.equal(scale, scales[10]) for scale in scales[11:])
     assert not torch.equal(scales[9], scales[10])
-    shocked = update(state, torch.full((3,), 1e6), rule, generator)
-    assert torch.equal(shocked.square, state.square)
+    before = sampler.squares()
+    move(*chain, generator, torch.full((3,), 1e6))
+    assert torch.equal(sampler.squares(), before)
 
 
 @pytest.mark.parametrize("rule", [replace(RULE, preconditioned=False), replace(RULE, burn_in=0)])
 def test_without_adaptation_the_preconditioner_is_one(rule):
-    state = update(start(torch.zeros(3)), torch.full((3,), 9.0), rule, torch.Generator())
-    assert torch.equal(preconditioner(state.square, rule, state.step), torch.ones(3))
+    chain = begun(torch.zeros(3), rule)
+    move(*chain, torch.Generator(), torch.full((3,), 9.0))
+    assert torch.equal(preconditioner(chain[1].squares(), rule, chain[1].steps), torch.ones(3))
 
 
-def test_an_update_leaves_the_state_and_the_gradient_alone():
-    state, slope = start(torch.zeros(3)), torch.ones(3)
-    moved = update(state, slope, RULE, torch.Generator())
-    assert (state.step, moved.step) == (0, 1)
-    assert not state.weights.any()
-    assert not state.square.any()
+def test_a_step_leaves_the_gradient_alone():
+    parameter, sampler = begun(torch.zeros(3), RULE)
+    slope = torch.ones(3)
+    move(parameter, sampler, torch.Generator(), slope)
+    assert sampler.steps == 1
     assert torch.equal(slope, torch.ones(3))
+
+
+def test_several_parameters_move_as_one_vector_would():
+    slope, rule = torch.linspace(-1, 1, 6, dtype=torch.float64), replace(RULE, temperature=0.0)
+    whole = begun(torch.zeros(6, dtype=torch.float64), rule)
+    parts = [torch.nn.Parameter(torch.zeros(shape, dtype=torch.float64)) for shape in ((2, 2), (2,))]
+    sampler = SGLD(parts, rule)
+    for _ in range(5):
+        for part, piece in zip(parts, torch.split(slope, [4, 2]), strict=True):
+            part.grad = piece.view_as(part).clone()
+        sampler.step(torch.Generator())
+        weights = move(*whole, torch.Generator(), slope.clone())
+    assert torch.equal(torch.cat([part.detach().flatten() for part in parts]), weights)
+    assert torch.equal(sampler.squares(), whole[1].squares())
 
 
 @given(st.integers(1, 1_000), st.floats(1, 10), st.integers(0, 2_000))

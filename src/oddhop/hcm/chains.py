@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
 from oddhop.base.arrays import Floats
 from oddhop.base.checkpoints import RunFolder
+from oddhop.base.files import Arrays
 from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
 from oddhop.errors import ModelFileError, TrainingDivergedError
 from oddhop.hcm.hop_pairs import draw_batch
-from oddhop.hcm.material import Place
-from oddhop.hcm.model import Shape, pair_loss
-from oddhop.hcm.sampler import Rule, State, start, update
+from oddhop.hcm.material import Material, Place
+from oddhop.hcm.model import HopModel, Shape, Step
+from oddhop.hcm.sampler import SGLD, Rule
 from oddhop.hcm.settings import replicate_count
 
 RETRIES = 3
@@ -38,6 +40,7 @@ class Plan:
     pairs_per_class: int
     seed: int
     checkpoint_every: int = 100
+    device: str = "cpu"
 
     @property
     def steps(self) -> int:
@@ -60,14 +63,64 @@ class Posterior:
         return self.weights.reshape(replicate_count(chains, samples), -1, size)
 
 
-@dataclass(frozen=True)
 class Chain:
-    """A chain under way: its state, the samples so far, the running mean of its loss."""
+    """A chain under way: its model and sampler, the samples so far, the running mean of its loss."""
 
-    state: State
-    kept: torch.Tensor
-    loss: float
-    halvings: int = 0
+    def __init__(self, number: int, plan: Plan, shape: Shape, dtype: torch.dtype, halvings: int = 0) -> None:
+        start = shape.start(torch_generator(plan.seed, START, number), dtype)
+        self.number, self.plan, self.halvings = number, plan, halvings
+        self.model = HopModel(shape, start.to(plan.device))
+        rule = replace(plan.rule, step_size=plan.rule.step_size / 2**halvings)
+        self.sampler = SGLD(self.model.parameters(), rule)
+        self.kept = torch.zeros((plan.samples, shape.size), dtype=dtype)
+        self.loss = 0.0
+
+    @property
+    def name(self) -> str:
+        """What its checkpoints are called."""
+        return f"chain-{self.number}"
+
+    def step(self, material: Material) -> bool:
+        """Take one step; return whether its loss and gradient were finite."""
+        plan, step = self.plan, self.sampler.steps
+        assert material.pairs is not None  # noqa: S101 - chains run where there is something to learn
+        batch = draw_batch(material.pairs, plan.pairs_per_class, generator(plan.seed, STEP, self.number, step))
+        taken = Step.of(material.inputs, batch, self.model.shape.layers).to(plan.device)
+        loss, finite = descend(self.model, self.sampler, taken, torch_generator(plan.seed, NOISE, self.number, step))
+        if not bool(finite):
+            return False
+        self.loss = float(loss) if step == 0 else 0.95 * self.loss + 0.05 * float(loss)
+        sample = self.sampler.steps - plan.rule.burn_in
+        if sample > 0 and sample % plan.thin == 0:
+            self.kept[sample // plan.thin - 1] = self.model.flat()
+        return True
+
+    def arrays(self) -> Arrays:
+        """Return its state, for a checkpoint."""
+        parts = {"weights": self.model.flat(), "square": self.sampler.squares(), "kept": self.kept}
+        return {name: part.cpu().numpy() for name, part in parts.items()}
+
+    def save(self, folder: RunFolder) -> None:
+        """Keep it in a folder."""
+        folder.save(
+            self.name, self.arrays(), {"step": self.sampler.steps, "loss": self.loss, "halvings": self.halvings}
+        )
+
+
+def descend(model: HopModel, sampler: SGLD, step: Step, noise: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Take one step of the sampler; return the loss, and whether it and its gradient are finite.
+
+    Nothing here leaves the device or waits for it.
+    """
+    sampler.zero_grad()
+    loss = model.loss(step)
+    loss.backward()
+    finite = torch.isfinite(loss.detach())
+    for parameter in model.parameters():
+        assert parameter.grad is not None  # noqa: S101 - every weight has a part in the loss
+        finite = finite & torch.isfinite(parameter.grad).all()
+    sampler.step(noise)
+    return loss.detach(), finite
 
 
 def run_chains(
@@ -119,68 +172,56 @@ def _run_chain(
     number: int,
 ) -> tuple[Floats, float]:
     """Run one chain to its end, from its last checkpoint where the folder has one; give its samples and its loss."""
-    name = f"chain-{number}"
     material = place.open()
-    pairs, inputs = material.pairs, material.inputs
-    chain = _begun(number, plan, shape, inputs.convolved.dtype)
-    chain = _restored(folder, name, chain, plan.steps) or chain
-    while chain.state.step < plan.steps:
-        step = chain.state.step
-        weights = chain.state.weights.clone().requires_grad_(True)
-        batch = draw_batch(pairs, plan.pairs_per_class, generator(plan.seed, STEP, number, step))
-        loss = pair_loss(weights, shape, inputs, batch)
-        (gradient,) = torch.autograd.grad(loss, weights)
-        if not bool(torch.isfinite(gradient).all() and torch.isfinite(loss)):
+    dtype = torch.from_numpy(material.inputs.convolved[:1]).dtype
+    chain = Chain(number, plan, shape, dtype)
+    if folder:
+        chain = restored(folder, chain)
+    while chain.sampler.steps < plan.steps:
+        if not chain.step(material):
             # Not from a state shortly before: weights grow for several steps before the loss is not finite.
-            chain = _started_again(chain, _begun(number, plan, shape, inputs.convolved.dtype), plan, name)
+            chain = _started_again(chain, shape, dtype)
             continue
-        rule = replace(plan.rule, step_size=plan.rule.step_size / 2**chain.halvings)
-        state = update(chain.state, gradient, rule, torch_generator(plan.seed, NOISE, number, step))
-        smooth = float(loss.detach()) if step == 0 else 0.95 * chain.loss + 0.05 * float(loss.detach())
-        sample = state.step - plan.rule.burn_in
-        if sample > 0 and sample % plan.thin == 0:
-            chain.kept[sample // plan.thin - 1] = state.weights
-        chain = replace(chain, state=state, loss=smooth)
-        if folder and (state.step % plan.checkpoint_every == 0 or state.step == plan.steps):
-            _keep(folder, name, chain)
-        report(number, state.step)
+        step = chain.sampler.steps
+        if folder and (step % plan.checkpoint_every == 0 or step == plan.steps):
+            chain.save(folder)
+        report(number, step)
     return chain.kept.numpy(), chain.loss
 
 
-def _begun(number: int, plan: Plan, shape: Shape, dtype: torch.dtype) -> Chain:
-    weights = shape.start(torch_generator(plan.seed, START, number), dtype)
-    return Chain(start(weights), torch.zeros((plan.samples, shape.size), dtype=dtype), loss=0.0)
-
-
-def _started_again(diverged: Chain, begun: Chain, plan: Plan, name: str) -> Chain:
+def _started_again(diverged: Chain, shape: Shape, dtype: torch.dtype) -> Chain:
+    plan = diverged.plan
     if diverged.halvings == RETRIES:
         raise TrainingDivergedError(
-            f"the loss of {name} was not finite at step {diverged.state.step}, and {RETRIES} restarts with half the "
-            f"step did not help (step_size={plan.rule.step_size})",
+            f"the loss of {diverged.name} was not finite at step {diverged.sampler.steps - 1}, and {RETRIES} restarts "
+            f"with half the step did not help (step_size={plan.rule.step_size})",
             "set a tenth of this step_size, or scale='standard'",
         )
-    return replace(begun, halvings=diverged.halvings + 1)
+    return Chain(diverged.number, plan, shape, dtype, diverged.halvings + 1)
 
 
-def _keep(folder: RunFolder, name: str, chain: Chain) -> None:
-    state = chain.state
-    arrays = {"weights": state.weights.numpy(), "square": state.square.numpy(), "kept": chain.kept.numpy()}
-    folder.save(name, arrays, {"step": state.step, "loss": chain.loss, "halvings": chain.halvings})
-
-
-def _restored(folder: RunFolder | None, name: str, begun: Chain, steps: int) -> Chain | None:
-    """Return the chain as it was kept, if it was; it must be one that could have come of ``begun``."""
-    found = folder.load(name) if folder else None
+def restored(folder: RunFolder, begun: Chain) -> Chain:
+    """Return a chain as it was kept, or as it begins; what was kept must be one that could have come of it."""
+    found = folder.load(begun.name)
     if found is None:
-        return None
+        return begun
     arrays, info = found
-    expected = {"weights": begun.state.weights, "square": begun.state.square, "kept": begun.kept}
+    expected = begun.arrays()
     fits = arrays.keys() == expected.keys() and all(
-        array.shape == expected[part].shape and array.dtype == expected[part].numpy().dtype
-        for part, array in arrays.items()
+        array.shape == expected[part].shape and array.dtype == expected[part].dtype for part, array in arrays.items()
     )
     counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
-    if not fits or counts != (int, int, float) or not (0 <= info["step"] <= steps and 0 <= info["halvings"] <= RETRIES):
-        raise ModelFileError(f"the checkpoint of {name} does not match its run", "start again in another folder")
-    state = State(torch.from_numpy(arrays["weights"]), torch.from_numpy(arrays["square"]), info["step"])
-    return Chain(state, torch.from_numpy(arrays["kept"]), info["loss"], info["halvings"])
+    if not fits or counts != (int, int, float) or not _could_be(info, begun.plan):
+        raise ModelFileError(f"the checkpoint of {begun.name} does not match its run", "start again in another folder")
+    shape, dtype = begun.model.shape, begun.kept.dtype
+    chain = Chain(begun.number, begun.plan, shape, dtype, info["halvings"])
+    weights = torch.from_numpy(arrays["weights"]).to(begun.plan.device)
+    torch.nn.utils.vector_to_parameters(weights, chain.model.parameters())
+    chain.sampler.restore(torch.from_numpy(arrays["square"]), info["step"])
+    chain.kept[:] = torch.from_numpy(arrays["kept"])
+    chain.loss = info["loss"]
+    return chain
+
+
+def _could_be(info: dict[str, Any], plan: Plan) -> bool:
+    return bool(0 <= info["step"] <= plan.steps and 0 <= info["halvings"] <= RETRIES)

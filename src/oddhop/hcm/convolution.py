@@ -1,13 +1,14 @@
-"""The product with the normalised adjacency D^-1/2 (A + I) D^-1/2, never stored, only applied.
+"""The product with the normalised adjacency D^-1/2 (A + I) D^-1/2, never stored, only taken where it is applied.
 
-A training step asks for the rows of the nodes that were drawn, and these depend on their
-neighbours only. So a step works on that field of nodes, whatever the size of the network, and its
-gradient is the exact one. The matrix is symmetric: the backward pass reads the same rows again.
+A training step asks for the rows of the nodes that were drawn, and these depend on their neighbours only. So a step
+takes a block of the matrix, from memory or from mapped files alike, whatever the size of the network. What a block
+is applied with stands in one function, ``product``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,229 +16,227 @@ import torch
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.graph.adjacency import index_dtype
+from oddhop.base.randomness import NEIGHBOURS, mix, unit, word
 from oddhop.graph.graph import Graph
 
-ENTRIES_AT_ONCE = 2_048  # so that their hidden vectors stay in the cache
+COMPRESSED = ("cpu", "cuda")
+"""Devices on which torch multiplies a compressed matrix."""
+
+with warnings.catch_warnings():  # torch says once that its compressed matrices are new
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor(torch.zeros(1, dtype=torch.int32), torch.zeros(0, dtype=torch.int32), torch.zeros(0))
 
 
-@dataclass(frozen=True)
-class Field:
-    """Some nodes in ascending order, and the place of every node of the network among them (or -1)."""
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A sparse matrix in compressed rows."""
 
-    nodes: Ints
-    place: Ints
+    indptr: torch.Tensor
+    columns: torch.Tensor
+    values: torch.Tensor
+    width: int
+
+    @classmethod
+    def of(cls, arrays: tuple[Ints, Ints, Floats], width: int) -> Compressed:
+        """Take what a kernel made."""
+        indptr, columns, values = (torch.from_numpy(array) for array in arrays)
+        return cls(indptr, columns, values, width)
+
+    def to(self, device: str) -> Compressed:
+        """Return it on a device."""
+        parts = {name: getattr(self, name).to(device) for name in ("indptr", "columns", "values")}
+        return replace(self, **parts)
+
+    def times(self, dense: torch.Tensor) -> torch.Tensor:
+        """Return the product with a dense matrix."""
+        rows = self.indptr.numel() - 1
+        if dense.device.type in COMPRESSED:
+            return torch.sparse_csr_tensor(self.indptr, self.columns, self.values, (rows, self.width)) @ dense
+        owner = torch.repeat_interleave(self.indptr.diff(), output_size=self.values.numel())
+        out = dense.new_zeros((rows, dense.shape[1]))
+        return out.index_add_(0, owner, self.values[:, None] * dense.index_select(0, self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of the normalised adjacency over a field of nodes, and the same by columns for the gradient."""
+
+    rows: Compressed
+    columns: Compressed
+
+    def to(self, device: str) -> Block:
+        """Return it on a device."""
+        return Block(self.rows.to(device), self.columns.to(device))
+
+
+def product(block: Block, hidden: torch.Tensor) -> torch.Tensor:
+    """Return the product of a block with the vectors of its field, differentiable by them."""
+    out: torch.Tensor = _Product.apply(hidden, block)  # type: ignore[no-untyped-call]
+    return out
+
+
+class _Product(torch.autograd.Function):
+    # torch's own gradient of a compressed product turns the matrix every time, in three times the time of both products
+    @staticmethod
+    def forward(ctx: Any, hidden: torch.Tensor, block: Block) -> torch.Tensor:
+        ctx.block = block
+        return block.rows.times(hidden)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return ctx.block.columns.times(gradients[0].contiguous()), None
 
 
 @dataclass(frozen=True)
 class Convolution:
     """The wiring of a network as a linear map on node vectors.
 
+    Of a node with more than ``most`` neighbours as many are drawn, each alike and none twice; each then stands for
+    degree / most of them, so that a product over the drawn ones has the expectation of the whole. Scores are always
+    computed from all.
+
     Examples
     --------
     >>> import numpy as np
+    >>> import torch
     >>> from oddhop import Graph
-    >>> from oddhop.hcm.convolution import Convolution
+    >>> from oddhop.hcm.convolution import Convolution, product
     >>> path = Convolution.of(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [2.0]]), np.float64)
-    >>> path.rows(np.array([[2.0], [4.0], [0.0]]), np.array([0])).round(3).tolist()
-    [[2.633]]
-    >>> path.field(np.array([0])).nodes.tolist()
-    [0, 1]
+    >>> nodes, block = path.block(np.array([0]))
+    >>> nodes.tolist(), product(block, torch.tensor([[2.0], [4.0]], dtype=torch.float64)).round(decimals=3).item()
+    ([0, 1], 2.633)
     """
 
     indptr: Ints
     indices: Ints
     weights: Floats  # 1 / sqrt(degree + 1) of every node
-    stand_for: Floats  # how many neighbours each of a row's neighbours stands for: 1, but where they were sampled
+    most: int | None = None
+    seed: int = 0
 
     @classmethod
-    def of(cls, graph: Graph, dtype: type[np.floating]) -> Convolution:
+    def of(cls, graph: Graph, dtype: type[np.floating], *, most: int | None = None, seed: int = 0) -> Convolution:
         """Take the wiring of a graph."""
-        weights = (1.0 / np.sqrt(graph.degrees + 1.0)).astype(dtype)
-        return cls(graph.indptr, graph.indices, weights, np.ones_like(weights))
+        return cls(graph.indptr, graph.indices, (1.0 / np.sqrt(graph.degrees + 1.0)).astype(dtype), most, seed)
 
-    @property
-    def everywhere(self) -> Field:
-        """The field of all nodes."""
-        every = np.arange(self.weights.size, dtype=index_dtype(self.weights.size))
-        return Field(every, every)
+    def block(self, rows: Ints) -> tuple[Ints, Block]:
+        """Return the nodes that some rows depend on, themselves and their neighbours, and the rows over these."""
+        rows = rows.astype(np.int64)
+        degrees = self.indptr[rows + 1] - self.indptr[rows]
+        counts = degrees if self.most is None else np.minimum(degrees, self.most)
+        drawn = draw_neighbours(self.indptr, self.indices, rows, counts, word(self.seed, NEIGHBOURS))
+        nodes, place = _field(self.weights.size, rows, drawn)
+        row_arrays = _rows(rows, counts, degrees, drawn, self.weights, place)
+        columns = _turned(*row_arrays, nodes.size)
+        return nodes, Block(Compressed.of(row_arrays, nodes.size), Compressed.of(columns, rows.size))
 
-    def field(self, rows: Ints) -> Field:
-        """Return the nodes that some rows of the product depend on: themselves and their neighbours."""
-        nodes, place = _closed_neighbourhood(self.indptr, self.indices, rows)
-        return Field(nodes, place)
-
-    def rows(self, hidden: Floats, rows: Ints, field: Field | None = None) -> Floats:
-        """Return some rows of the product with vectors of a field that holds all they depend on."""
-        out = np.empty((rows.size, hidden.shape[1]), dtype=hidden.dtype)
-        place = (field or self.everywhere).place
-        _gather(self.indptr, self.indices, self.weights, self.stand_for, place, hidden, rows, out)
-        return out
-
-    def rows_of_first(self, convolved: Floats, layer: Floats, start: int, stop: int) -> Floats:
-        """Return a range of rows of the product with relu(convolved @ layer), which is never kept as a whole.
-
-        The hidden vectors of the neighbours are computed again for every edge, a few thousand at a time. On a large
-        network that costs about what reading them from memory would, and takes none.
-        """
-        narrow, wide = torch.from_numpy(convolved), torch.from_numpy(layer)
-        own = torch.relu_(narrow[start:stop] @ wide).numpy()
-        out = own * (self.weights[start:stop] / self.stand_for[start:stop])[:, None]
-        for first in range(int(self.indptr[start]), int(self.indptr[stop]), ENTRIES_AT_ONCE):
-            last = min(first + ENTRIES_AT_ONCE, int(self.indptr[stop]))
-            seen = _rows_at(convolved, self.indices[first:last])
-            hidden = torch.relu_(torch.from_numpy(seen) @ wide).numpy()
-            _add_entries(self.indptr, self.indices, self.weights, start, first, last, hidden, out)
-        out *= (self.weights[start:stop] * self.stand_for[start:stop])[:, None]
-        return np.asarray(out)
-
-    def spread(self, gradient: Floats, rows: Ints, field: Field) -> Floats:
-        """Return the product of the transpose: the gradient by the field's vectors."""
-        out = np.empty((field.nodes.size, gradient.shape[1]), dtype=gradient.dtype)
-        _spread(self.indptr, self.indices, self.weights, self.stand_for, field.place, gradient, rows, out)
-        return out
-
-
-def convolve(hidden: torch.Tensor, convolution: Convolution, field: Field, rows: Ints) -> torch.Tensor:
-    """Return some rows of the product, differentiable by ``hidden``, the vectors of the field."""
-    out: torch.Tensor = _Convolve.apply(hidden, convolution, field, rows)  # type: ignore[no-untyped-call]
-    return out
-
-
-class _Convolve(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, hidden: torch.Tensor, convolution: Convolution, field: Field, rows: Ints) -> torch.Tensor:
-        ctx.convolution, ctx.field, ctx.rows = convolution, field, rows
-        return torch.from_numpy(convolution.rows(hidden.detach().numpy(), rows, field))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
-        gradient = np.ascontiguousarray(gradients[0].numpy())
-        return torch.from_numpy(ctx.convolution.spread(gradient, ctx.rows, ctx.field)), None, None, None
+    def rows(self, start: int, stop: int, *, normalised: bool = True) -> Compressed:
+        """Return a range of rows over all nodes and all neighbours; without norms all entries are 1."""
+        arrays = _range_of_rows(self.indptr, self.indices, self.weights, start, stop, normalised)
+        return Compressed.of(arrays, self.weights.size)
 
 
 @compiled
-def _closed_neighbourhood(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    place = np.full(indptr.size - 1, -1, dtype=indices.dtype)
-    size = 0
-    for i in rows:
-        size += place[i] == -1
-        place[i] = 0
-        for k in range(indptr[i], indptr[i + 1]):
-            size += place[indices[k]] == -1
-            place[indices[k]] = 0
-    nodes = np.empty(size, dtype=indices.dtype)
+def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: np.uint64) -> Ints:
+    """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its number alone.
+
+    Floyd's way: the k-th of n draws from the first (degree - n + k) places, and takes the last of
+    these instead where the place was drawn before. A row of ten million costs no more than its n draws.
+    """
+    out = np.empty(counts.sum(), dtype=indices.dtype)
     end = 0
-    for i in range(place.size):
-        if place[i] == 0:
-            place[i] = end
-            nodes[end] = i
-            end += 1
-    return nodes, place
-
-
-@compiled
-def _gather(
-    indptr: Ints,
-    indices: Ints,
-    weights: Floats,
-    stand_for: Floats,
-    place: Ints,
-    hidden: Floats,
-    rows: Ints,
-    out: Floats,
-) -> None:
-    width = hidden.shape[1]
-    for k in range(rows.size):
-        i = rows[k]
-        own, share = place[i], weights[i] / stand_for[i]
-        for c in range(width):
-            out[k, c] = share * hidden[own, c]
-        # Four neighbours at a time: the row is written a quarter as often, and the sum has the same order.
-        p, end = indptr[i], indptr[i + 1]
-        while p + 4 <= end:
-            a, b, d, e = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
-            wa, wb, wd, we = weights[a], weights[b], weights[d], weights[e]
-            a, b, d, e = place[a], place[b], place[d], place[e]
-            for c in range(width):
-                out[k, c] = out[k, c] + wa * hidden[a, c] + wb * hidden[b, c] + wd * hidden[d, c] + we * hidden[e, c]
-            p += 4
-        for q in range(p, end):
-            share, other = weights[indices[q]], place[indices[q]]
-            for c in range(width):
-                out[k, c] += share * hidden[other, c]
-        for c in range(width):
-            out[k, c] *= weights[i] * stand_for[i]
-
-
-@compiled
-def _rows_at(vectors: Floats, places: Ints) -> Floats:
-    out = np.empty((places.size, vectors.shape[1]), dtype=vectors.dtype)
-    for k in range(places.size):
-        for c in range(vectors.shape[1]):
-            out[k, c] = vectors[places[k], c]
+    for r in range(rows.size):
+        start, degree = indptr[rows[r]], indptr[rows[r] + 1] - indptr[rows[r]]
+        n = counts[r]
+        taken = np.arange(n)
+        if degree > n:
+            stream = mix(key, rows[r])
+            for k in range(n):
+                last = degree - n + k
+                place = min(np.int64(unit(mix(stream, k)) * (last + 1)), last)
+                for before in range(k):
+                    if taken[before] == place:
+                        place = last
+                        break
+                taken[k] = place
+            taken.sort()
+        for k in range(n):
+            out[end + k] = indices[start + taken[k]]
+        end += n
     return out
 
 
 @compiled
-def _add_entries(
-    indptr: Ints, indices: Ints, weights: Floats, start: int, first: int, last: int, hidden: Floats, out: Floats
-) -> None:
-    # Entries first to last of the compressed rows; ``out`` begins with row ``start``.
-    row = np.searchsorted(indptr, first, side="right") - 1
-    for p in range(first, last):
-        while indptr[row + 1] <= p:
-            row += 1
-        weight = weights[indices[p]]
-        for c in range(hidden.shape[1]):
-            out[row - start, c] += weight * hidden[p - first, c]
+def _field(size: int, rows: Ints, drawn: Ints) -> tuple[Ints, Ints]:
+    place = np.full(size, -1, dtype=np.int32)
+    for row in rows:
+        place[row] = 0
+    for node in drawn:
+        place[node] = 0
+    nodes = np.empty(rows.size + drawn.size, dtype=np.int64)
+    end = 0
+    for node in range(size):
+        if place[node] == 0:
+            place[node] = end
+            nodes[end] = node
+            end += 1
+    return nodes[:end].copy(), place
 
 
 @compiled
-def _spread(
-    indptr: Ints,
-    indices: Ints,
-    weights: Floats,
-    stand_for: Floats,
-    place: Ints,
-    gradient: Floats,
-    rows: Ints,
-    out: Floats,
-) -> None:
-    # The entries of the rows are sorted by the node that they lead to. Each vector of the result is then written
-    # from beginning to end, which takes half the time of adding to vectors here and there.
-    starts = np.zeros(out.shape[0] + 1, dtype=np.int64)
-    for i in rows:
-        starts[place[i] + 1] += 1
-        for p in range(indptr[i], indptr[i + 1]):
-            starts[place[indices[p]] + 1] += 1
-    for node in range(out.shape[0]):
-        starts[node + 1] += starts[node]
-    sources, shares = np.empty(starts[-1], dtype=indices.dtype), np.empty(starts[-1], dtype=weights.dtype)
+def _rows(
+    rows: Ints, counts: Ints, degrees: Ints, drawn: Ints, weights: Floats, place: Ints
+) -> tuple[Ints, Ints, Floats]:
+    indptr = np.zeros(rows.size + 1, dtype=np.int32)
+    columns = np.empty(rows.size + drawn.size, dtype=np.int32)
+    values = np.empty(columns.size, dtype=weights.dtype)
+    end, read = 0, 0
+    for r in range(rows.size):
+        own = weights[rows[r]]
+        columns[end], values[end] = place[rows[r]], own * own
+        end += 1
+        for _ in range(counts[r]):
+            columns[end] = place[drawn[read]]
+            values[end] = own * weights[drawn[read]] * (degrees[r] / counts[r])
+            end += 1
+            read += 1
+        indptr[r + 1] = end
+    return indptr, columns, values
+
+
+@compiled
+def _turned(indptr: Ints, columns: Ints, values: Floats, width: int) -> tuple[Ints, Ints, Floats]:
+    """Return the transpose, by counting."""
+    starts = np.zeros(width + 1, dtype=np.int32)
+    for column in columns:
+        starts[column + 1] += 1
+    for column in range(width):
+        starts[column + 1] += starts[column]
     ends = starts[:-1].copy()
-    for k in range(rows.size):
-        i = rows[k]
-        own, scale = place[i], weights[i] * stand_for[i]
-        sources[ends[own]], shares[ends[own]] = k, weights[i] * weights[i]
-        ends[own] += 1
-        for p in range(indptr[i], indptr[i + 1]):
-            other = place[indices[p]]
-            sources[ends[other]], shares[ends[other]] = k, scale * weights[indices[p]]
-            ends[other] += 1
-    width = gradient.shape[1]
-    for node in range(out.shape[0]):
-        for c in range(width):
-            out[node, c] = 0.0
-        p, end = starts[node], starts[node + 1]
-        while p + 4 <= end:
-            a, b, d, e = sources[p], sources[p + 1], sources[p + 2], sources[p + 3]
-            wa, wb, wd, we = shares[p], shares[p + 1], shares[p + 2], shares[p + 3]
-            for c in range(width):
-                out[node, c] = (
-                    out[node, c] + wa * gradient[a, c] + wb * gradient[b, c] + wd * gradient[d, c] + we * gradient[e, c]
-                )
-            p += 4
-        for q in range(p, end):
-            source, share = sources[q], shares[q]
-            for c in range(width):
-                out[node, c] += share * gradient[source, c]
+    rows, turned = np.empty_like(columns), np.empty_like(values)
+    for row in range(indptr.size - 1):
+        for k in range(indptr[row], indptr[row + 1]):
+            rows[ends[columns[k]]], turned[ends[columns[k]]] = row, values[k]
+            ends[columns[k]] += 1
+    return starts, rows, turned
+
+
+@compiled
+def _range_of_rows(
+    indptr: Ints, indices: Ints, weights: Floats, start: int, stop: int, normalised: bool
+) -> tuple[Ints, Ints, Floats]:
+    size = indptr[stop] - indptr[start] + stop - start
+    out = np.zeros(stop - start + 1, dtype=np.int32)
+    columns, values = np.empty(size, dtype=np.int32), np.ones(size, dtype=weights.dtype)
+    end = 0
+    for row in range(start, stop):
+        columns[end] = row
+        if normalised:
+            values[end] = weights[row] * weights[row]
+        end += 1
+        for k in range(indptr[row], indptr[row + 1]):
+            columns[end] = indices[k]
+            if normalised:
+                values[end] = weights[row] * weights[indices[k]]
+            end += 1
+        out[row - start + 1] = end
+    return out, columns, values

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from oddhop.detector.cost import BASE, Cost, Size
-from oddhop.hcm.hop_pairs import pool_pairs
-from oddhop.hcm.model import HEAD_UNITS, LEAN_ABOVE, PAIRS_AT_ONCE, Shape
+from oddhop.hcm.hop_pairs import POOL_PAIRS
+from oddhop.hcm.model import HEAD_UNITS, Shape
 from oddhop.hcm.settings import HCMSettings
-from oddhop.hcm.subgraph import FEWEST, MOST_ENTRIES, MOST_SEEN
 
 ARROW_ROWS = 64  # bytes of an edge while its arrows are put in rows both ways
 LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
@@ -34,13 +33,11 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
         held += wiring + 8 * nodes * min(size.attributes, settings.pca_above)
     pairs = nodes * (nodes - 1) // (1 if settings.directed else 2)
     if settings.pair_labels == "sampled":
-        pairs = min(nodes * (nodes - 1), settings.hop_classes * pool_pairs(settings, nodes))
+        pairs = min(nodes * (nodes - 1), settings.hop_classes * POOL_PAIRS)
     snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
-    embeddings = settings.hidden * item * nodes
-    if nodes * settings.hidden <= LEAN_ABOVE or settings.layers > 2:
-        embeddings += settings.hidden * item * nodes
+    embeddings = 0 if in_folder else min(settings.layers, 2) * settings.hidden * item * nodes
     moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
-    training = _training_memory(nodes, edges, width, pairs, settings, workers)
+    training = _training_memory(nodes, edges, width, settings, workers)
     chains = (
         8 * settings.replicates * nodes
     )  # of one figure of the nodes; two are kept, and a third while they are made
@@ -57,7 +54,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
         leaner={
             "purify": pairs_leaner,
             "hop pairs": pairs_leaner,
-            "training": "training='sampled', workers=1 or a smaller hidden",
+            "training": "fewer neighbours, workers=1 or a smaller hidden",
             "scoring": "a smaller hidden" + ("" if in_folder else ", a run folder"),
         },
     )
@@ -76,22 +73,17 @@ def _shape(width: int, settings: HCMSettings) -> Shape:
     return Shape(width, settings.hidden, settings.layers, settings.hop_classes)
 
 
-def _training_memory(nodes: int, edges: int, width: int, pairs: int, settings: HCMSettings, workers: int) -> int:
+def _training_memory(nodes: int, edges: int, width: int, settings: HCMSettings, workers: int) -> int:
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.
     item = _item(settings)
-    spread = 2 * (2 * edges / max(nodes, 1) + 1)
-    subgraph, reach, seen = 0.0, nodes, nodes
-    if settings.samples_neighbours(nodes):
-        chosen = settings.neighbours is None and settings.layers == 2  # as many as keep to a bound, or 64, which do
-        spread = min(spread, (nodes if chosen else settings.neighbours or FEWEST) + 1)
-        rows = min(nodes, min(nodes, 2 * pairs) * spread ** max(settings.layers - 2, 0))
-        entries = rows * (spread if settings.layers > 1 else 1)
-        if chosen:
-            entries, seen = min(entries, MOST_ENTRIES), MOST_SEEN
-        reach = int(min(nodes, entries))
-        subgraph = reach * (width * item + 24) + 24 * entries
-    field = min(reach, seen, 2 * settings.pairs_per_step * spread ** (settings.layers - 1))
-    activations = (3 * settings.hidden + width) * max(settings.layers - 1, 1) * field * item + 12 * reach
-    chain = activations + 5 * PAIRS_AT_ONCE * HEAD_UNITS * item + 8 * _shape(width, settings).size * item
-    return int(subgraph + min(workers, settings.chains) * chain)
+    most = settings.most_neighbours(nodes)
+    spread = min(2 * (2 * edges / max(nodes, 1) + 1), nodes if most is None else most + 1)
+    rows = min(nodes, 2 * settings.pairs_per_step)
+    chain = 5 * settings.pairs_per_step * (HEAD_UNITS + settings.hidden) * item
+    for _ in range(settings.layers - 1):
+        entries = min(rows * spread, 2 * edges + nodes)
+        rows = int(min(nodes, rows * spread))
+        chain += int(2 * (item + 4) * entries + 4 * settings.hidden * rows * item + 12 * nodes)
+    chain += rows * width * item + 10 * _shape(width, settings).size * item
+    return min(workers, settings.chains) * chain

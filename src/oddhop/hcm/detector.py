@@ -32,14 +32,13 @@ from oddhop.hcm.chains import run_chains
 from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.kinds import check_one_kind
-from oddhop.hcm.material import Material, Place, write_material
+from oddhop.hcm.material import InProcess, Material, Place, write_material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.phrases import GUIDE, convergence, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings
-from oddhop.hcm.subgraph import training_subgraph
 from oddhop.hcm.training_pairs import plan_chains, training_data
 from oddhop.tables.network import Network, describe
 
@@ -94,30 +93,20 @@ class HCM(GraphDetector):
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes, settings.directed)
         plan = plan_chains(data.pairs, settings, run.seed)
-        inputs, pairs = data.inputs, data.pairs
-        if settings.samples_neighbours(graph.node_count):
-            excerpt = training_subgraph(
-                inputs,
-                pairs,
-                layers=settings.layers,
-                neighbours=settings.neighbours,
-                at_once=settings.pairs_per_step,
-                seed=run.seed,
-            )
-            inputs, pairs = excerpt.inputs, excerpt.pairs
-        place: Place = Material(pairs, inputs)
+        material = Material(graph, data.inputs, data.pairs)
+        place: Place = InProcess(material, run.folder)
         if run.mapper is not None and run.stored is not None and run.folder is not None:
-            place = write_material(Material(pairs, inputs), data.inputs, run.stored, run.folder)
-        del inputs, pairs
+            place = write_material(material, run.stored, run.folder)
         posterior = run_chains(
             plan, shape, place, folder=run.folder, mapper=run.mapper, workers=run.workers, progress=run.progress
         )
-        del place
         scores = score_nodes(
             posterior,
             data.inputs,
             graph,
             folder=run.folder,
+            place=place,
+            mapper=run.mapper,
             workers=run.workers,
             progress=run.progress,
         )

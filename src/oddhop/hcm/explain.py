@@ -14,7 +14,7 @@ from oddhop.base.randomness import EXPLAIN, generator
 from oddhop.explain.explanation import SHOWN, Baseline, Explanation, Neighbour
 from oddhop.graph.graph import Graph
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows, arrows_of
-from oddhop.hcm.model import Inputs, embed_rows, expected_hops
+from oddhop.hcm.model import HopModel, Inputs, receptive
 from oddhop.hcm.model_file import HCMModel
 from oddhop.tables.network import Network
 
@@ -92,10 +92,12 @@ def _hops(model: HCMModel, graph: Graph, inputs: Inputs, node: int, neighbours: 
     here, there = (torch.from_numpy(np.searchsorted(rows, some)) for some in ends)
     ways = arrows_of(graph, node, neighbours) if posterior.shape.directed else np.full(neighbours.size, FORWARD)
     forward, backward = ways & FORWARD > 0, ways & BACKWARD > 0
+    seen, blocks = receptive(inputs, rows, posterior.shape.layers)
     out = []
     for flat in torch.from_numpy(posterior.weights.reshape(-1, posterior.shape.size)):
-        z = embed_rows(flat, posterior.shape, inputs, rows)
-        along = expected_hops(flat, posterior.shape, z, here, there).numpy()
-        against = expected_hops(flat, posterior.shape, z, there, here).numpy()
+        hop_model = HopModel(posterior.shape, flat)
+        with torch.no_grad():
+            z = hop_model.vectors(seen, blocks)
+            along, against = (hop_model.hops(z[a], z[b]).numpy() for a, b in ((here, there), (there, here)))
         out.append((forward * along + backward * against) / (forward.astype(int) + backward))
     return np.stack(out).astype(np.float64)

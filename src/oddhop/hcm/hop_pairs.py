@@ -25,11 +25,10 @@ from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hcm.hop_search import count_block, draw_block, list_block
 from oddhop.hcm.purify import Purified
-from oddhop.hcm.settings import HCMSettings
 
 SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
-POOL_PAIRS, EXCERPT_PAIRS = 2**19, 2**17  # of every class, for a whole run; and where neighbours are sampled
+POOL_PAIRS = 2**19  # of every class, for a whole run
 MAX_SOURCES = 2**14
 PERMUTED = 2**26  # nodes; the order of more is not written down to take its beginning
 NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one edge"
@@ -224,11 +223,6 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
         labels.append(np.full(per_class, label))
     pick = np.concatenate(picks)
     return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
-
-
-def pool_pairs(settings: HCMSettings, nodes: int) -> int:
-    """Return how many pairs of every class a run draws its steps from."""
-    return EXCERPT_PAIRS if settings.samples_neighbours(nodes) else POOL_PAIRS
 
 
 def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[Floats, int]:

@@ -1,20 +1,19 @@
 """What tasks learn from and score with: in this process, or in files that every machine sees.
 
 A task is handed a place and opens it. In memory that is the thing itself; on a cluster a few paths travel with the
-task, and each process reads what lies there once.
+task, and each process reads what lies there once. Arrays that tasks fill, each a part of its own, are in the place too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import torch
+import numpy.typing as npt
 
-from oddhop.base.arrays import Floats
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
@@ -22,70 +21,101 @@ from oddhop.hcm.convolution import Convolution
 from oddhop.hcm.hop_pairs import HopPairs
 from oddhop.hcm.model import Inputs
 
-TRAINING, CONVOLVED = "training", "convolved"
-WIRING = ("indptr", "indices", "weights", "stand_for")
+MATERIAL, CONVOLVED = "material", "convolved"
 PAIRS = ("left", "right", "starts", "class_sizes")
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Labelled pairs, and what the model sees of the network."""
+    """A network, what the model sees of it, and the labelled pairs where there is something to learn."""
 
-    pairs: HopPairs
+    graph: Graph
     inputs: Inputs
-
-    def open(self) -> Material:
-        """Return itself."""
-        return self
+    pairs: HopPairs | None = None
 
 
 class Place(Protocol):
-    """Where the material of a run is."""
+    """Where the material of a run is, and its arrays."""
 
     def open(self) -> Material:
         """Return the material."""
 
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> Array:
+        """Return an array: a new one, or as it was left."""
+
+
+@dataclass(frozen=True, eq=False)
+class InProcess:
+    """Material in this process; with a folder the arrays are files, which the system can write out for room."""
+
+    material: Material
+    folder: RunFolder | None = None
+    arrays: dict[str, Array] = field(default_factory=dict)
+
+    def open(self) -> Material:
+        """Return it."""
+        return self.material
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> Array:
+        """Return an array in memory or in the folder."""
+        if fresh:
+            self.arrays.pop(name, None)  # before the new one takes room
+            new = np.zeros(shape, dtype) if self.folder is None else self.folder.array(name, shape, dtype, fresh=True)
+            self.arrays[name] = new
+        return self.arrays[name]
+
 
 @dataclass(frozen=True)
-class Files:
-    """Material in a run folder; the wiring of the whole network is that of the folder made by ``oddhop ingest``."""
+class InFiles:
+    """Material in a run folder and in a folder made by ``oddhop ingest``."""
 
     graph: Path
     folder: RunFolder
 
     def open(self) -> Material:
-        """Read the pairs into memory, and the wiring too where it is an excerpt; map the rest."""
+        """Read the pairs, and map the rest."""
         return _opened(self)
 
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> Array:
+        """Map an array of the folder."""
+        return self.folder.array(name, shape, dtype, fresh=fresh)
 
-def write_material(material: Material, whole: Inputs, graph: Path, folder: RunFolder) -> Files:
-    """Write what chains learn from into a folder that every machine sees."""
-    dtype = whole.convolved.numpy().dtype
-    if folder.load(TRAINING) is None:
-        kept: Floats = folder.array(CONVOLVED, tuple(whole.convolved.shape), dtype, fresh=True)
-        kept[:] = whole.convolved.numpy()
-        if isinstance(kept, np.memmap):
-            kept.flush()
-        arrays = {name: getattr(material.pairs, name) for name in PAIRS}
-        if material.inputs is not whole:
-            arrays |= {name: getattr(material.inputs.convolution, name) for name in WIRING}
-            arrays["excerpt"] = material.inputs.convolved.numpy()
-        info = {"exact": material.pairs.exact, "shape": list(whole.convolved.shape), "dtype": dtype.name}
-        folder.save(TRAINING, arrays, info)
-    return Files(graph, folder)
+
+def written(array: Array) -> None:
+    """Make sure that another machine sees what was written."""
+    if isinstance(array, np.memmap):
+        array.flush()
+
+
+def write_material(material: Material, graph: Path, folder: RunFolder) -> InFiles:
+    """Write what tasks need beside the network into a folder that every machine sees."""
+    assert material.pairs is not None  # noqa: S101 - a fit has pairs
+    inputs = material.inputs
+    if folder.load(MATERIAL) is None:
+        kept = folder.array(CONVOLVED, inputs.convolved.shape, inputs.convolved.dtype, fresh=True)
+        kept[:] = inputs.convolved
+        written(kept)
+        info = {
+            "exact": material.pairs.exact,
+            "shape": list(inputs.convolved.shape),
+            "dtype": inputs.convolved.dtype.name,
+            "most": inputs.convolution.most,
+            "seed": inputs.convolution.seed,
+        }
+        folder.save(MATERIAL, {name: getattr(material.pairs, name) for name in PAIRS}, info)
+    return InFiles(graph, folder)
 
 
 @lru_cache(maxsize=1)
-def _opened(files: Files) -> Material:
-    found = files.folder.load(TRAINING)
+def _opened(place: InFiles) -> Material:
+    found = place.folder.load(MATERIAL)
     if found is None:
-        raise ModelFileError(f"{files.folder.path} has no pairs to learn from", "start again in another folder")
+        raise ModelFileError(f"{place.folder.path} has no pairs to learn from", "start again in another folder")
     arrays, info = found
     left, right, starts, sizes = (arrays[name] for name in PAIRS)
     pairs = HopPairs(left, right, starts, sizes, bool(info["exact"]))
-    if "excerpt" in arrays:
-        wiring = Convolution(*(arrays[name] for name in WIRING))
-        return Material(pairs, Inputs(wiring, torch.from_numpy(arrays["excerpt"])))
-    convolved = files.folder.array(CONVOLVED, tuple(info["shape"]), info["dtype"], fresh=False)
-    wiring = Convolution.of(Graph.open(files.graph), convolved.dtype.type)
-    return Material(pairs, Inputs(wiring, torch.from_numpy(convolved)))
+    graph = Graph.open(place.graph)
+    convolved = place.folder.array(CONVOLVED, tuple(info["shape"]), info["dtype"], fresh=False)
+    convolution = Convolution.of(graph, convolved.dtype.type, most=info["most"], seed=info["seed"])
+    return Material(graph, Inputs(convolution, convolved), pairs)

@@ -11,18 +11,10 @@ frozen afterwards: one that still moves needs a correction term, or the variance
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
-
-
-@dataclass(frozen=True)
-class State:
-    """Where a chain is: its weights, the running mean square of its gradients, its step number."""
-
-    weights: torch.Tensor
-    square: torch.Tensor
-    step: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,24 +45,61 @@ class Rule:
         return self.step_size * (1.0 + (self.warm - 1.0) * left)
 
 
-def start(weights: torch.Tensor) -> State:
-    """Begin a chain."""
-    return State(weights, torch.zeros_like(weights))
+class SGLD(torch.optim.Optimizer):
+    """Stochastic gradient Langevin dynamics; descent where the temperature is 0.
 
+    The noise is drawn from a generator of the processor, so that it is the same on every device.
 
-def update(state: State, gradient: torch.Tensor, rule: Rule, generator: torch.Generator) -> State:
-    """Take one step with the gradient of the mean loss at the state's weights."""
-    step = rule.step_at(state.step)
-    slope = gradient + rule.weight_decay * state.weights
-    square = state.square
-    if rule.preconditioned and state.step < rule.burn_in:
-        square = rule.decay * square + (1.0 - rule.decay) * slope * slope
-    scale = preconditioner(square, rule, state.step)
-    weights = state.weights - (0.5 * step) * scale * slope
-    if rule.temperature > 0:
-        noise = torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
-        weights = weights + (step * rule.temperature * scale).sqrt() * noise
-    return replace(state, weights=weights, square=square, step=state.step + 1)
+    Examples
+    --------
+    >>> import torch
+    >>> from oddhop.hcm.sampler import SGLD, Rule
+    >>> weight = torch.nn.Parameter(torch.ones(1))
+    >>> sampler = SGLD([weight], Rule(step_size=0.5, burn_in=0, temperature=0.0, weight_decay=0.0))
+    >>> (weight**2).sum().backward()
+    >>> sampler.step(torch.Generator())
+    >>> weight.item()
+    0.5
+    """
+
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], rule: Rule) -> None:
+        super().__init__(parameters, {})
+        self.rule = rule
+        self.steps = 0
+        for parameter in self._parameters:
+            self.state[parameter]["square"] = torch.zeros_like(parameter)
+
+    @torch.no_grad()
+    def step(self, generator: torch.Generator) -> None:  # type: ignore[override]
+        """Take one step with the gradients of the mean loss."""
+        rule, size = self.rule, self.rule.step_at(self.steps)
+        for parameter in self._parameters:
+            assert parameter.grad is not None  # noqa: S101 - every weight has a part in the loss
+            slope = parameter.grad.add(parameter, alpha=rule.weight_decay)
+            square = self.state[parameter]["square"]
+            if rule.preconditioned and self.steps < rule.burn_in:
+                square.mul_(rule.decay).addcmul_(slope, slope, value=1.0 - rule.decay)
+            scale = preconditioner(square, rule, self.steps)
+            parameter.addcmul_(scale, slope, value=-0.5 * size)
+            if rule.temperature > 0:
+                noise = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
+                parameter.addcmul_(scale.mul_(size * rule.temperature).sqrt_(), noise.to(parameter.device))
+        self.steps += 1
+
+    def squares(self) -> torch.Tensor:
+        """Return a copy of the running mean squares of all gradients as one vector."""
+        return torch.cat([self.state[one]["square"].flatten() for one in self._parameters])
+
+    def restore(self, squares: torch.Tensor, steps: int) -> None:
+        """Continue where another run was."""
+        sizes = [parameter.numel() for parameter in self._parameters]
+        for parameter, part in zip(self._parameters, torch.split(squares, sizes), strict=True):
+            self.state[parameter]["square"].copy_(part.view_as(parameter))
+        self.steps = steps
+
+    @property
+    def _parameters(self) -> list[torch.nn.Parameter]:
+        return [one for group in self.param_groups for one in group["params"]]
 
 
 def preconditioner(square: torch.Tensor, rule: Rule, step: int) -> torch.Tensor:
@@ -78,4 +107,4 @@ def preconditioner(square: torch.Tensor, rule: Rule, step: int) -> torch.Tensor:
     if not rule.preconditioned or rule.burn_in == 0:
         return torch.ones_like(square)
     seen = 1.0 - rule.decay ** min(step + 1, rule.burn_in)
-    return 1.0 / ((square / seen).sqrt() + rule.floor)
+    return (square / seen).sqrt_().add_(rule.floor).reciprocal_()

@@ -17,8 +17,9 @@ along the arrow of e, and the mean of both where e has two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,17 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, digest
 from oddhop.base.kernels import compiled
-from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.detector.ranking import spans
 from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.chains import Posterior
-from oddhop.hcm.model import Inputs, Shape, embed, expected_hops
+from oddhop.hcm.material import InProcess, Material, Place, written
+from oddhop.hcm.model import ROWS_AT_ONCE, HopModel, Inputs, Shape
 
-EDGES_AT_ONCE = 4_096
+EDGES_AT_ONCE, EDGES_OF_A_TASK = 4_096, 65_536
+WEIGHTS, ARROWS = "weights", "arrows"
 CHECKPOINT = "scoring"
 ALL = slice(None)
 
@@ -98,19 +101,28 @@ def score_nodes(
     *,
     maxima: tuple[float, float] | None = None,
     folder: RunFolder | None = None,
+    place: Place | None = None,
+    mapper: Mapper | None = None,
+    device: str = "cpu",
     workers: int = 1,
     progress: Progress = silent,
 ) -> Scores:
     """Score every node of a graph by all posterior samples.
 
     With a folder the figures of the edges are kept in files there rather than in memory. They are read and
-    written from beginning to end, which a disk does well.
+    written from beginning to end, which a disk does well. A mapper runs blocks as tasks on what is in ``place``.
     """
+    if place is None:
+        place = InProcess(Material(graph, inputs), folder)
+    blocks = _Blocks(place, posterior.shape, device, graph, mapper or threads(workers if device == "cpu" else 1))
+    if posterior.shape.directed:
+        ways = arrows(graph)
+        place.array(ARROWS, ways.shape, ways.dtype, fresh=True)[:] = ways
+        written(place.array(ARROWS, ways.shape, ways.dtype, fresh=False))
     replicates = posterior.replicates
     chains, samples = replicates.shape[:2]
     nodes, edges = graph.node_count, graph.edge_count
     dtype = posterior.weights.dtype
-    ways = arrows(graph) if posterior.shape.directed else None
     within, sealed = _kept(folder, chains, nodes)
     first = len(sealed)
     shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
@@ -120,19 +132,116 @@ def score_nodes(
         mean, square = moments["mean"][chain], moments["square"][0]
         mean[:], square[:] = 0, 0
         for sample in range(samples):
-            weights = torch.from_numpy(replicates[chain, sample])
-            z = embed(weights, posterior.shape, inputs, workers=workers)
-            sums = _add_sample(weights, sample, posterior.shape, z, graph, ways, mean, square, workers)
+            sums = np.zeros(nodes)
+            for start, hops in blocks.hops(replicates[chain, sample]):
+                span = slice(start, start + hops.size)
+                welford(hops, sample + 1, mean[span], square[span])
+                _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
             moments["draws"][chain, sample] = _over_degree(sums, graph)
             progress("scoring", chain * samples + sample + 1, chains * samples)
         (within[chain],) = _node_means(_variances(square, samples), 1, graph)
         if folder:
             for array in moments.values():
-                if isinstance(array, np.memmap):
-                    array.flush()
+                written(array)
             sealed.append(_digests(moments, chain))
             folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"sha256": sealed})
     return _scores_of(moments, within, graph, maxima, posterior.weights.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Works out one sample, block by block: the vectors of all nodes layer after layer, then the hops of all edges."""
+
+    place: Place
+    shape: Shape
+    device: str
+    graph: Graph
+    mapper: Mapper
+
+    def hops(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
+        """Return the predicted hop counts of all edges, block by block with the first edge of each."""
+        self.place.array(WEIGHTS, weights.shape, weights.dtype, fresh=True)[:] = weights
+        written(self.place.array(WEIGHTS, weights.shape, weights.dtype, fresh=False))
+        # On another device than the processor a transfer takes longer than the work: all rows at once.
+        step = ROWS_AT_ONCE if self.device == "cpu" else max(self.graph.node_count, 1)
+        rows = [(start, min(start + step, self.graph.node_count)) for start in range(0, self.graph.node_count, step)]
+        work = _Work(self.place, self.shape, self.device, weights.dtype.name)
+        for layer in range(self.shape.layers):
+            work.layer_array(layer, self.graph.node_count, fresh=True)
+            self.mapper(partial(fill_layer, work, layer), rows, _unheard)
+        starts = range(0, self.graph.edge_count, EDGES_OF_A_TASK)
+        return zip(starts, self.mapper(partial(edge_hops, work), starts, _unheard), strict=True)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a task of scoring is handed."""
+
+    place: Place
+    shape: Shape
+    device: str
+    dtype: str
+
+    @property
+    def model(self) -> HopModel:
+        """The model of the sample."""
+        flat = np.array(self.place.array(WEIGHTS, (self.shape.size,), self.dtype, fresh=False))
+        return HopModel(self.shape, torch.from_numpy(flat).to(self.device))
+
+    def layer_array(self, layer: int, nodes: int, *, fresh: bool = False) -> Floats:
+        """Return the vectors of all nodes after a layer; those of one layer are gone when the next but one is made."""
+        return self.place.array(f"layer-{layer % 2}", (nodes, self.shape.hidden), self.dtype, fresh=fresh)
+
+
+def _unheard(done: int) -> None:
+    """Report nothing of a single sample."""
+
+
+def fill_layer(work: _Work, layer: int, rows: tuple[int, int]) -> None:
+    """Work out the vectors of some nodes after a layer."""
+    material = work.place.open()
+    nodes = material.graph.node_count
+    with torch.no_grad():
+        if layer == 0:
+            own = torch.from_numpy(np.ascontiguousarray(material.inputs.convolved[slice(*rows)])).to(work.device)
+            vectors = own @ work.model.layers[0]
+        else:
+            below = torch.from_numpy(np.asarray(work.layer_array(layer - 1, nodes))).to(work.device)
+            block = material.inputs.convolution.rows(*rows).to(work.device)
+            vectors = block.times(below) @ work.model.layers[layer]
+        if layer + 1 < work.shape.layers or work.shape.relu_vectors:
+            vectors.relu_()
+    out = work.layer_array(layer, nodes)
+    out[slice(*rows)] = vectors.cpu().numpy()
+    written(out)
+
+
+def edge_hops(work: _Work, first: int) -> Floats:
+    """Return the predicted hop counts of some edges, along their arrows where there is a direction."""
+    material, model = work.place.open(), work.model
+    z = torch.from_numpy(np.asarray(work.layer_array(work.shape.layers - 1, material.graph.node_count)))
+
+    def predicted(left: Ints, right: Ints) -> Floats:
+        ends = (z.index_select(0, torch.from_numpy(side)).to(work.device) for side in (left, right))
+        with torch.no_grad():
+            hops: Floats = model.hops(*ends).cpu().numpy()
+        return hops
+
+    edges = material.graph.edge_count
+    all_ways = work.place.array(ARROWS, (edges,), np.uint8, fresh=False) if work.shape.directed else np.empty(0)
+    out = []
+    last = min(first + EDGES_OF_A_TASK, edges)
+    for start in range(first, last, EDGES_AT_ONCE):
+        left, right = material.graph.ends(start, min(start + EDGES_AT_ONCE, last))
+        if not work.shape.directed:
+            out.append(predicted(left, right))
+            continue
+        ways = all_ways[start : start + left.size]
+        against, both = ways == BACKWARD, ways == FORWARD | BACKWARD
+        hops = predicted(np.where(against, right, left), np.where(against, left, right))
+        hops[both] = (hops[both] + predicted(right[both], left[both])) / 2
+        out.append(hops)
+    return np.concatenate(out)
 
 
 def _begun(
@@ -166,42 +275,6 @@ def _check_moments(moments: Arrays, expected: list[dict[str, str]]) -> None:
             "the values of the edges in the run folder were changed after they were written",
             "start again in another folder",
         )
-
-
-def _add_sample(
-    weights: torch.Tensor,
-    sample: int,
-    shape: Shape,
-    z: torch.Tensor,
-    graph: Graph,
-    ways: Ints | None,
-    mean: Floats,
-    square: Floats,
-    workers: int,
-) -> Floats:
-    """Move the running moments of every edge by one sample; give the sums over each node's edges."""
-
-    def expected(left: Ints, right: Ints) -> Floats:
-        hops: Floats = expected_hops(weights, shape, z, torch.from_numpy(left), torch.from_numpy(right)).numpy()
-        return hops
-
-    def predict(start: int) -> tuple[Ints, Ints, Floats]:
-        left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        if ways is None:
-            hops = expected(left, right)
-        else:
-            way = ways[start : start + left.size]
-            against, both = way == BACKWARD, way == FORWARD | BACKWARD
-            hops = expected(np.where(against, right, left), np.where(against, left, right))
-            hops[both] = (hops[both] + expected(right[both], left[both])) / 2
-        welford(hops, sample + 1, mean[start : start + left.size], square[start : start + left.size])
-        return left, right, hops
-
-    sums = np.zeros(graph.node_count)
-    blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
-    for left, right, hops in map_blocks(predict, blocks, workers=workers):
-        _add_to_ends(left, right, hops, sums)
-    return sums
 
 
 def _scores_of(

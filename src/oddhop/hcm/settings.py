@@ -12,7 +12,7 @@ from oddhop.detector.settings import DetectorSettings
 if TYPE_CHECKING:
     import numpy as np
 
-SAMPLED_ABOVE = 2**20  # nodes
+SAMPLED_ABOVE, MANY = 2**20, 256  # nodes; the neighbours that a step then sees of one
 
 
 def replicate_count(chains: int, samples: int) -> int:
@@ -84,15 +84,10 @@ class HCMSettings(DetectorSettings):
     pair_labels: Literal["sampled", "exhaustive"] = option(
         "sampled", "Pairs to learn from: sampled, or exhaustive for all pairs as in the paper (small networks)."
     )
-    training: Literal["auto", "full", "sampled"] = option(
-        "auto",
-        "Neighbours to learn from: full takes all, sampled takes some of each node, and auto samples above 2^20 "
-        "nodes. Scores always come from all neighbours.",
-    )
     neighbours: int | None = option(
         None,
-        "Maximum number of neighbours of a node in sampled training.",
-        shown="64, or more if they fit in the memory of 64",
+        "Maximum number of neighbours of a node that training sees, drawn at random. Scores always come from all.",
+        shown="all, or 256 in networks of more than 2^20 nodes",
         ge=1,
     )
     scale: Literal["standard", "none"] = option("standard", "Scaling of the attributes: standard, or none.")
@@ -115,9 +110,9 @@ class HCMSettings(DetectorSettings):
 
         return np.float64 if self.precision == "float64" else np.float32
 
-    def samples_neighbours(self, nodes: int) -> bool:
-        """Whether a network of this size is learned from sampled neighbours."""
-        return self.training == "sampled" or (self.training == "auto" and nodes > SAMPLED_ABOVE)
+    def most_neighbours(self, nodes: int) -> int | None:
+        """Return how many neighbours of a node a training step sees at most; None for all."""
+        return MANY if self.neighbours is None and nodes > SAMPLED_ABOVE else self.neighbours
 
     @property
     def replicates(self) -> int:

@@ -8,7 +8,7 @@ from oddhop.base.parallel import Progress
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Plan
-from oddhop.hcm.hop_pairs import MAX_SOURCES, HopPairs, list_pairs, pool_pairs, sample_pairs
+from oddhop.hcm.hop_pairs import MAX_SOURCES, POOL_PAIRS, HopPairs, list_pairs, sample_pairs
 from oddhop.hcm.model import Inputs
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.sampler import Rule
@@ -43,7 +43,8 @@ def training_data(
 ) -> TrainingData:
     """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
     prepared = preparation.apply(graph, settings.dtype)
-    inputs = Inputs.of(prepared, settings.dtype)
+    most = settings.most_neighbours(graph.node_count)
+    inputs = Inputs.of(prepared, settings.dtype, most=most, seed=seed)
     purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers, directed=settings.directed)
     progress("preparing", 1, 1)
     pairs = labelled_pairs(purified, settings, seed, workers, progress)
@@ -57,7 +58,7 @@ def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers
     return sample_pairs(
         purified,
         settings.hop_classes,
-        pairs_per_class=pool_pairs(settings, purified.indptr.size - 1),
+        pairs_per_class=POOL_PAIRS,
         max_sources=MAX_SOURCES,
         seed=seed,
         workers=workers,
