@@ -71,7 +71,8 @@ def people(**changes: list[object]) -> pa.Table:
 
 def read(ties: list[tuple[str, str]], nodes: pa.Table, **more: object) -> Network:
     left, right = zip(*ties, strict=True)
-    return read_network(pa.table({"from": left, "to": right}), nodes, kinds={"note": "text"}, flows=False, **more)
+    encoded = more if "encoding" in more else {"kinds": {"note": "text"}}
+    return read_network(pa.table({"from": left, "to": right}), nodes, flows=False, **encoded)
 
 
 TIES = [("p0", f"p{k}") for k in range(1, 6)] + [("p6", "p7"), ("p1", "p2")]
