@@ -112,6 +112,16 @@ def test_odd_and_its_report_do_without_torch() -> None:
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0
 
 
+def test_arrays_are_fitted_without_the_readers_of_tables() -> None:
+    code = """
+import sys, numpy as np
+from oddhop import Graph, Odd
+Odd(simulate=False).fit(Graph.from_arrays([[0, 1, 2, 3], [1, 2, 3, 0]], np.eye(4)))
+print(*(name for name in ("duckdb", "oddhop.tables.read", "oddhop.odd.explain") if name in sys.modules))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == ""
+
+
 def test_a_copy_that_flags_anew_predicts_as_many(small: Graph) -> None:
     fitted = Odd(top_k=2, random_state=0, simulate=False).fit(small)
     assert (fitted.flagging(top_k=7).predict(small) == -1).sum() == 7

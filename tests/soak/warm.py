@@ -81,13 +81,18 @@ def warm_up(home: Path) -> None:
         assert code == 0, (command, code, (home / OUTPUT).read_text())
     import pyarrow.acero  # noqa: F401
     import scipy.cluster.vq
-    import scipy.linalg  # noqa: F401 - these three are looked up in a fit: no file of ours to fail on
+    import scipy.linalg
+    import scipy.sparse.csgraph
+    import scipy.sparse.linalg  # noqa: F401 - these are looked up in a fit: no file of ours to fail on
 
     import oddhop.cli.settings
     import oddhop.cli.summary
     import oddhop.hcm.detector
     import oddhop.odd.detector
+    import oddhop.odd.explain_kinds
+    import oddhop.odd.features
     import oddhop.runs
+    import oddhop.tables.encoded
     import oddhop.tables.ingest  # noqa: F401
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.kernels import compiled
@@ -161,6 +159,9 @@ def _learn_pca(x: AttributeRows, components: int, scale: str, unit: Floats) -> P
 
 def _leading(x: AttributeRows, varies: Bools, peaks: Floats, mean: Floats, components: int) -> tuple[Floats, Floats]:
     """Return the leading eigenvalues and eigenvectors of the covariance, the largest first."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     nodes, columns = x.shape
     if is_sparse(x[:1]) or columns > WIDEST_COVARIANCE:
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
 from oddhop.base.arrays import Bools, Floats, Ints
@@ -107,6 +106,8 @@ def find_cycles(events: Events | None, nodes: int) -> Cycles | None:
 
 def sent_events(events: Events) -> Sent:
     """Return what every node sent."""
+    from scipy.sparse.csgraph import connected_components
+
     nodes = events.node_count
     sizes = np.diff(events.indptr)[::2]
     indptr = np.concatenate([[0], np.cumsum(sizes)])

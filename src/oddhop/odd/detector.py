@@ -34,9 +34,6 @@ from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import RESIDUALS, folded, unfolded
 from oddhop.odd.cycle import find_cycles
-from oddhop.odd.explain import explain_nodes
-from oddhop.odd.explain_kinds import explain_kinds
-from oddhop.odd.features import node_features
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
@@ -202,6 +199,9 @@ class Odd(GraphDetector):
     def _explain(
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
     ) -> Iterator[Explanation]:
+        from oddhop.odd.explain import explain_nodes
+        from oddhop.odd.explain_kinds import explain_kinds
+
         learned, graph = self.model_.learned, network.graph
         kept = learned.residuals
         if kept is not None and kept.size == graph.edge_count and self.model_.fingerprint == graph.fingerprint:
@@ -245,6 +245,8 @@ class Odd(GraphDetector):
         return own.with_attributes(self.model_.learned.views.blocks.prepared(own.attributes, 0, own.node_count))
 
     def _features(self, graph: Graph) -> dict[str, Floats]:
+        from oddhop.odd.features import node_features
+
         return node_features(self.model_.learned.views, graph, workers=self.workers or available_workers())
 
     def _memory(self, size: Size, settings: OddSettings, workers: int, *, in_folder: bool) -> Cost:

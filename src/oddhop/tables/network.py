@@ -6,12 +6,11 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from oddhop.base.arrays import Ints
 from oddhop.base.html import facts, named, panel, sentences, table
@@ -24,10 +23,10 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.in_words import more_facts, read_facts, repair_facts
 from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.kinds import known_of, node_kinds
-from oddhop.tables.encoded import encode_tables
-from oddhop.tables.read import Counts, Roles, read_tables
-from oddhop.tables.read.joins import roles_from
 from oddhop.tables.settings import PLAIN, EncodeSettings, ReadSettings, TableOptions
+
+if TYPE_CHECKING:
+    from oddhop.tables.read import Counts, Roles
 
 IDS_AT_ONCE = 1 << 20
 
@@ -315,6 +314,10 @@ def network_of_tables(
     progress: Progress = silent,
 ) -> Network:
     """Read two tables as :func:`read_network` does, by settings that were checked."""
+    # Imported here, for the readers and DuckDB take long to import, and who has arrays needs neither.
+    from oddhop.tables.encoded import encode_tables
+    from oddhop.tables.read import read_tables
+
     tables = read_tables(edges, nodes, read, known=known_of(encoding), progress=progress)
     made = encode_tables(tables, encode, encoding, progress)
     progress("encoding", len(made.encoding.report), len(made.encoding.report))
@@ -365,6 +368,11 @@ def open_network(folder: str | os.PathLike[str]) -> Network:
 
 def describe(stored: Stored, *, texts: bool = True) -> Description:
     """Read the ids, the encoding and, if asked, the texts of a network on disk; nothing of its wiring is touched."""
+    import pyarrow.parquet as pq
+
+    from oddhop.tables.read import Counts
+    from oddhop.tables.read.joins import roles_from
+
     manifest, folder = stored.manifest, stored.folder
     try:
         encoding = Encoding.from_json(json.loads((stored.folder / ENCODING).read_bytes()))
