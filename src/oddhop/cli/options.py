@@ -310,7 +310,7 @@ SECTIONS: dict[str, Callable[[Sequence[str]], list[Option]]] = {"read": _reading
 def _parameter(option: Option, panel: str) -> inspect.Parameter:
     """Return a field of the settings as a parameter of a command."""
     kinds = {str, bool, int, float}.intersection(option.types)
-    kind: Any = str if option.repeatable or str in kinds else next(iter(kinds))
+    kind: Any = str if option.repeatable or str in kinds else next(iter(kinds), str)  # one of several words is text
     text, default = option.sentence, None
     if option.repeatable:
         kind, text = list[str], f"{text.removesuffix('.')} (repeatable)."

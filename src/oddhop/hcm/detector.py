@@ -21,6 +21,7 @@ from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.result_table import Judgement
+from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
@@ -33,7 +34,7 @@ from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.material import InProcess, Material, Place, write_material
-from oddhop.hcm.model import Inputs, Shape
+from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.phrases import GUIDE, convergence, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
@@ -92,7 +93,7 @@ class HCM(GraphDetector):
         )
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
         shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes, settings.directed)
-        plan = plan_chains(data.pairs, settings, run.seed)
+        plan = plan_chains(data.pairs, settings, run.seed, _device(settings, run.mapper))
         material = Material(graph, data.inputs, data.pairs)
         place: Place = InProcess(material, run.folder)
         if run.mapper is not None and run.stored is not None and run.folder is not None:
@@ -107,6 +108,7 @@ class HCM(GraphDetector):
             folder=run.folder,
             place=place,
             mapper=run.mapper,
+            device=plan.device,
             workers=run.workers,
             progress=run.progress,
         )
@@ -173,6 +175,7 @@ class HCM(GraphDetector):
             inputs,
             graph,
             maxima=learned.maxima,
+            device=_device(settings.model_copy(update={"device": self.device})),
             workers=self.workers or available_workers(),
             progress=progress,
         )
@@ -206,6 +209,15 @@ class HCM(GraphDetector):
     @classmethod
     def _from_parts(cls, parts: Parts, settings: Any) -> tuple[HCMLearned, int]:
         return from_parts(parts, settings)
+
+
+def _device(settings: HCMSettings, mapper: Mapper | None = None) -> str:
+    """Return where the model runs; the machines of a cluster compute alike on their processors alone."""
+    if mapper is None:
+        return device_of(settings.device, single=settings.precision == "float32")
+    if settings.device not in ("auto", "cpu"):
+        raise SettingsError(f"device={settings.device!r} is for one machine", "set device='cpu' for a run over tasks")
+    return "cpu"
 
 
 def judgement(scores: Scores, settings: HCMSettings) -> Judgement:

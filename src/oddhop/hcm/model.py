@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.convolution import Block, Convolution, product
 from oddhop.hcm.hop_pairs import Batch
@@ -136,6 +137,27 @@ def receptive(inputs: Inputs, ends: Ints, layers: int) -> tuple[torch.Tensor, tu
     return torch.from_numpy(np.ascontiguousarray(inputs.convolved[nodes])), tuple(blocks)
 
 
+def device_of(asked: str, *, single: bool = True) -> str:
+    """Return the device that is asked for; ``auto`` is a GPU where torch sees one that holds the numbers.
+
+    Examples
+    --------
+    >>> from oddhop.hcm.model import device_of
+    >>> device_of("cpu")
+    'cpu'
+    """
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available() and single, "cpu": True}
+    if asked == "auto":
+        return next(name for name, found in there.items() if found)
+    if not there[asked]:
+        raise SettingsError(
+            f"device={asked!r}, and torch finds none on this machine",
+            "set device='cpu' (of a fitted detector by set_params), or install a build of torch that supports it",
+            command="add --device cpu; for a model that was fitted there, score it there or fit it with --device auto",
+        )
+    return asked
+
+
 class HopModel(nn.Module):
     """The network and its head.
 
@@ -156,17 +178,17 @@ class HopModel(nn.Module):
         pieces = zip(torch.split(flat, sizes), shape.parts, strict=True)
         self.weights = nn.ParameterList([nn.Parameter(piece.reshape(part).clone()) for piece, part in pieces])
 
-    @property
-    def layers(self) -> list[nn.Parameter]:
-        """The matrices W of the convolutions."""
-        return list(self.weights)[: self.shape.layers]
+    def layer(self, number: int, convolved: torch.Tensor) -> torch.Tensor:
+        """Return the vectors after a layer, from those before it that were convolved."""
+        vectors = convolved @ self.weights[number]
+        return torch.relu(vectors) if number + 1 < self.shape.layers or self.shape.relu_vectors else vectors
 
     def vectors(self, seen: torch.Tensor, blocks: tuple[Block, ...]) -> torch.Tensor:
         """Return Z of the rows of the last block, from convolved attributes."""
-        z = seen @ self.layers[0]
-        for block, layer in zip(blocks, self.layers[1:], strict=True):
-            z = product(block, torch.relu(z)) @ layer
-        return torch.relu(z) if self.shape.relu_vectors else z
+        z = self.layer(0, seen)
+        for number, block in enumerate(blocks, start=1):
+            z = self.layer(number, product(block, z))
+        return z
 
     def logits(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         """Return the logits of the hop classes of pairs, from the vectors of their ends."""

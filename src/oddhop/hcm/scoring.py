@@ -203,14 +203,11 @@ def fill_layer(work: _Work, layer: int, rows: tuple[int, int]) -> None:
     nodes = material.graph.node_count
     with torch.no_grad():
         if layer == 0:
-            own = torch.from_numpy(np.ascontiguousarray(material.inputs.convolved[slice(*rows)])).to(work.device)
-            vectors = own @ work.model.layers[0]
+            convolved = torch.from_numpy(np.ascontiguousarray(material.inputs.convolved[slice(*rows)])).to(work.device)
         else:
             below = torch.from_numpy(np.asarray(work.layer_array(layer - 1, nodes))).to(work.device)
-            block = material.inputs.convolution.rows(*rows).to(work.device)
-            vectors = block.times(below) @ work.model.layers[layer]
-        if layer + 1 < work.shape.layers or work.shape.relu_vectors:
-            vectors.relu_()
+            convolved = material.inputs.convolution.rows(*rows).to(work.device).times(below)
+        vectors = work.model.layer(layer, convolved)
     out = work.layer_array(layer, nodes)
     out[slice(*rows)] = vectors.cpu().numpy()
     written(out)

@@ -96,11 +96,20 @@ class HCMSettings(DetectorSettings):
     )
     pca_above: int = option(100, "Number of attributes above which principal components are used.", ge=1)
     precision: Literal["float32", "float64"] = option("float32", "Precision of the model: float32 or float64.")
+    device: Literal["auto", "cpu", "cuda", "mps"] = option(
+        "cpu",
+        "Device of the model: cpu, cuda, mps, or auto for a GPU if there is one. On a GPU, scores may differ from run "
+        "to run in their last digits.",
+        flag="--device",
+        shown="cpu",
+    )
 
     @model_validator(mode="after")
     def _tells_how_sure(self) -> Self:
         if self.chains == 1 and self.samples < 4:
             raise ValueError("one chain needs at least 4 samples for rank intervals")
+        if self.device == "mps" and self.precision == "float64":
+            raise ValueError("device='mps' has no float64; set precision='float32'")
         return self
 
     @property

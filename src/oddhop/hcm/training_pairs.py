@@ -66,7 +66,7 @@ def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers
     )
 
 
-def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
+def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int, device: str = "cpu") -> Plan:
     """Say how the chains run on these pairs."""
     classes = pairs.present.size
     temperature = settings.temperature
@@ -81,4 +81,4 @@ def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int) -> Plan:
         preconditioned=settings.preconditioned,
     )
     per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
-    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed)
+    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed, device=device)
