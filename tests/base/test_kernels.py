@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -39,6 +40,41 @@ for name in sys.argv[1].split(","):
     assert bytes_of_one(np.zeros(3, dtype=name)) == np.dtype(name).itemsize
 print(sum(bytes_of_one.stats.cache_hits.values()))
 """
+
+
+TWO_FILES = {
+    "inner.py": """
+from oddhop.base.kernels import compiled
+STEP = 1
+@compiled
+def further(x):
+    return x + STEP
+""",
+    "outer.py": """
+from inner import further
+from oddhop.base.kernels import compiled
+@compiled
+def twice_further(x):
+    return further(further(x))
+print(twice_further(0), sum(twice_further.stats.cache_hits.values()))
+""",
+}
+
+
+def test_a_kernel_is_compiled_again_when_one_that_it_calls_was_changed_in_another_file(tmp_path: Path) -> None:
+    for name, text in TWO_FILES.items():
+        (tmp_path / name).write_text(text)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+
+    def run() -> str:
+        done = subprocess.run([sys.executable, tmp_path / "outer.py"], capture_output=True, check=True, env=environment)
+        return done.stdout.decode().strip()
+
+    assert [run(), run()] == ["2 0", "2 1"]
+    (tmp_path / "inner.py").write_text(TWO_FILES["inner.py"].replace("STEP = 1", "STEP = 5"))
+    assert [run(), run()] == ["10 0", "10 1"]
+    (tmp_path / "inner.py").write_text(TWO_FILES["inner.py"].replace("x + STEP", "x - STEP"))
+    assert run() == "-2 0"
 
 
 @pytest.mark.slow

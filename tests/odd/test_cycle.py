@@ -8,6 +8,7 @@ import pytest
 
 from oddhop import Odd, read_network
 from oddhop.graph.events import DAY
+from oddhop.odd import cycle
 from oddhop.odd.cycle import cycle_from, find_cycles, sent_events
 from oddhop.tables.settings import ReadSettings
 
@@ -117,6 +118,34 @@ def test_a_planted_cycle_leads_the_list_and_is_named() -> None:
     assert set(first["kind"].to_pylist()) == {"cycle"}
     told = " ".join(detector.explain(90).sentences)
     assert "3 → 90 → 177 → 264 → 351 → 3 (amount 900, 873, 847, 821, 797)" in told
+
+
+def test_cycles_are_searched_once_for_a_fit_and_its_explanations(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+    monkeypatch.setattr(cycle, "sent_events", lambda events: (searches.append(1), sent_events(events))[1])
+    edges, nodes = made_up(0, planted=True)
+    network = read_network(edges, nodes)
+    detector = Odd(random_state=0, simulate=False).fit(network)
+    detector.explain(90)
+    detector.explain(3)
+    assert len(searches) == 1
+    other = read_network(edges.slice(1), nodes, encoding=network.encoding)
+    fresh = Odd(random_state=0, simulate=False).fit(network)
+    fresh.score_samples(other)
+    assert len(searches) == 3  # another network has cycles of its own
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_put_in_the_order_of_time_partner_and_amount(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 40, 30)
+    indptr, count = np.concatenate([[0], np.cumsum(sizes)]), int(sizes.sum())
+    times, partners = rng.integers(0, 5, count), rng.integers(0, 4, count)
+    amounts = rng.choice([1.0, 2.0, np.nan, np.inf], count)
+    order = np.empty(count, dtype=np.int64)
+    cycle._order_rows(indptr, times, partners, amounts, order)
+    rows = np.repeat(np.arange(sizes.size), sizes)
+    assert (order == np.lexsort((amounts, partners, times, rows))).all()
 
 
 @pytest.mark.slow

@@ -3,19 +3,27 @@
 numba's own cache is not. Two processes that compile one function for different types at the same moment may both take
 the same file name for it; a third is then handed a kernel for other types than it asked for, and computes nonsense. So
 do processes on both sides of a change of the source. A lock on the folder keeps writers apart, and readers from them.
+
+Nor does numba's own notice that a kernel calls another that was changed in another file. Here a kernel is known by what
+it and all the kernels under it are made of, and by the versions of the compilers; numba adds the processor.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import CodeType
 from typing import Any, ParamSpec, TypeVar
 
+import llvmlite
+import numba
+import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 from oddhop.base.compiling import compiling
@@ -37,7 +45,7 @@ def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:
     >>> twice(3)
     6
     """
-    return _kept(njit(nogil=True)(function), function)
+    return _kept(_jit()(function), function)
 
 
 def compiled_unordered(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -45,19 +53,29 @@ def compiled_unordered(function: Callable[Given, Result]) -> Callable[Given, Res
 
     The order is that of the processor: the same on any number of threads, and another on another kind of processor.
     """
-    return _kept(njit(nogil=True, fastmath={"reassoc"})(function), function)
+    return _kept(_jit(fastmath={"reassoc"})(function), function)
+
+
+def _jit(**options: Any) -> Any:
+    # Nothing in C calls a kernel, and the wrapper for that takes long to compile.
+    return njit(nogil=True, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
 
 
 def _kept(kernel: Any, function: Callable[Given, Result]) -> Callable[Given, Result]:
     if isinstance(kernel, CPUDispatcher):  # not where compiling is switched off
         with suppress(RuntimeError):  # a function of no file has no place for its cache
             # What njit(cache=True) does with numba's own.
-            kernel._cache = SharedCache(function)  # type: ignore[attr-defined,no-untyped-call]
+            kernel._cache = SharedCache(function)  # type: ignore[attr-defined]
     return kernel  # type: ignore[no-any-return]
 
 
 class SharedCache(FunctionCache):
     """numba's cache, one process at a time; what is read is what was asked for."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._function = function
+        self._stamped = False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel for these types; or None, and it is compiled next."""
@@ -75,6 +93,10 @@ class SharedCache(FunctionCache):
 
     @contextmanager
     def _alone(self, how: int) -> Iterator[None]:
+        if not self._stamped:  # not before it is looked up, for a kernel may call one that stands below it
+            base, stamp = self._impl.filename_base, kernel_digest(self._function)
+            self._cache_file = IndexDataCacheFile(self.cache_path, base, stamp)  # type: ignore[no-untyped-call]
+            self._stamped = True
         try:
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             file = os.open(Path(self.cache_path) / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
@@ -86,6 +108,35 @@ class SharedCache(FunctionCache):
             yield
         finally:
             os.close(file)
+
+
+def kernel_digest(function: Callable[..., Any]) -> str:
+    """Return a digest of what a kernel is compiled from: its code, its constants, the kernels that it calls, numba.
+
+    Examples
+    --------
+    >>> from oddhop.base.kernels import kernel_digest
+    >>> one, other = (lambda number: number + 1), (lambda number: number + 2)
+    >>> kernel_digest(one) == kernel_digest(other)
+    False
+    """
+    digest = hashlib.blake2b(f"{numba.__version__} {llvmlite.__version__}".encode(), digest_size=16)
+    seen: list[Any] = [function]
+    for one in seen:  # which grows meanwhile
+        codes = [one.__code__]
+        for code in codes:
+            digest.update(repr((code.co_code, code.co_names, code.co_varnames)).encode())
+            codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+            plain = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+            digest.update(repr(plain).encode())
+            for name in code.co_names:
+                value = one.__globals__.get(name)
+                inner = getattr(value, "py_func", None)
+                if isinstance(value, int | float | tuple | np.generic | np.ndarray):
+                    digest.update(f"{name} {np.asarray(value).dtype}".encode() + np.asarray(value).tobytes())
+                elif inner is not None and inner not in seen:
+                    seen.append(inner)
+    return digest.hexdigest()
 
 
 @compiled

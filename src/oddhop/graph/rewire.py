@@ -115,7 +115,8 @@ def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64
                 if not wrong[e]:
                     _take_out(table, _code(ends[e, 0], ends[e, 1], nodes))
             for e in range(start, stop):
-                ends[e] = before[e]
+                # By elements: a row would bring numba's error text for shapes, which takes seconds to compile.
+                ends[e, 0], ends[e, 1] = before[e, 0], before[e, 1]
                 _put_in(table, ends[e, 0], ends[e, 1], nodes)
                 wrong[e] = False
             found = stop - start

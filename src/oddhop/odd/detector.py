@@ -33,7 +33,7 @@ from oddhop.odd import cost
 from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import RESIDUALS, folded, unfolded
-from oddhop.odd.cycle import find_cycles
+from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
@@ -96,6 +96,7 @@ class Odd(GraphDetector):
     guide: ClassVar[Guide] = GUIDE
 
     model_: OddModel
+    _cycles: Cycles | None = None  # of the network that was judged or explained last
 
     @parameters_of(OddSettings)
     def __init__(self) -> None: ...
@@ -109,9 +110,10 @@ class Odd(GraphDetector):
         settings: OddSettings = run.settings
         simulated = cost.simulates(Size.of(graph), settings)
         if run.stored is not None and run.folder is not None:
-            return _fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
+            return self._fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
         run.progress("views", 0, settings.n_resamples + 1)
         fitted, evidence, data = fit_views(graph, workers=run.workers)
+        self._cycles = data.cycles
         run.progress("views", 1, settings.n_resamples + 1)
         residuals = folded(graph, data.store.of_entries[RESIDUALS])
         thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
@@ -122,6 +124,24 @@ class Odd(GraphDetector):
         judgement = _with_head(judgement, chance, settings)
         truncated = 0 if data.cycles is None else data.cycles.truncated
         return OddLearned(fitted, residuals, chance, truncated, hub_counts(data.edges)), judgement
+
+    def _fit_on_disk(
+        self, graph: Graph, run: FitRun, stored: Path, folder: RunFolder, *, simulated: bool
+    ) -> tuple[OddLearned, Judgement]:
+        """Fit on the partitions of a network on disk, with files in the folder of the run."""
+        store = InFiles(stored.absolute(), folder.path.absolute(), run.seed, folder.run)
+        # As it was decided at first: there may be more or less memory when a run is resumed.
+        decided = store.remembered(
+            "cycles", lambda: ({}, {"searched": cost.searches_cycles(Size.of(graph), run.settings)})
+        )
+        searched = bool(decided[1]["searched"])
+        cycles = self._cycles = find_cycles(graph.events, graph.node_count) if searched else None
+        runner, rounds = on_threads(run.workers, run.progress), run.settings.n_resamples
+        found = judge_on_disk(store, runner, node_keys(graph), rounds, cycles, simulated=simulated)
+        truncated = 0 if cycles is None else cycles.truncated
+        learned = OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
+        judgement = _judgement(found.evidence, found.replicates, found.degrees, run.settings)
+        return learned, _with_head(judgement, found.chance, run.settings)
 
     def fit_partitions(
         self,
@@ -186,6 +206,7 @@ class Odd(GraphDetector):
         model, workers = self.model_, self.workers or available_workers()
         fitted = model.learned.views
         evidence, data = judge(fitted, graph, workers=workers)
+        self._cycles = data.cycles
         check_finite(evidence.score)
         thinned = _thinned_scores(fitted, data, model.settings, model.seed, workers, progress)
         judgement = _judgement(evidence, thinned, data.degrees, model.settings)
@@ -209,8 +230,10 @@ class Odd(GraphDetector):
         else:
             kept = None  # another network has communities of its own
             self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
+        self._cycles = find_cycles(graph.events, graph.node_count, self._cycles)
         explain = explain_nodes if graph.kinds is None else explain_kinds
-        return explain(learned.views, network, nodes, baseline, residuals=kept, workers=workers, progress=progress)
+        what = learned.views, network, nodes, baseline
+        return explain(*what, residuals=kept, cycles=self._cycles, workers=workers, progress=progress)
 
     def explain_again(
         self,
@@ -269,23 +292,6 @@ def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSetting
     if chance is None:
         raise SettingsError("the model has no simulated networks", "fit it with max_chance, or give top_k")
     return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
-
-
-def _fit_on_disk(
-    graph: Graph, run: FitRun, stored: Path, folder: RunFolder, *, simulated: bool
-) -> tuple[OddLearned, Judgement]:
-    """Fit on the partitions of a network on disk, with files in the folder of the run."""
-    store = InFiles(stored.absolute(), folder.path.absolute(), run.seed, folder.run)
-    # As it was decided at first: there may be more or less memory when a run is resumed.
-    decided = store.remembered("cycles", lambda: ({}, {"searched": cost.searches_cycles(Size.of(graph), run.settings)}))
-    searched = bool(decided[1]["searched"])
-    cycles = find_cycles(graph.events, graph.node_count) if searched else None
-    runner, rounds = on_threads(run.workers, run.progress), run.settings.n_resamples
-    found = judge_on_disk(store, runner, node_keys(graph), rounds, cycles, simulated=simulated)
-    truncated = 0 if cycles is None else cycles.truncated
-    learned = OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
-    judgement = _judgement(found.evidence, found.replicates, found.degrees, run.settings)
-    return learned, _with_head(judgement, found.chance, run.settings)
 
 
 def _thinned_scores(

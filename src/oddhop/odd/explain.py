@@ -31,7 +31,7 @@ from oddhop.explain.phrases import said_number
 from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
 from oddhop.odd.clique import surprises
 from oddhop.odd.combine import KINDS
-from oddhop.odd.cycle import cycle_from
+from oddhop.odd.cycle import Cycles, cycle_from
 from oddhop.odd.phrases import reasons
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.views import FittedViews
@@ -61,14 +61,15 @@ def explain_nodes(
     baseline: Baseline,
     *,
     residuals: Floats | None = None,
+    cycles: Cycles | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some nodes of a network, given by their numbers, one after the other.
 
-    ``residuals`` is what communities leave of every edge, see ``fix_network`` in ``oddhop.odd.rescore``.
+    ``residuals`` and ``cycles`` are what is known of the network, see ``fix_network`` in ``oddhop.odd.rescore``.
     """
-    held = fix_network(fitted, network.graph, residuals, workers=workers)
+    held = fix_network(fitted, network.graph, residuals, cycles, workers=workers)
     context = Context(held, network, Columns(network), baseline)
     yield from one_by_one(partial(_explain, context), nodes, progress)
 

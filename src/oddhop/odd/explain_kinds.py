@@ -34,6 +34,7 @@ from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
+from oddhop.odd.cycle import Cycles
 from oddhop.odd.explain import MEMBER, drawn_at, one_by_one, tells_flow_first
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import OtherKind, chance_of
@@ -99,11 +100,12 @@ def explain_kinds(
     baseline: Baseline,
     *,
     residuals: Floats | None = None,
+    cycles: Cycles | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
-    figures, data = figures_of(fitted, network.graph, residuals=residuals, workers=workers)
+    figures, data = figures_of(fitted, network.graph, residuals=residuals, cycles=cycles, workers=workers)
     known = {one.kind: one.relation for one in fitted.others}
     runner = on_threads(workers)
     told = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in data.edges.joined)

@@ -99,11 +99,17 @@ class Rescored:
 
 
 def fix_network(
-    fitted: FittedViews, graph: Graph, residuals: Floats | None = None, *, workers: int = 1
+    fitted: FittedViews,
+    graph: Graph,
+    residuals: Floats | None = None,
+    cycles: Cycles | None = None,
+    *,
+    workers: int = 1,
 ) -> FixedNetwork:
     """Bring a network to the form in which single nodes are judged again.
 
-    ``residuals`` is what communities leave of every edge, where it is known: to find it takes longest.
+    ``residuals`` is what communities leave of every edge, and ``cycles`` those of the events, where they are known: to
+    find them takes longest.
 
     Examples
     --------
@@ -131,7 +137,7 @@ def fix_network(
     ties = ties_of(store, unexplained(store, runner, fitted.usual.chance_for(graph.node_count)))
     f = folded(graph, store.of_entries[RATIOS])
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
-    cycles = find_cycles(graph.events, graph.node_count)
+    cycles = find_cycles(graph.events, graph.node_count, cycles)
     variates = store.of_nodes["variates"]
     return FixedNetwork(graph, fitted, variates, Ratio.of(fitted.homophily), ties, np.sort(f[some]), cycles)
 

@@ -177,11 +177,13 @@ def view_data(
     others: Mapping[str, Blocks] | None = None,
     *,
     residuals: Floats | None = None,
+    cycles: Cycles | None = None,
     workers: int = 1,
 ) -> tuple[FlowModel | None, ViewData]:
     """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given.
 
-    ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then.
+    ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then. So
+    are ``cycles``.
     """
     store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
     if residuals is None:
@@ -198,7 +200,7 @@ def view_data(
         made = flow_columns(x, own.flow_count)
         flows = learn_flows(made, coordinates) if flows is None else flows
         flow = flows.figure(made, coordinates, 0, nodes)
-    cycles = find_cycles(graph.events, graph.node_count)
+    cycles = find_cycles(graph.events, graph.node_count, cycles)
     cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
     known = Known(outlyingness(blocks, x, 0, nodes), flow, cycle_log_p)
     return flows, ViewData(graph, store, found, coordinates, known, cycles, other_coordinates(graph, others or {}))
@@ -233,7 +235,12 @@ def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evide
 
 
 def figures_of(
-    fitted: FittedViews, graph: Graph, *, residuals: Floats | None = None, workers: int = 1
+    fitted: FittedViews,
+    graph: Graph,
+    *,
+    residuals: Floats | None = None,
+    cycles: Cycles | None = None,
+    workers: int = 1,
 ) -> tuple[Figures, ViewData]:
     """Return the figures of the views of a network by fitted views, and the network as they see it."""
     expected = 0 if fitted.flows is None else fitted.flows.centre.size
@@ -244,7 +251,8 @@ def figures_of(
             "read the tables with read_network and the encoding of the model",
         )
     others = {one.kind: one.blocks for one in fitted.others}
-    _, data = view_data(graph, fitted.blocks, fitted.flows, others, residuals=residuals, workers=workers)
+    own_blocks = fitted.blocks, fitted.flows, others
+    _, data = view_data(graph, *own_blocks, residuals=residuals, cycles=cycles, workers=workers)
     own, runner = data.own, on_threads(workers)
     write_ratios(own, runner, fitted.homophily)
     nats = nats_by(data.edges, fitted.others, runner)
