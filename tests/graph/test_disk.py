@@ -243,14 +243,15 @@ def test_more_entries_than_32_bits_count(tmp_path):
     assert graph.degrees.tolist() == [2, 0, entries - 5, 3]
     part = open_stored(tmp_path).partition(1)
     assert (part.indptr.tolist(), part.indices.tolist()) == ([0, 3], [0, 1, 2])
-    from oddhop.hcm.convolution import Convolution
-
-    convolution = Convolution(graph.indptr, graph.indices, np.ones(4), np.ones(4))
-    assert convolution.rows(np.asarray(graph.attributes, dtype=np.float64), np.array([3])).tolist() == [[15.0]]
     # As if all but the last row pointed upward: the edge before the end lies beyond 32 bits.
     upper = np.array([0, 2, 2, entries - 3, entries])
     left, right = upper_edges(graph.indptr, graph.indices, upper, entries - 2, entries)
     assert (left.tolist(), right.tolist()) == ([3, 3], [1, 2])
+    torch = pytest.importorskip("torch")
+    from oddhop.hcm.convolution import Convolution
+
+    rows = Convolution(graph.indptr, graph.indices, np.ones(4)).rows(3, 4)
+    assert rows.times(torch.tensor(np.asarray(graph.attributes, dtype=np.float64))).tolist() == [[15.0]]
 
 
 def _changed(folder: Path, name: str, dtype: str, where, what) -> None:
