@@ -13,11 +13,11 @@ from oddhop.graph.events import EventColumns, event_columns_from
 from oddhop.tables.read.column_types import text_kinds
 from oddhop.tables.read.database import fetch_row, literals
 from oddhop.tables.read.ids import FLOATS, INTEGERS
-from oddhop.tables.read.roles import plain, said
+from oddhop.tables.read.roles import said
+from oddhop.tables.read.words import ACCOUNTS, AMOUNTS, TIMES, plain
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
 
 MOST_KINDS = 20
-TIMES = ("time", "timestamp", "datetime", "date", "when", "at", "ts", "booked", "created", "unixtime", "epoch")
 FIRST_SECOND, LAST_SECOND = 10**8, 10**11  # 1973, and what would be 1973 in milliseconds
 UNITS = (1, 10**3, 10**6, 10**9)  # of a Unix time, in a second
 
@@ -207,8 +207,10 @@ def _place(name: str) -> int:
 def _like_an_id(connection: duckdb.DuckDBPyConnection, name: str, kind: str, sql: str) -> str:
     if plain(name) in TIMES:
         return "named like a time, and holds neither dates nor Unix times"
-    if NAMED_LIKE_AN_ID.search(name):
+    if NAMED_LIKE_AN_ID.search(name) or plain(name) in ACCOUNTS:
         return "like an id by its name"
+    if plain(name) in AMOUNTS:
+        return ""
     whole = "true" if kind in INTEGERS else f"bool_and({sql} = trunc({sql}))"
     rows, different, all_whole = fetch_row(
         connection,

@@ -13,7 +13,7 @@ from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import literals
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
-from oddhop.tables.read.roles import ENDINGS, plain
+from oddhop.tables.read.words import MORE, plain
 
 MOST_KINDS = 100
 BEHIND = ("kind", "type")
@@ -138,7 +138,7 @@ def _asked(names: Sequence[str], ends: Sequence[int], asked: str) -> EndKind:
 
 def _guessed(names: Sequence[str], end: int, side: str) -> EndKind:
     own = plain(names[end])
-    stems = [own, *(own.removesuffix(more) for more in ENDINGS if more and own.endswith(more)), side]
+    stems = [own, *(own.removesuffix(more) for more in MORE if own.endswith(more)), side]
     wanted = [stem + behind for stem in stems for behind in BEHIND if stem]
     found = [k for one in wanted for k, name in enumerate(names) if k != end and plain(name) == one]
     return EndKind(column=found[0], guessed=True) if found else EndKind()

@@ -7,31 +7,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from oddhop.errors import TableError
+from oddhop.tables.read.words import DIRECTED, IDS, NUMBERED, TWO_SORTS, pairs, plain
 from oddhop.tables.settings import ReadSettings
-
-ENDS = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("source", "destination"),
-    ("from", "to"),
-    ("u", "v"),
-    ("i", "j"),
-    ("start", "end"),
-    ("sender", "receiver"),
-    ("sender", "recipient"),
-    ("payer", "payee"),
-    ("debtor", "creditor"),
-    ("caller", "callee"),
-    ("rater", "ratee"),
-    ("buyer", "seller"),
-    ("follower", "followee"),
-)
-NUMBERED = (("node1", "node2"), ("nodeid1", "nodeid2"), ("id1", "id2"))
-# What may stand behind the name of an end, as in sender_account and debtor_iban.
-ENDINGS = ("", "id", "node", "nodeid", "account", "accountid", "iban", "number", "name")
-# A table with both an id and a name goes by its id.
-IDS = (("id", "nodeid", "node", "vertex", "vertexid", "uid", "uuid", "key"), ("name", "nodename"))
 
 
 def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple[int, int]:
@@ -49,11 +26,13 @@ def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple
             raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
         return said(names, source, "source", label), said(names, target, "target", label)
     bare = [plain(name) for name in names]
-    known = [*((a + more, b + more) for a, b in ENDS for more in ENDINGS), *NUMBERED]
-    pairs = [(bare.index(a), bare.index(b)) for a, b in known if bare.count(a) == 1 and bare.count(b) == 1]
-    if len(pairs) == 1:
-        return pairs[0]
-    if not pairs and len(names) == 2:
+    for known in ((*pairs(DIRECTED), *NUMBERED), tuple(pairs(TWO_SORTS))):
+        found = {(bare.index(a), bare.index(b)) for a, b in known if bare.count(a) == 1 and bare.count(b) == 1}
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            break
+    if not found and len(names) == 2:
         _check_header(names, label)
         return 0, 1
     raise TableError(
@@ -69,7 +48,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "
     if id_name is not None:
         return said(names, id_name, "id", label)
     own = (f"{plain(kind)}id",) if plain(kind) else ()  # account_id in a table of accounts
-    for tier in (IDS[0], own, IDS[1]):
+    for tier in (IDS[0], own, *IDS[1:]):
         found = [k for k, name in enumerate(names) if plain(name) in tier]
         if len(found) == 1:
             return found[0]
@@ -92,11 +71,6 @@ def said(names: Sequence[str], name: str, role: str, label: str) -> int:
     near = get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {list(names)}"
     raise TableError(f"{label} has no column {name!r} for {role}=", f"{hint}")
-
-
-def plain(name: str) -> str:
-    """Return a name in lower case, letters and digits alone."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _check_unique(names: Sequence[str], label: str) -> None:
