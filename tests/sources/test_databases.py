@@ -205,6 +205,24 @@ def test_a_query_that_is_wrong_is_told_with_its_table(tmp_path, kind):
         read_tables(Query(f"{kind}:///{tmp_path / 'shop.db'}", "select * from nonsense"), NODES)
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ann:p@s3cret@127.0.0.1:1/db",
+        "postgresql://ann@127.0.0.1:1/db?password=s3cret%20s3cret%zz",
+        "postgresql://ann:s3cret@[bad/db",
+        "sqlite://ann:s3cret@host/x",
+        "duckdb://ann:s3cret@host/x",
+    ],
+)
+def test_no_part_of_a_password_is_shown(address):
+    if address.startswith("postgresql"):
+        pytest.importorskip("adbc_driver_postgresql")
+    with pytest.raises(TableError) as caught:
+        read_tables(Query(address, "select 1"), NODES)
+    assert "s3cret" not in str(caught.value)
+
+
 def test_text_of_sqlite_that_is_not_utf8_is_told(tmp_path):
     with sqlite3.connect(tmp_path / "t.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT CAST(x'ff41' AS TEXT) AS source, 'b' AS target")

@@ -36,7 +36,10 @@ def answer(uri: str, query: str, what: str) -> AbstractContextManager[Frame]:
     """Send a query and hand out its answer as a stream, batch by batch."""
     kind = database_kind(uri, what)
     if kind == "PostgreSQL":
-        host = urlsplit(uri).hostname or "this machine"
+        try:
+            host = urlsplit(uri).hostname or "this machine"
+        except ValueError:
+            raise TableError(f"{what} has an address that is not a valid one", f"say {WANTED}") from None
         return sql.answer(uri, query, f"{what}, a query on {host},")
     file = existing_file(uri, what)
     label = f"{what}, a query on {str(file)!r},"
@@ -100,7 +103,7 @@ def database_file(uri: str, what: str) -> Path:
     """
     scheme, _, rest = uri.partition("://")
     if not rest.startswith("/") or not rest.strip("/") or "\0" in rest:
-        raise TableError(f"{what} has an address without a path, {uri!r}", f"say {scheme}:///shop.db")
+        raise TableError(f"{what} has an address without a path", f"say {scheme}:///shop.db")
     return Path(rest[1:])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -67,14 +68,14 @@ def without_secrets(message: str, uri: str) -> str:
     >>> from oddhop.tables.read.sql import without_secrets
     >>> without_secrets("no entry for ann, s3cret", "postgresql://ann:s3cret@db.example/shop")
     'no entry for ann, ***'
+    >>> without_secrets('no host "ssw0rd@db"', "postgresql://ann:p@ssw0rd@db/shop")
+    'no host "***@db"'
     """
     message = message.replace(uri, "the address")
-    try:
-        parts = urlsplit(uri)
-        password = parts.password
-    except ValueError:
-        return "the address is not a valid one"
-    asked = parse_qs(parts.query).get("password", [])
-    for secret in {password or "", unquote(password or ""), *asked} - {""}:
+    # A server may read an address in another way, so the parts of what may be a password are secrets, too.
+    password = uri.partition("://")[2].partition(":")[2].rpartition("@")[0]
+    parts = {one for one in password.split("@") if len(one) > 2}
+    found = {password, *parts, *re.findall(r"(?i)password=([^&]*)", uri)}
+    for secret in sorted((found | {unquote(one) for one in found}) - {""}, key=len, reverse=True):
         message = message.replace(secret, "***")
     return message
