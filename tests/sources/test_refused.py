@@ -51,7 +51,6 @@ def test_a_secret_in_an_address_is_not_shown():
         (".zip", "unpack"),
         (".csv.bz2", "pack it as .gz"),
         (".json", ".ndjson"),
-        (".txt", "call it .csv"),
         ("", "name the file by what it holds"),
     ],
 )

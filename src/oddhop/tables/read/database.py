@@ -177,8 +177,11 @@ def _reason(error: BaseException) -> str:
     width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if width:
         return (
-            f"the header names {width[1]} columns and the line has {width[2]}; quote the values that hold a delimiter"
+            f"the header names {width[1]} columns and the line has {width[2]}; quote the values that hold a delimiter, "
+            "and remove lines above the header"
         )
+    if "unterminated quote" in message:
+        return "a quote is not closed; double the quotes within a value, and quote the whole of it"
     if "not utf-8" in message.lower() or isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8; save it as UTF-8"
     if "CSV Error" in message:

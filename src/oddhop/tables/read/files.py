@@ -21,21 +21,26 @@ from oddhop.tables.read.delta import LOG, delta_table
 from oddhop.tables.read.hive import Entries, Partitions, is_partitioned, partitioned_files, partitions_of
 from oddhop.tables.read.ndjson import NDJSON
 from oddhop.tables.read.parquet import Parquet
+from oddhop.tables.read.plain_text import copy_in, plain_text, unzipped
 from oddhop.tables.read.refused import refuse_scheme, remedy_for
 from oddhop.tables.read.s3 import Place, is_s3, place_named
 from oddhop.tables.settings import ReadSettings
 
 SUFFIXES = {
     ".csv": "CSV",
+    ".txt": "CSV",
     ".tsv": "TSV",
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".ndjson": "NDJSON",
     ".jsonl": "NDJSON",
+    ".zip": "zip",
 }
 PACKED = (".gz", ".zst")
-WANTED = "CSV, TSV, Parquet or NDJSON (.csv, .tsv, .parquet, .pq, .ndjson, .jsonl; text also as .gz or .zst)"
-LONGEST_NAME = 60  # of a copy, in characters; file systems allow 255 bytes
+WANTED = (
+    "CSV, TSV, Parquet or NDJSON (.csv, .txt, .tsv, .parquet, .pq, .ndjson, .jsonl; text also as .gz or .zst; a table "
+    "also as .zip)"
+)
 
 
 class Form(Protocol):
@@ -48,6 +53,10 @@ class Form(Protocol):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it must be allowed to read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed of its files, a sentence each."""
 
     @property
     def textual(self) -> bool:
@@ -73,24 +82,23 @@ def named_files(name: str, what: str, settings: ReadSettings) -> Iterator[Form]:
     if not name or "\0" in name:
         raise TableError(f"{what} must be the path of a file, got {name!r}")
     label = f"{what} {name!r}"
-    if is_s3(name):
-        place = place_named(name, what)
-        with temporary_folder(settings) as folder:
+    with temporary_folder(settings) as folder:
+        if is_s3(name):
+            place = place_named(name, what)
             if place.has_folder(LOG):
                 place.fetch_folder(LOG, folder)
                 yield delta_table(folder, place.root(), label)
             else:
                 chosen = _in_store(place, name, what)
-                yield as_form(chosen, label, _copied(place, chosen.files, folder))
-    elif Path(name, LOG).is_dir():
-        with temporary_folder(settings) as folder:
+                yield as_form(chosen, label, _copied(place, chosen.files, folder), folder)
+        elif Path(name, LOG).is_dir():
             # deltalake takes %20 in a path for a blank, and would read the log of another folder.
             with reading(label):
                 shutil.copytree(Path(name, LOG), folder / LOG)
             yield delta_table(folder, fs.SubTreeFileSystem(str(Path(name).absolute()), fs.LocalFileSystem()), label)
-    else:
-        chosen = _on_this_machine(name, what)
-        yield as_form(chosen, label, [Path(file).absolute() for file in chosen.files])
+        else:
+            chosen = _on_this_machine(name, what)
+            yield as_form(chosen, label, [Path(file).absolute() for file in chosen.files], folder)
 
 
 @dataclass(frozen=True)
@@ -141,7 +149,8 @@ def _of_folder(entries: Entries, root: str, name: str, what: str) -> Chosen:
         found = partitioned_files(entries, label)
     else:
         found = {file: {} for file, is_folder in sorted(top) if not is_folder and file[0] not in "._"}
-    tables = {file: keys for file, keys in found.items() if form_of(file)}
+    # A text beside tables is more often about them than one of them.
+    tables = {file: keys for file, keys in found.items() if form_of(file) and not file.lower().endswith(".txt")}
     if not tables:
         plain = [inner for inner, is_folder in sorted(top) if is_folder and inner[0] not in "._"]
         raise TableError(
@@ -159,9 +168,8 @@ def _of_folder(entries: Entries, root: str, name: str, what: str) -> Chosen:
 
 def _copied(place: Place, objects: Sequence[str], folder: Path) -> list[Path]:
     copies = []
-    for number, path in enumerate(objects):
-        # Keys of two folders may end alike, and a key may be longer than a name can be.
-        copies.append(folder / f"{number:06d}-{path.rpartition('/')[2][-LONGEST_NAME:]}")
+    for path in objects:
+        copies.append(copy_in(folder, path.rpartition("/")[2]))
         place.fetch(path, copies[-1])
     return copies
 
@@ -187,14 +195,30 @@ def form_of(file: str) -> str | None:
     return None if packed and form == "Parquet" else form
 
 
-def as_form(chosen: Chosen, label: str, files: Sequence[Path]) -> Form:
-    """Return a table of the files that were chosen, or of copies of them in the same order."""
-    paths = tuple(map(str, files))
-    if chosen.form == "Parquet":
-        return Parquet(label, paths, chosen.partitions)
+def as_form(chosen: Chosen, label: str, files: Sequence[Path], folder: Path) -> Form:
+    """Return a table of the files that were chosen, or of copies of them in the same order.
+
+    Text that DuckDB cannot read as it is, and what a zip file holds, is written to ``folder``.
+    """
+    with reading(label):
+        if chosen.form == "zip":
+            files = [unzipped(file, folder, label) for file in files]
+            form = _of_one_form(list(map(str, files)), label, f"what {label} holds").form
+            if form == "zip":
+                raise TableError(f"{label} is a zip file in a zip file", "unpack it and name the table")
+            chosen = replace(chosen, form=form)
+        if chosen.form == "Parquet":
+            return Parquet(label, tuple(map(str, files)), chosen.partitions)
+        plain = [plain_text(file, folder, label) for file in files]
+    paths = tuple(str(path) for path, _ in plain)
+    guesses = [name for name, (_, guessed) in zip(chosen.files, plain, strict=True) if guessed]
+    notes = [
+        f"{name!r} is not UTF-8 and was read as Windows-1252: if letters are wrong, save it as UTF-8"
+        for name in guesses
+    ]
     if chosen.form == "NDJSON":
-        return NDJSON(label, paths)
-    return Delimited(label, paths, chosen.form == "TSV", chosen.partitions)
+        return NDJSON(label, paths, tuple(notes))
+    return Delimited(label, paths, chosen.form == "TSV", chosen.partitions, tuple(notes))
 
 
 def _missing(path: Path, what: str, name: str) -> TableError:

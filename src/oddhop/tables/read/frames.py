@@ -23,6 +23,7 @@ class Frame:
     label: str
     reader: Any
     files: tuple[str, ...] = ()
+    notes = ()
     textual = False
 
     @classmethod

@@ -32,8 +32,8 @@ class Roles:
     """Which columns were read as what, by name.
 
     ``unread`` has the other columns of the edge table, and why they were not read; ``missing`` counts the events
-    without a usable value, by column. ``direction`` says how it was found out whether edges have one, and ``kinds``
-    which kinds of nodes there are, where there are several.
+    without a usable value, by column. ``direction`` says how it was found out whether edges have one, ``kinds`` which
+    kinds of nodes there are, where there are several, and ``readings`` what was guessed of files.
     """
 
     source: str
@@ -47,6 +47,7 @@ class Roles:
     unread: tuple[tuple[str, str], ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
     kinds: str = ""
+    readings: tuple[str, ...] = ()
 
     def named_in(self, settings: ReadSettings) -> ReadSettings:
         """Return the settings by which tables were read, with the columns that were found for ends and ids."""
@@ -64,12 +65,13 @@ class Roles:
             f"{count:,} events have no usable value in {name!r}: missing, not finite, or an unknown kind"
             for name, count in self.missing
         ]
+        said += self.readings
         return (*said, *(f"column of the edge table that is not used: {name!r} ({why})" for name, why in self.unread))
 
 
 def roles_from(document: Mapping[str, Any]) -> Roles:
     """Read what ``dataclasses.asdict`` gave, after JSON."""
-    lists = {name: tuple(document.get(name, ())) for name in ("amount", "edge_kind")}
+    lists = {name: tuple(document.get(name, ())) for name in ("amount", "edge_kind", "readings")}
     pairs = {name: tuple((one, told) for one, told in document.get(name, ())) for name in ("unread", "missing")}
     return Roles(**{**document, **lists, **pairs})
 
@@ -150,8 +152,9 @@ class TableColumns:
         by = [self.edge_names[end.column] for end in self.end_kinds if end.column is not None]
         if told and by:
             told += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
+        notes = tuple(note for form in (self.edge_form, *(one.form for one in self.nodes)) for note in form.notes)
         if direction is None:
-            return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told)
+            return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told, readings=notes)
         return Roles(
             *self.end_names,
             ids,
@@ -163,6 +166,7 @@ class TableColumns:
             edge_roles.unread,
             missing,
             told,
+            notes,
         )
 
     @property

@@ -25,6 +25,7 @@ class NDJSON:
 
     label: str
     files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     textual = False
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ class Parquet:
     label: str
     files: tuple[str, ...]
     partitions: Partitions | None = None
+    notes = ()
     textual = False
 
     def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -33,12 +33,19 @@ SUFFIXES = {
     **dict.fromkeys((".h5", ".hdf", ".hdf5", ".dta", ".sas7bdat", ".sav", ".orc", ".xml"), PANDAS),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), DATABASE.format("sqlite")),
     **dict.fromkeys((".duckdb", ".ddb"), DATABASE.format("duckdb")),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), "unpack it and name the files in it"),
+    **dict.fromkeys((".tar", ".tgz", ".7z", ".rar"), "unpack it and name the files in it"),
     **dict.fromkeys((".bz2", ".xz", ".lz4"), "pack it as .gz or .zst, or unpack it"),
     ".json": "write one object a line and call it .ndjson",
     ".avro": "write it as Parquet",
-    ".txt": "call it .csv or .tsv if it has a line of column names",
 }
+# How files begin that are called text, and are something else.
+SIGNATURES = (
+    (b"PK\x03\x04", "an Excel or zip file", f"{EXCEL}, or call a zip file of one table .zip"),
+    (b"\xd0\xcf\x11\xe0", "an Excel file", EXCEL),
+    (b"PAR1", "a Parquet file", "call it .parquet"),
+    (b"\x1f\x8b", "packed by gzip", "call it .csv.gz"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", "call it .csv.zst"),
+)
 
 
 def refuse_scheme(name: str, what: str) -> None:
@@ -49,6 +56,13 @@ def refuse_scheme(name: str, what: str) -> None:
             f"{what} is an address {scheme}://, which is not read",
             SCHEMES.get(scheme.lower(), OTHER_SCHEME),
         )
+
+
+def refuse_signature(start: bytes, named: str) -> None:
+    """Refuse a file that is called text, by how it begins."""
+    for signature, what, remedy in SIGNATURES:
+        if start.startswith(signature):
+            raise TableError(f"{named} is {what}, and its name is that of a text", remedy)
 
 
 def remedy_for(file: str) -> str:

@@ -25,6 +25,11 @@ def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple
         if source == target:
             raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
         return said(names, source, "source", label), said(names, target, "target", label)
+    if len(names) < 2:
+        raise TableError(
+            f"{label} must have two columns for the ends of an edge, got {list(names)}",
+            "if its first line is a title, remove the lines above the header",
+        )
     bare = [plain(name) for name in names]
     for known in ((*pairs(DIRECTED), *NUMBERED), tuple(pairs(TWO_SORTS))):
         found = {(bare.index(a), bare.index(b)) for a, b in known if bare.count(a) == 1 and bare.count(b) == 1}

@@ -57,4 +57,4 @@ def standard_input(what: str, settings: ReadSettings) -> Iterator[Form]:
         if start[:2] in UNPACKED_BY:
             raise TableError(f"{label} is packed", f"unpack it on its way: {UNPACKED_BY[start[:2]]} FILE | oddhop ...")
         form = "Parquet" if start == b"PAR1" else "NDJSON" if start[:1] == b"{" else "CSV"
-        yield as_form(Chosen((str(file),), form), label, [file])
+        yield as_form(Chosen((STDIN,), form), label, [file], folder)
