@@ -49,10 +49,9 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     prepared = preparation.apply(graph, settings.dtype)
     purified = purify(graph if raw_similarity else prepared, settings.drop_ratio, seed=seed)
     pairs = labelled_pairs(purified, settings, seed, 1, silent)
-    shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes)
-    return TrainingInputs(
-        prepared, Inputs.of(prepared, settings.dtype), pairs, plan_chains(pairs, settings, seed), shape
-    )
+    inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
+    plan, shape = plan_chains(pairs, settings, seed), Shape.of(settings, preparation.width)
+    return TrainingInputs(prepared, inputs, pairs, plan, shape)
 
 
 def read_posterior(

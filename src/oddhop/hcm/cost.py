@@ -34,7 +34,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     pairs = nodes * (nodes - 1) // (1 if settings.directed else 2)
     if settings.pair_labels == "sampled":
         pairs = min(nodes * (nodes - 1), settings.hop_classes * POOL_PAIRS)
-    snapshots = settings.chains * settings.samples * _shape(width, settings).size * item
+    snapshots = settings.chains * settings.samples * Shape.of(settings, width).size * item
     embeddings = 0 if in_folder else min(settings.layers, 2) * settings.hidden * item * nodes
     moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
     training = _training_memory(nodes, edges, width, settings, workers)
@@ -69,21 +69,19 @@ def _width(attributes: int, settings: HCMSettings) -> int:
     return min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
 
 
-def _shape(width: int, settings: HCMSettings) -> Shape:
-    return Shape(width, settings.hidden, settings.layers, settings.hop_classes)
-
-
 def _training_memory(nodes: int, edges: int, width: int, settings: HCMSettings, workers: int) -> int:
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.
     item = _item(settings)
     most = settings.most_neighbours(nodes)
     spread = min(2 * (2 * edges / max(nodes, 1) + 1), nodes if most is None else most + 1)
-    rows = min(nodes, 2 * settings.pairs_per_step)
-    chain = 5 * settings.pairs_per_step * (HEAD_UNITS + settings.hidden) * item
+    by_rule = settings.hop_classes * (int(settings.sampling_ratio * edges) + 1)  # no class is asked for more than edges
+    pairs = by_rule if settings.pairs_per_step is None else min(settings.pairs_per_step, by_rule)
+    rows = min(nodes, 2 * pairs)
+    chain = 5 * pairs * (HEAD_UNITS + settings.hidden) * item
     for _ in range(settings.layers - 1):
         entries = min(rows * spread, 2 * edges + nodes)
         rows = int(min(nodes, rows * spread))
         chain += int(2 * (item + 4) * entries + 4 * settings.hidden * rows * item + 12 * nodes)
-    chain += rows * width * item + 10 * _shape(width, settings).size * item
+    chain += rows * width * item + 10 * Shape.of(settings, width).size * item
     return min(workers, settings.chains) * chain

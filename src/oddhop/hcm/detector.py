@@ -39,7 +39,7 @@ from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_p
 from oddhop.hcm.phrases import GUIDE, convergence, ties
 from oddhop.hcm.ranking import posterior_spread, rank_nodes
 from oddhop.hcm.scoring import Scores, score_nodes
-from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings, published
 from oddhop.hcm.training_pairs import plan_chains, training_data
 from oddhop.tables.network import Network, describe
 
@@ -84,6 +84,22 @@ class HCM(GraphDetector):
     @parameters_of(HCMSettings)
     def __init__(self) -> None: ...
 
+    @classmethod
+    def as_published(cls, name: str, **changed: Any) -> Self:
+        """Return HCM with the settings that the paper prints for one of its networks; ``changed`` are on top.
+
+        The networks are Flickr, BlogCatalog, ACM, Amazon and Enron. The page on the method has the list of what is
+        printed, what is not, and what the default changes.
+
+        Examples
+        --------
+        >>> from oddhop import HCM
+        >>> detector = HCM.as_published("Amazon", random_state=0)
+        >>> detector.layers, detector.chains, detector.step_size
+        (4, 1, 0.01)
+        """
+        return cls(**{**published(name), **changed})
+
     def _learn(self, graph: Graph, run: FitRun) -> tuple[HCMLearned, Judgement]:
         settings: HCMSettings = run.settings
         check_one_kind(graph.kinds)
@@ -92,7 +108,7 @@ class HCM(GraphDetector):
             graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
         )
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
-        shape = Shape(preparation.width, settings.hidden, settings.layers, settings.hop_classes, settings.directed)
+        shape = Shape.of(settings, preparation.width)
         plan = plan_chains(data.pairs, settings, run.seed, _device(settings, run.mapper))
         material = Material(graph, data.inputs, data.pairs)
         place: Place = InProcess(material, run.folder)
@@ -169,7 +185,8 @@ class HCM(GraphDetector):
         model = self.model_
         settings, learned = model.settings, model.learned
         check_one_kind(graph.kinds)
-        inputs = Inputs.of(learned.preparation.apply(graph, settings.dtype), settings.dtype)
+        prepared = learned.preparation.apply(graph, settings.dtype)
+        inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
         return score_nodes(
             learned.posterior,
             inputs,

@@ -35,7 +35,7 @@ def explain_nodes(
     if model.settings.directed:
         arrows(network.graph)  # refuses a network without
     prepared = model.learned.preparation.apply(network.graph, model.settings.dtype)
-    inputs = Inputs.of(prepared, model.settings.dtype)
+    inputs = Inputs.of(prepared, model.settings.dtype, normalised=model.settings.normalised_input)
     explain = partial(_explain, model, network, inputs, baseline)
     for done, why in enumerate(map_blocks(explain, nodes.tolist(), workers=workers), 1):
         progress("explain", done, nodes.size)

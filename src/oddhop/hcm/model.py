@@ -22,6 +22,7 @@ from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.convolution import Block, Convolution, product
 from oddhop.hcm.hop_pairs import Batch
+from oddhop.hcm.settings import HCMSettings
 
 HEAD_UNITS = 256  # the paper's
 ROWS_AT_ONCE = 16_384
@@ -53,6 +54,20 @@ class Shape:
     relu_vectors: bool = False
     relu_logits: bool = False
     most_likely: bool = False
+
+    @classmethod
+    def of(cls, settings: HCMSettings, attributes: int) -> Shape:
+        """Return what the settings ask for, on so many attributes."""
+        return cls(
+            attributes,
+            settings.hidden,
+            settings.layers,
+            settings.hop_classes,
+            settings.directed,
+            settings.relu_vectors,
+            settings.relu_logits,
+            settings.prediction == "most_likely",
+        )
 
     @property
     def parts(self) -> list[tuple[int, ...]]:
@@ -91,12 +106,11 @@ class Inputs:
         most: int | None = None,
         seed: int = 0,
         normalised: bool = True,
-        room: Floats | None = None,
     ) -> Inputs:
-        """Convolve the attributes of a graph, into ``room`` where it is given."""
+        """Convolve the attributes of a graph."""
         convolution = Convolution.of(graph, dtype, most=most, seed=seed)
         x = torch.from_numpy(np.array(graph.attributes, dtype=dtype, order="C"))
-        out = np.empty(tuple(x.shape), dtype=dtype) if room is None else room
+        out = np.empty(tuple(x.shape), dtype=dtype)
         for start in range(0, graph.node_count, ROWS_AT_ONCE):
             stop = min(start + ROWS_AT_ONCE, graph.node_count)
             out[start:stop] = convolution.rows(start, stop, normalised=normalised).times(x).numpy()

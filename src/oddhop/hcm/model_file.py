@@ -56,7 +56,7 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     """Put together what a file holds, checked; return it and how many attributes it takes."""
     arrays, shape = parts.arrays, Shape(**parts.info["shape"])
     # First of all: a shape of a billion layers would take all memory to be worked out.
-    if shape != Shape(shape.attributes, settings.hidden, settings.layers, settings.hop_classes, settings.directed):
+    if shape != Shape.of(settings, shape.attributes):
         raise ValueError(f"the shape {shape} does not match the settings")
     weights = arrays["weights"]
     components = arrays.get("components")

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import model_validator
 
 from oddhop.base.settings import option
 from oddhop.detector.settings import DetectorSettings
+from oddhop.errors import SettingsError
 
 if TYPE_CHECKING:
     import numpy as np
 
 SAMPLED_ABOVE, MANY = 2**20, 256  # nodes; the neighbours that a step then sees of one
+
+AS_PRINTED: dict[str, Any] = {
+    "layers": 2,
+    "chains": 1,
+    # The paper prints no number of steps; the script of its authors has 100 epochs, and scores from the 40th on.
+    "burn_in": 40,
+    "samples": 60,
+    "thin": 1,
+    "step_size": 0.01,
+    "initial_step_factor": 1.0,
+    "preconditioned": False,
+    "temperature": 1.0,
+    "pairs_per_step": None,
+    "pca_above": 20,
+    "relu_vectors": True,
+    "relu_logits": True,
+    "normalised_input": False,
+    "prediction": "most_likely",
+}
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "BlogCatalog": AS_PRINTED | {"pair_labels": "exhaustive"},
+    "Flickr": AS_PRINTED | {"pair_labels": "exhaustive"},
+    "ACM": AS_PRINTED,
+    "Amazon": AS_PRINTED | {"pair_labels": "exhaustive", "layers": 4},
+    "Enron": AS_PRINTED | {"layers": 4},
+}
+"""What the paper prints for each of its networks. All pairs are listed where they fit into 4 GiB."""
+
+
+def published(name: Any) -> Mapping[str, Any]:
+    """Return the settings that the paper prints for one of its networks.
+
+    Examples
+    --------
+    >>> from oddhop.hcm.settings import published
+    >>> published("Enron")["layers"]
+    4
+    """
+    if name not in PUBLISHED:
+        raise SettingsError(f"the paper has no network {name!r}", f"it has {', '.join(PUBLISHED)}")
+    return PUBLISHED[name]
 
 
 def replicate_count(chains: int, samples: int) -> int:
@@ -80,7 +123,7 @@ class HCMSettings(DetectorSettings):
         shown="1 / (classes x smallest class), at most 1e-4",
         ge=0,
     )
-    pairs_per_step: int = option(2_048, "Maximum number of pairs in a step.", ge=1)
+    pairs_per_step: int | None = option(2_048, "Maximum number of pairs in a step. None sets no limit.", ge=1)
     pair_labels: Literal["sampled", "exhaustive"] = option(
         "sampled", "Pairs to learn from: sampled, or exhaustive for all pairs as in the paper (small networks)."
     )
@@ -96,6 +139,12 @@ class HCMSettings(DetectorSettings):
     )
     pca_above: int = option(100, "Number of attributes above which principal components are used.", ge=1)
     precision: Literal["float32", "float64"] = option("float32", "Precision of the model: float32 or float64.")
+    relu_vectors: bool = option(False, "Whether the vectors of the last convolution pass through a ReLU.")
+    relu_logits: bool = option(False, "Whether the logits of the hop classes pass through a ReLU.")
+    normalised_input: bool = option(True, "Whether the first convolution is normalised by degrees, like the others.")
+    prediction: Literal["expected", "most_likely"] = option(
+        "expected", "Predicted hop count of a pair: the expected one, or that of the most likely class."
+    )
     device: Literal["auto", "cpu", "cuda", "mps"] = option(
         "cpu",
         "Device of the model: cpu, cuda, mps, or auto for a GPU if there is one. On a GPU, scores may differ from run "
@@ -103,6 +152,14 @@ class HCMSettings(DetectorSettings):
         flag="--device",
         shown="cpu",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_published(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "as_published" not in values:
+            return values
+        given = dict(values)
+        return {**published(given.pop("as_published")), **given}
 
     @model_validator(mode="after")
     def _tells_how_sure(self) -> Self:

@@ -44,7 +44,7 @@ def training_data(
     """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
     prepared = preparation.apply(graph, settings.dtype)
     most = settings.most_neighbours(graph.node_count)
-    inputs = Inputs.of(prepared, settings.dtype, most=most, seed=seed)
+    inputs = Inputs.of(prepared, settings.dtype, most=most, seed=seed, normalised=settings.normalised_input)
     purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers, directed=settings.directed)
     progress("preparing", 1, 1)
     pairs = labelled_pairs(purified, settings, seed, workers, progress)
@@ -80,5 +80,7 @@ def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int, device: str =
         warm=settings.initial_step_factor,
         preconditioned=settings.preconditioned,
     )
-    per_class = int(min(settings.sampling_ratio * pairs.smallest, settings.pairs_per_step // classes))
+    per_class = int(settings.sampling_ratio * pairs.smallest)
+    if settings.pairs_per_step is not None:
+        per_class = min(per_class, settings.pairs_per_step // classes)
     return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed, device=device)
