@@ -72,7 +72,7 @@ def main() -> None:
             page.click("#begin button")
             page.wait("!document.getElementById('audit').hidden")
             answer(page, 30, wanted)
-            print(text(page, "audited"), text(page, "planned"), text(page, "about"))
+            print(text(page, "audited"), text(page, "about"))
             frozen = json.loads((folder / "run" / "audits.json").read_text())["audits"][-1]["audit"]["ids"]
             print(f"planted among the {len(frozen)}: {len(wanted & set(frozen))}")
             take(page, "tutorial-audit", {"light": LOOKS["light"], "dark": LOOKS["dark"]})

@@ -6,14 +6,11 @@ the same whoever asked for them and when: an answer given early, because the nod
 at its place and moves no other. So the beginning of the order is a sample without replacement, whatever was asked
 besides. Nodes that were answered before the start are not part of the order, and are counted.
 
-Two bounds of :mod:`oddhop.feedback.bounds` are used: one that holds at every look, and one at the planned size alone.
-Who looks at both may be misled by either, so they share the error: a fifth is for all looks, the rest for the one at
-the planned size. Beyond that size the bound made there stays, and looks go on. The range that is shown therefore holds
-at all moments at once, the best-looking one included. With the full error for each it would not: with 100 nodes and
-30 planned answers, up to 7.1 % of audits would err at some moment.
+The bound of :mod:`oddhop.feedback.bounds` holds at all looks at once, the best-looking one included, so an audit may
+be stopped at any time.
 
-An answer "unsure" counts as no for the lower bound and as yes for the upper one. Both bounds grow with the number of
-hits, so the range holds whatever the unsure ones are.
+An answer "unsure" counts as no for the lower end and as yes for the upper one. Both ends grow with the number of hits,
+so the range holds whatever the unsure ones are.
 
 The range is about the verdicts of who answers, and takes them to be the same whenever a node is asked.
 """
@@ -30,10 +27,9 @@ import numpy as np
 
 from oddhop.errors import SettingsError
 from oddhop.feedback.audit_result import AuditResult
-from oddhop.feedback.bounds import Range, at_any_time, at_size
+from oddhop.feedback.bounds import Range, at_any_time
 
 SCHEMA = "oddhop audit 1"
-AT_SIZE = 0.8  # of the error; the planned size is the one to be shown, so it has most
 
 
 @dataclass(frozen=True)
@@ -145,34 +141,21 @@ class Audit:
         drawn = [given[one] for one in takewhile(given.__contains__, self.order)]
         rest, error = len(self.order), 1.0 - self.confidence
         known_hits, known_no = _counts(known.values())
-        looks = [Range(0, rest)]
         running = zip(accumulate(one == 1 for one in drawn), accumulate(one == 0 for one in drawn), strict=True)
-        looks += [at_any_time(rest, t, yes, no, error * (1.0 - AT_SIZE)) for t, (yes, no) in enumerate(running, 1)]
-
-        def in_list(low: int, high: int) -> Range:
-            return Range(known_hits + low, len(known) - known_no + high)
-
-        # Each look holds at once with all others, so the narrowest ends of them do.
-        sequence = in_list(max(look.low for look in looks), min(look.high for look in looks))
-        fixed = None
-        if len(drawn) >= self.size:
-            yes, no = _counts(drawn[: self.size])
-            fixed = in_list(*at_size(rest, self.size, yes, no, error * AT_SIZE))
         # Early answers say nothing about the nodes that were not asked, but they are certain about their own.
         given_hits, given_no = _counts(given.values())
-        counted = in_list(given_hits, rest - given_no)
-        ranges = [counted, sequence, *([fixed] if fixed else [])]
-        shown = Range(max(one.low for one in ranges), min(one.high for one in ranges))
-        at_odds = shown.low > shown.high
+        counted = Range(given_hits, rest - given_no)
+        looks = [counted, *(at_any_time(rest, t, yes, no, error) for t, (yes, no) in enumerate(running, 1))]
+        # Each look holds at once with all others, so the narrowest ends of them do.
+        low, high = max(look.low for look in looks), min(look.high for look in looks)
+        at_odds = low > high
         if at_odds or len(given) == rest:
-            shown = counted
+            low, high = counted
         others = [*known.values(), *given.values()]
         return AuditResult(
             name=self.name,
             listed=len(self.ids),
-            shown=shown,
-            sequence=sequence,
-            fixed=fixed,
+            shown=Range(known_hits + low, len(known) - known_no + high),
             confidence=self.confidence,
             size=min(self.size, rest),
             drawn=len(drawn),

@@ -15,8 +15,6 @@ class AuditResult:
     ----------
     name, listed : the name of the list, and the number of its nodes.
     shown : the range to show. It holds at all moments at once with the confidence, or for certain; see ``certain``.
-    sequence : the range from all looks, with a fifth of the error.
-    fixed : the range at the planned size, with the rest of the error; None until that size is reached.
     confidence : of ``shown``.
     size : how many answers were planned; no more than there were nodes without one.
     drawn, hits, unsure : the answers that count as drawn at random, and how many of them were yes and unsure.
@@ -27,8 +25,6 @@ class AuditResult:
     name: str
     listed: int
     shown: Range
-    sequence: Range
-    fixed: Range | None
     confidence: float
     size: int
     drawn: int
@@ -68,7 +64,7 @@ class AuditResult:
         >>> audit = Audit.start("the first 100", [f"n{k}" for k in range(100)], {}, key="monday")
         >>> answers = {node: int(k % 2 == 0) for k, node in enumerate(audit.order)}
         >>> audit.result(dict(list(answers.items())[:30])).sentence
-        '34 to 66 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random.'
+        '30 to 71 of the first 100 are worth your time (95 % confidence), from 30 answers drawn at random.'
         >>> audit.result(answers).sentence
         '50 of the first 100 are worth your time: all 100 are answered.'
         """

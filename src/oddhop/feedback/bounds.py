@@ -1,23 +1,19 @@
-"""Bounds on the number of hits in a list of which some were drawn at random, without replacement.
+"""A bound on the number of hits in a list of which some were drawn at random, without replacement.
 
-Of R nodes t were drawn; k of them are hits.
+Of R nodes t were drawn; k of them are hits. The bound is the ratio of prior and posterior (Waudby-Smith and Ramdas,
+"Confidence sequences for sampling without replacement", 2020). Under a uniform prior M hits have the posterior
+C(M, k) C(R - M, t - k) / C(R + 1, t + 1). Prior over posterior of the true M is a martingale that starts at 1, so the
+probability that it ever reaches 1 / error is at most the error. The bounds hold at all t at once.
 
-- At any time: the ratio of prior and posterior (Waudby-Smith and Ramdas, "Confidence sequences for sampling without
-  replacement", 2020). Under a uniform prior M hits have the posterior C(M, k) C(R - M, t - k) / C(R + 1, t + 1). Prior
-  over posterior of the true M is a martingale that starts at 1, so the probability that it ever reaches 1 / error is
-  at most the error. The bounds hold at all t at once.
-- At a size said beforehand: M is left out if as many hits as were drawn, or more, have a probability of error / 2 at
-  most, and so for as few. These are the bounds of Clopper and Pearson for a finite list. They hold at one t.
-
-No and yes trade places in both, so the upper bound is R less the lower bound of the noes. With some answers unsure, yes
-and no do not add up to t, and each bound takes the unsure ones as against it.
+No and yes trade places, so the upper bound is R less the lower bound of the noes. With some answers unsure, yes and no
+do not add up to t, and each bound takes the unsure ones as against it.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from functools import lru_cache
-from math import exp, fsum, lgamma, log
+from math import lgamma, log
 from typing import NamedTuple
 
 SLACK = 1e-7  # of logarithms: rounding must never make a range narrower
@@ -39,23 +35,11 @@ def at_any_time(rest: int, drawn: int, yes: int, no: int, error: float) -> Range
     >>> at_any_time(100, 30, 13, 17, 0.05)
     Range(low=23, high=66)
     """
-    return Range(_low_at_any_time(rest, drawn, yes, error), rest - _low_at_any_time(rest, drawn, no, error))
-
-
-def at_size(rest: int, drawn: int, yes: int, no: int, error: float) -> Range:
-    """Bound the hits among ``rest`` nodes, at a number of draws that was said beforehand.
-
-    Examples
-    --------
-    >>> from oddhop.feedback.bounds import at_size
-    >>> at_size(100, 30, 13, 17, 0.05)
-    Range(low=29, high=59)
-    """
-    return Range(_low_at_size(rest, drawn, yes, error), rest - _low_at_size(rest, drawn, no, error))
+    return Range(_lowest(rest, drawn, yes, error), rest - _lowest(rest, drawn, no, error))
 
 
 @lru_cache(maxsize=1 << 16)  # after one more answer all looks but the last are the same
-def _low_at_any_time(rest: int, drawn: int, hits: int, error: float) -> int:
+def _lowest(rest: int, drawn: int, hits: int, error: float) -> int:
     if hits == 0:
         return 0
     least = log(error) - log(rest + 1) + _log_choose(rest + 1, drawn + 1) - SLACK
@@ -63,18 +47,6 @@ def _low_at_any_time(rest: int, drawn: int, hits: int, error: float) -> int:
     to_mode = range(hits, min(hits * (rest + 1) // drawn, rest) + 1)
     above = bisect_left(to_mode, least, key=lambda m: _log_choose(m, hits) + _log_choose(rest - m, drawn - hits))
     return to_mode[above]
-
-
-@lru_cache(maxsize=1 << 10)
-def _low_at_size(rest: int, drawn: int, hits: int, error: float) -> int:
-    total = _log_choose(rest, drawn) - SLACK
-
-    def as_many(m: int) -> float:
-        """Return the probability of as many hits as were drawn, or more."""
-        numbers = range(max(hits, drawn - (rest - m)), min(drawn, m) + 1)
-        return fsum(exp(_log_choose(m, x) + _log_choose(rest - m, drawn - x) - total) for x in numbers)
-
-    return bisect_right(range(rest + 1), error / 2, key=as_many)
 
 
 def _log_choose(of: int, some: int) -> float:

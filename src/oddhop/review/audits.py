@@ -52,7 +52,6 @@ class Audited:
     ----------
     ranking, listed, size, state : which list, how many cases it has, how many answers are planned, and the state.
     low, high : how many cases of the list are worth the time; this holds at every look.
-    fixed : the same at the planned size; None before.
     drawn : how many answers count as drawn at random.
     complete : whether every case of the list is answered.
     sentence, about : the result in words, and what it is about.
@@ -65,7 +64,6 @@ class Audited:
     state: str
     low: int
     high: int
-    fixed: tuple[int, int] | None
     drawn: int
     complete: bool
     sentence: str
@@ -135,7 +133,6 @@ class Audits:
             state=kept.state,
             low=result.shown.low,
             high=result.shown.high,
-            fixed=None if result.fixed is None else (result.fixed.low, result.fixed.high),
             drawn=result.drawn,
             complete=result.complete,
             sentence=result.sentence,

@@ -171,7 +171,6 @@
       add("text", "scale", { x: 300, y: 26, "text-anchor": "end" }, String(told.listed));
     }));
     by("audited").textContent = told.sentence;
-    by("planned").textContent = told.fixed ? `Result at the planned ${told.size} answers: ${told.fixed[0]} to ${told.fixed[1]}.` : "";
     by("about").textContent = told.about;
     by("pause").hidden = told.complete;
     by("pause").textContent = told.state === "asking" ? "Pause" : "Continue";
