@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from oddhop.errors import SettingsError
 from oddhop.feedback.audit import Audit
-from oddhop.feedback.bounds import Range, at_any_time
+from oddhop.feedback.bounds import at_any_time
 
 AUDITS = 1_000
 ERROR = 0.05

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, echo
+from oddhop.cli.console import Console, echo
 
 
 class Ranking(StrEnum):
@@ -18,7 +18,7 @@ class Ranking(StrEnum):
     learned = "learned"
 
 
-@o.guarded
+@o.command()
 def audit(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
@@ -38,11 +38,9 @@ def audit(
         str | None,
         typer.Option("--who", help="Your name, which is stored with the audit.", show_default="the user's name"),
     ] = None,
-    edges: o.EdgesNow = None,
-    nodes: o.NodesNow = None,
-    database: o.Database = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    *,
+    where: o.TablesNow,
+    console: Console,
 ) -> None:
     """Estimate from a random sample of cases how many cases of a run are worth your time.
 
@@ -57,16 +55,14 @@ def audit(
     from dataclasses import asdict
 
     from oddhop.casebook import open_book
-    from oddhop.cli.settings import named_nodes
     from oddhop.errors import SettingsError
     from oddhop.review import Session
     from oddhop.runs import reopen
 
-    console = Console(log_format)
     name = o.user_name(who)
     with open_book(cases) as book:
         with console.working():
-            opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
+            opened = reopen(run, **where.named(), log=console)
             session = Session(opened, book, folder=run, who=name)
             told = session.audit() if end else session.start_audit(ranking.value, first, size)
         if told is None:

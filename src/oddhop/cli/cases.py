@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, echo
+from oddhop.cli.console import echo
 
 app = typer.Typer(no_args_is_help=True, help="Manage a book of cases, which is a database of cases and verdicts.")
 
@@ -22,7 +22,7 @@ Who = Annotated[
 
 
 @app.command("list")
-@o.guarded
+@o.command()
 def list_cases(
     book: BookName,
     verdict: Annotated[
@@ -34,8 +34,6 @@ def list_cases(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per case, with all fields.")] = False,
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """List the cases in a book of cases, with the latest verdict of each case.
 
@@ -59,7 +57,7 @@ def list_cases(
 
 
 @app.command("set")
-@o.guarded
+@o.command()
 def set_verdict(
     book: BookName,
     case: Annotated[str | None, typer.Argument(help="Id of the case.", show_default=False)] = None,
@@ -80,8 +78,6 @@ def set_verdict(
     ] = "",
     note: Annotated[str, typer.Option("--note", help="Note on the verdict, as free text.", show_default=False)] = "",
     who: Who = None,
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Set the verdict of one case, or of all cases in a table. Setting the same verdict again adds no entry.
 
@@ -112,12 +108,10 @@ def set_verdict(
 
 
 @app.command()
-@o.guarded
+@o.command()
 def export(
     book: BookName,
     out: Annotated[Path, typer.Argument(help="File to write, .parquet or .csv.", show_default=False)],
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Write all entries of a book of cases to a table.
 
@@ -134,7 +128,7 @@ def export(
 
 
 @app.command()
-@o.guarded
+@o.command()
 def erase(
     book: BookName,
     node: Annotated[str, typer.Argument(help="Id of the node to erase.", show_default=False)],
@@ -144,8 +138,6 @@ def erase(
     ],
     who: Annotated[str, typer.Option("--who", help="Your name, which is stored in the book.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Erase all data about a node from a book of cases. A new entry records the time, your name and the reason.
 

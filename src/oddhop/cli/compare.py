@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, echo, tell_sentence
+from oddhop.cli.console import echo, tell_sentence
 
 NEW_ANOMALIES = 11  # above the codes of errors
 
 
-@o.guarded
+@o.command()
 def compare(
     old: Annotated[Path, typer.Argument(help="Folder of the earlier run.", show_default=False)],
     new: Annotated[Path, typer.Argument(help="Folder of the later run.", show_default=False)],
@@ -36,8 +36,6 @@ def compare(
             rich_help_panel=o.TELLING,
         ),
     ] = False,
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """List the nodes that changed between two runs, and the reasons for the changes.
 

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 
-@o.guarded
-@o.takes_settings()
+@o.command()
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
@@ -22,20 +21,13 @@ def detect(
     read: o.Chosen,
     learn: o.Chosen,
     database: o.Database = None,
-    write_to: o.WriteTo = None,
-    write_mode: o.Mode = o.WriteMode.create,
+    output: o.Output,
+    earlier: o.Since = None,
+    console: Console,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     engine: o.EngineName = o.Engine.local,
     address: o.Address = None,
-    resume: o.Resume = False,
-    report: o.WithReport = True,
-    explain: o.Explain = o.EXPLAINED,
-    cases: o.Book = None,
-    earlier: o.Since = None,
-    answers: o.Answers = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Find the anomalous nodes of a network and write a ranked table and a report.
 
@@ -48,7 +40,6 @@ def detect(
     from oddhop.cli.summary import tell
 
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
-    console = Console(log_format)
     with console.working():
         run = runs.detect(
             edges,
@@ -57,16 +48,10 @@ def detect(
             detector=detector,
             settings=chosen,
             database=database,
-            write_to=write_to,
-            write_mode=write_mode.value,
             engine=engine.value,
             address=address,
-            resume=resume,
-            explain=explain,
-            report=report,
-            cases=cases,
+            **output.named(),
             since=earlier,
-            answers=answers,
             log=console,
         )
-    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags, listed=write_to != "-")
+    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags, listed=output.write_to != "-")

@@ -8,21 +8,19 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, echo, tell_sentence
+from oddhop.cli.console import Console, echo, tell_sentence
 
 
-@o.guarded
+@o.command()
 def explain(
     run: o.RunFolderPath,
     node: Annotated[str, typer.Argument(help="Id of the node to explain.", show_default=False)],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the full explanation as JSON.", rich_help_panel=o.TELLING)
     ] = False,
-    edges: o.EdgesNow = None,
-    nodes: o.NodesNow = None,
-    database: o.Database = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    *,
+    where: o.TablesNow,
+    console: Console,
 ) -> None:
     """Explain why a node has a high or a low score.
 
@@ -34,12 +32,10 @@ def explain(
     """
     from dataclasses import asdict
 
-    from oddhop.cli.settings import named_nodes
     from oddhop.runs import reopen
 
-    console = Console(log_format)
     with console.working():
-        opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
+        opened = reopen(run, **where.named(), log=console)
         why = opened.detector.explain(node, opened.network, result=opened.result, progress=console.progress)
     if as_json:
         echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 
-@o.guarded
-@o.takes_settings()
+@o.command()
 def fit(
     edges: o.Edges,
     nodes: o.Nodes = None,
@@ -25,8 +24,7 @@ def fit(
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     resume: o.Resume = False,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    console: Console,
 ) -> None:
     """Fit a detector and write a model file.
 
@@ -43,7 +41,6 @@ def fit(
     from oddhop.cli.settings import gathered, named_nodes
 
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
-    console = Console(log_format)
     with console.working():
         runs.fit(
             edges,
@@ -58,8 +55,7 @@ def fit(
     console.say("done", f"model: {model}\nto score with it: oddhop score {model} EDGES --nodes NODES --out FOLDER")
 
 
-@o.guarded
-@o.takes_settings("top_k", "max_chance", "workers", "max_memory")
+@o.command("top_k", "max_chance", "workers", "max_memory")
 def score(
     model: Annotated[
         Path, typer.Argument(help="Model file written by oddhop fit or oddhop detect.", show_default=False)
@@ -71,16 +67,9 @@ def score(
     read: o.Chosen,
     learn: o.Chosen,
     database: o.Database = None,
-    write_to: o.WriteTo = None,
-    write_mode: o.Mode = o.WriteMode.create,
-    resume: o.Resume = False,
-    report: o.WithReport = True,
-    explain: o.Explain = o.EXPLAINED,
-    cases: o.Book = None,
+    output: o.Output,
     earlier: o.Since = None,
-    answers: o.Answers = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    console: Console,
 ) -> None:
     """Score a network with a fitted model. The command writes the same files as oddhop detect.
 
@@ -93,7 +82,6 @@ def score(
     from oddhop.cli.summary import tell
 
     chosen = gathered(None, [], read=read)
-    console = Console(log_format)
     with console.working():
         run = runs.score(
             model,
@@ -103,15 +91,9 @@ def score(
             settings=chosen,
             **learn,
             database=database,
-            write_to=write_to,
-            write_mode=write_mode.value,
-            resume=resume,
-            explain=explain,
-            report=report,
-            cases=cases,
+            **output.named(),
             since=earlier,
-            answers=answers,
             log=console,
         )
     budgeted = "top_k" in learn or "max_chance" in learn
-    tell(console, run, learn.get("top_k"), budgeted=budgeted, listed=write_to != "-")
+    tell(console, run, learn.get("top_k"), budgeted=budgeted, listed=output.write_to != "-")

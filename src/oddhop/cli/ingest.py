@@ -9,7 +9,7 @@ import typer
 
 from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 if TYPE_CHECKING:
     from oddhop.runs.settings import RunSettings
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from oddhop.tables.settings import ReadSettings
 
 
-@o.guarded
-@o.takes_settings()
+@o.command()
 def ingest(
     edges: Annotated[
         str,
@@ -47,8 +46,7 @@ def ingest(
         typer.Option("--max-memory", help="Approximate memory limit of the command.", rich_help_panel=o.INPUT),
     ] = "4GiB",
     resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    console: Console,
 ) -> None:
     """Convert an edge table and a node table to a network on disk.
 
@@ -71,7 +69,6 @@ def ingest(
         raise TableError("there is no node table", NO_ATTRIBUTES)
     chosen = gathered(settings, assignments or [], read=read)
     encoding, reading = (None, chosen.read) if like is None else _alike(like, chosen)
-    console = Console(log_format)
     with console.working():
         stored = make(
             edges,

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat, echo, tell_sentence
+from oddhop.cli.console import Console, echo, tell_sentence
 
 SHOWN = 10
 
 
-@o.guarded
+@o.command()
 def learn(
     run: o.RunFolderPath,
     answers: o.Answers = ...,  # type: ignore[assignment]
@@ -21,11 +21,9 @@ def learn(
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next review.")
     ] = 20,
-    edges: o.EdgesNow = None,
-    nodes: o.NodesNow = None,
-    database: o.Database = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    *,
+    where: o.TablesNow,
+    console: Console,
 ) -> None:
     """Re-rank the nodes of a run according to your answers, and suggest nodes to review.
 
@@ -35,15 +33,10 @@ def learn(
 
         oddhop learn run --answers answers.csv --out learned
     """
-    from oddhop.cli.settings import named_nodes
     from oddhop.runs import learn as learn_run
 
-    console = Console(log_format)
     with console.working():
-        where = named_nodes(nodes)
-        found = learn_run(
-            run, answers, out=out, questions=questions, edges=edges, nodes=where, database=database, log=console
-        )
+        found = learn_run(run, answers, out=out, questions=questions, **where.named(), log=console)
     first = found.result.filter(found.result["judged"]).slice(0, SHOWN).to_pylist()
     echo(f"First {len(first)} nodes of the new ranking:")
     for row in first:

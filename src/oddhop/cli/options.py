@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from oddhop.cli.console import LogFormat
+from oddhop.cli.console import Console, LogFormat
 from oddhop.detector.registry import DETECTORS, settings_named
 
 if TYPE_CHECKING:
@@ -97,24 +97,6 @@ Assignments = Annotated[
     ),
 ]
 EXPLAINED = 100
-WithReport = Annotated[
-    bool,
-    typer.Option(
-        "--report/--no-report",
-        help="Whether to write the case report to report.html. The same nodes are flagged with and without a report.",
-        rich_help_panel=TELLING,
-    ),
-]
-Explain = Annotated[
-    int,
-    typer.Option(
-        "--explain",
-        min=0,
-        help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
-        "makes no cases and writes no report. With --explain 0, --top sets a number of nodes instead of cases.",
-        rich_help_panel=TELLING,
-    ),
-]
 InReport = Annotated[
     int,
     typer.Option(
@@ -131,18 +113,6 @@ AnswerBook = Annotated[
         show_default=False,
     ),
 ]
-Book = Annotated[
-    str | None,
-    typer.Option(
-        "--cases",
-        metavar="BOOK",
-        help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and verdicts. "
-        "The command adds the flagged cases to the book of cases. A case that a reviewer has cleared as harmless "
-        "stays hidden until the case changes.",
-        show_default=False,
-        rich_help_panel=TELLING,
-    ),
-]
 Answers = Annotated[
     str | None,
     typer.Option(
@@ -156,23 +126,6 @@ Answers = Annotated[
 ]
 RunFolderPath = Annotated[
     Path, typer.Argument(help="Output folder of oddhop detect or oddhop score.", show_default=False)
-]
-EdgesNow = Annotated[
-    str | None,
-    typer.Option(
-        "--edges",
-        help="New location of the edge table, if the table was moved after the run.",
-        show_default="as in the run",
-    ),
-]
-NodesNow = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--nodes",
-        help="New location of the node table, if the table was moved after the run. If the network has several kinds "
-        "of nodes, give --nodes KIND=TABLE once for each kind.",
-        show_default="as in the run",
-    ),
 ]
 EngineName = Annotated[
     Engine,
@@ -194,88 +147,199 @@ Address = Annotated[
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.", rich_help_panel=LEARNING)]
-WriteTo = Annotated[
-    str | None,
-    typer.Option(
-        "--write-to",
-        help="Also write the results to this target: a table of the --database, an S3 object (s3://bucket/key.parquet "
-        "or .csv), or the character - for CSV on standard output.",
-        show_default=False,
-    ),
-]
-Mode = Annotated[
-    WriteMode,
-    typer.Option(
-        "--write-mode",
-        help="What to do if the target of --write-to exists: stop with an error (create), overwrite the target "
-        "(replace) or add rows to the target (append). Only database tables support append.",
-    ),
-]
 Since = Annotated[
     Path | None,
     typer.Option(
         "--since",
-        help="Folder of an earlier run to compare the results with. The command prints the changes and writes them to "
-        "changes.parquet.",
+        help="Folder of an earlier run to compare the results with. The command prints the changes and writes "
+        "them to changes.parquet.",
         show_default=False,
         rich_help_panel=TELLING,
     ),
 ]
-Log = Annotated[
-    LogFormat,
-    typer.Option(
-        "--log-format",
-        help="Format of progress messages: auto, plain (lines of text) or json (lines of JSON). The format auto shows "
-        "progress bars in a terminal and lines of text elsewhere.",
-        rich_help_panel=TELLING,
-    ),
-]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
-]
+
+
+@dataclass(frozen=True)
+class TablesNow:
+    """Where the tables of a run are now."""
+
+    edges: Annotated[
+        str | None,
+        typer.Option(
+            "--edges",
+            help="New location of the edge table, if the table was moved after the run.",
+            show_default="as in the run",
+        ),
+    ] = None
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nodes",
+            help="New location of the node table, if the table was moved after the run. If the network has several "
+            "kinds of nodes, give --nodes KIND=TABLE once for each kind.",
+            show_default="as in the run",
+        ),
+    ] = None
+    database: Database = None
+
+    def named(self) -> dict[str, Any]:
+        """Return them as functions of a run take them."""
+        from oddhop.cli.settings import named_nodes
+
+        return {"edges": self.edges, "nodes": named_nodes(self.nodes), "database": self.database}
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run writes besides the ranking, and where."""
+
+    write_to: Annotated[
+        str | None,
+        typer.Option(
+            "--write-to",
+            help="Also write the results to this target: a table of the --database, an S3 object "
+            "(s3://bucket/key.parquet or .csv), or the character - for CSV on standard output.",
+            show_default=False,
+        ),
+    ] = None
+    write_mode: Annotated[
+        WriteMode,
+        typer.Option(
+            "--write-mode",
+            help="What to do if the target of --write-to exists: stop with an error (create), overwrite the target "
+            "(replace) or add rows to the target (append). Only database tables support append.",
+        ),
+    ] = WriteMode.create
+    resume: Resume = False
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report/--no-report",
+            help="Whether to write the case report to report.html. The same nodes are flagged with and "
+            "without a report.",
+            rich_help_panel=TELLING,
+        ),
+    ] = True
+    explain: Annotated[
+        int,
+        typer.Option(
+            "--explain",
+            min=0,
+            help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
+            "makes no cases and writes no report. With --explain 0, --top sets a number of nodes instead of cases.",
+            rich_help_panel=TELLING,
+        ),
+    ] = EXPLAINED
+    cases: Annotated[
+        str | None,
+        typer.Option(
+            "--cases",
+            metavar="BOOK",
+            help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and "
+            "verdicts. The command adds the flagged cases to the book of cases. A case that a reviewer has cleared as "
+            "harmless stays hidden until the case changes.",
+            show_default=False,
+            rich_help_panel=TELLING,
+        ),
+    ] = None
+    answers: Answers = None
+
+    def named(self) -> dict[str, Any]:
+        """Return them as functions of a run take them."""
+        return {**vars(self), "write_mode": self.write_mode.value}
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What every command writes while it works."""
+
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(
+            "--log-format",
+            help="Format of progress messages: auto, plain (lines of text) or json (lines of JSON). The format auto "
+            "shows progress bars in a terminal and lines of text elsewhere.",
+            rich_help_panel=TELLING,
+        ),
+    ] = LogFormat.auto
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
+    ] = False
+
 
 Chosen = dict[str, Any]
 """The settings of a section that were given as options."""
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def takes_settings(*learn: str) -> Callable[[Command], Command]:
-    """Give a command the options of its settings: it takes those of reading tables as ``read``.
+def command(*learn: str) -> Callable[[Command], Command]:
+    """Make a function a command, whose errors are three lines and an exit code.
 
-    As ``learn`` it takes those of the detector: the fields of these names, or all that have an option. The options are
+    A parameter that is a group of options, such as :class:`Output`, becomes these options. Every command has those of
+    :class:`Messages`, of which ``console`` is made. It takes the settings of reading tables as ``read``, and as
+    ``learn`` those of the detector: the fields of these names, or all that have an option. The options of settings are
     added by :func:`with_settings`, when the command is asked for: the list of the commands need not wait.
     """
 
-    def with_sections(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True)
-        sections = {name: find for name, find in SECTIONS.items() if name in own.parameters}
-        plain = own.replace(parameters=[one for one in own.parameters.values() if one.name not in sections])
+    def made(function: Command) -> Command:
+        own = list(inspect.signature(function, eval_str=True).parameters.values())
+        sections = {one.name: SECTIONS[one.name] for one in own if one.name in SECTIONS}
 
-        @functools.wraps(command)
-        def run(*arguments: Any, **given: Any) -> None:
-            for section, find in sections.items():
-                chosen = {one.name: _chosen(one, given.pop(one.name)) for one in find(learn)}
-                given[section] = {name: value for name, value in chosen.items() if value is not None}
-            command(*arguments, **given)
+        @functools.wraps(function)
+        def run(**given: Any) -> None:
+            messages = _grouped(Messages, given)
+            try:
+                for one in own:
+                    if one.name in sections:
+                        chosen = {part.name: _chosen(part, given.pop(part.name)) for part in sections[one.name](learn)}
+                        given[one.name] = {name: value for name, value in chosen.items() if value is not None}
+                    elif is_dataclass(one.annotation):
+                        given[one.name] = _grouped(one.annotation, given)
+                    elif one.annotation is Console:
+                        given[one.name] = Console(messages.log_format)
+                function(**given)
+            except typer.Exit:
+                raise
+            except (Exception, KeyboardInterrupt) as error:
+                from oddhop.cli.failures import fail, reader_left
 
-        def whole() -> inspect.Signature:
+                if isinstance(error, BrokenPipeError) and reader_left():
+                    raise typer.Exit(0) from None
+                as_json = messages.log_format is LogFormat.json
+                raise typer.Exit(fail(error, debug=messages.debug, as_json=as_json)) from None
+
+        def signature(*, whole: bool) -> inspect.Signature:
             parameters: list[inspect.Parameter] = []
-            for one in own.parameters.values():
-                panel = INPUT if one.name == "read" else LEARNING
-                found = sections[one.name](learn) if one.name in sections else ()
-                parameters += [_parameter(option, panel) for option in found] if one.name in sections else [one]
-            return own.replace(parameters=parameters)
+            for one in own:
+                if one.name in sections:
+                    panel = INPUT if one.name == "read" else LEARNING
+                    parameters += [_parameter(part, panel) for part in sections[one.name](learn)] if whole else []
+                elif is_dataclass(one.annotation):
+                    parameters += _parameters(one.annotation)
+                elif one.annotation is not Console:
+                    parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            return inspect.Signature([*parameters, *_parameters(Messages)])
 
-        run.whole_signature = whole  # type: ignore[attr-defined]
-        return _signed(run, plain)  # type: ignore[return-value]
+        run.whole_signature = functools.partial(signature, whole=True)  # type: ignore[attr-defined]
+        return _signed(run, signature(whole=False))  # type: ignore[return-value]
 
-    return with_sections
+    return made
+
+
+def _grouped(group: Any, given: dict[str, Any]) -> Any:
+    """Take the options of a group out of those that were given."""
+    return group(**{one.name: given.pop(one.name) for one in fields(group)})
+
+
+def _parameters(group: Any) -> list[inspect.Parameter]:
+    """Return the options of a group as parameters of a command."""
+    types, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    return [inspect.Parameter(one.name, kind, default=one.default, annotation=types[one.name]) for one in fields(group)]
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of its settings."""
-    whole = getattr(command, "whole_signature", None)
-    return command if whole is None else _signed(command, whole())
+    return _signed(command, command.whole_signature())  # type: ignore[attr-defined]
 
 
 def _signed(command: Callable[..., None], signature: inspect.Signature) -> Callable[..., None]:
@@ -336,26 +400,6 @@ def _chosen(option: Option, value: Any) -> Any:
     if option.repeatable:
         return tuple(value) if value else None
     return (not option.default if value else None) if isinstance(option.default, bool) else value
-
-
-def guarded(command: Command) -> Command:
-    """Turn every error of a command into three lines and an exit code."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except typer.Exit:
-            raise
-        except (Exception, KeyboardInterrupt) as error:
-            from oddhop.cli.failures import fail, reader_left
-
-            if isinstance(error, BrokenPipeError) and reader_left():
-                raise typer.Exit(0) from None
-            as_json = options.get("log_format") is LogFormat.json
-            raise typer.Exit(fail(error, debug=bool(options.get("debug")), as_json=as_json)) from None
-
-    return run  # type: ignore[return-value]
 
 
 def user_name(who: str | None) -> str:

@@ -6,11 +6,10 @@ import typer
 
 from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 
-@o.guarded
-@o.takes_settings("workers", "max_memory")
+@o.command("workers", "max_memory")
 def plan(
     edges: o.Edges,
     nodes: o.Nodes = None,
@@ -21,8 +20,7 @@ def plan(
     database: o.Database = None,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    console: Console,
 ) -> None:
     """Estimate the memory that a run needs.
 
@@ -38,7 +36,6 @@ def plan(
     from oddhop.runs.read import read_for_run
 
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
-    console = Console(log_format)
     with console.working():
         network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
     mine = chosen.of(detector)

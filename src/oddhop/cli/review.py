@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 SERVING = "Server"
 
 
-@o.guarded
+@o.command()
 def review(
     run: o.RunFolderPath,
     cases: o.AnswerBook,
@@ -43,11 +43,9 @@ def review(
             rich_help_panel=SERVING,
         ),
     ] = False,
-    edges: o.EdgesNow = None,
-    nodes: o.NodesNow = None,
-    database: o.Database = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    *,
+    where: o.TablesNow,
+    console: Console,
 ) -> None:
     """Review the cases of a run in the browser and save the answers.
 
@@ -59,17 +57,15 @@ def review(
         oddhop review run --cases cases.db
     """
     from oddhop.casebook import open_book
-    from oddhop.cli.settings import named_nodes
     from oddhop.review.serve import check_host, check_installed, serve
     from oddhop.runs import reopen
 
-    console = Console(log_format)
     check_installed()
     check_host(host, allow_remote=allow_remote)
     name = o.user_name(who)
     open_book(cases).close()  # before the tables are read, which may take long
     with console.working():
-        opened = reopen(run, edges=edges, nodes=named_nodes(nodes), database=database, log=console)
+        opened = reopen(run, **where.named(), log=console)
     serve(
         opened,
         run,

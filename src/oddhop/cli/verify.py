@@ -9,17 +9,15 @@ import typer
 
 from oddhop.base.sizes import sized
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat, echo
+from oddhop.cli.console import echo
 
 
-@o.guarded
+@o.command()
 def verify(
     path: Annotated[
         Path,
         typer.Argument(help="Model file, output folder of a run, or folder made by oddhop ingest.", show_default=False),
     ],
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Verify the checksums of a model file, a run or an ingested network.
 
