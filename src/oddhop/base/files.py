@@ -26,18 +26,7 @@ KEY = "oddhop"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a crash at any moment leaves the old one or the new one, whole.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from oddhop.base.files import write_atomically
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a.txt", b"whole")
-    ...     (Path(folder) / "a.txt").read_bytes()
-    b'whole'
-    """
+    """Write a file so that a crash at any moment leaves the old one or the new one, whole."""
     with atomic_file(path) as file:
         file.write(content)
 
@@ -98,16 +87,7 @@ def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
 
 
 def unpack_arrays(content: bytes, what: str) -> tuple[Arrays, dict[str, Any]]:
-    """Read what :func:`pack_arrays` made; any changed byte is refused.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.files import pack_arrays, unpack_arrays
-    >>> arrays, info = unpack_arrays(pack_arrays({"x": np.arange(3)}, {"made": "here"}), "this")
-    >>> arrays["x"].tolist(), info
-    ([0, 1, 2], {'made': 'here'})
-    """
+    """Read what :func:`pack_arrays` made; any changed byte is refused."""
     try:
         arrays = safetensors.numpy.load(content)
         size = int.from_bytes(content[:8], "little")

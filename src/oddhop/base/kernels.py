@@ -34,17 +34,7 @@ LOCK = "oddhop.lock"
 
 
 def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Compile a function when it is first called, without the interpreter's lock, and keep what was compiled.
-
-    Examples
-    --------
-    >>> from oddhop.base.kernels import compiled
-    >>> @compiled
-    ... def twice(number):
-    ...     return number + number
-    >>> twice(3)
-    6
-    """
+    """Compile a function when it is first called, without the interpreter's lock, and keep what was compiled."""
     return _kept(_jit()(function), function)
 
 
@@ -144,15 +134,6 @@ def sort_ascending(values: Any) -> None:
     """Sort an array in place, by Shell's method with gaps that grow by 9 / 4.
 
     numba's own sort takes a second to compile for every type, and every kernel that uses it takes it in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.kernels import sort_ascending
-    >>> values = np.array([5, 1, 4, 1])
-    >>> sort_ascending(values)
-    >>> values.tolist()
-    [1, 1, 4, 5]
     """
     gap = 1
     while 9 * gap < 4 * values.size:

@@ -71,15 +71,6 @@ def rank_scores(
     ahead, and of the logit of the rank, which a score far out does not stretch; there it is joined with that of nodes
     of similar rank, which counts as much as thirty more replicates. The interval is what both have in common. The
     chance of being in the top is by the score: on the rank, thousands of ordinary nodes would take it away.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.detector.ranking import rank_scores
-    >>> score = np.arange(5.0)
-    >>> ranking = rank_scores(score, np.stack([score, score]), score >= 0, 1, inflation=1.0)
-    >>> ranking.rank.tolist(), ranking.low.tolist()
-    ([5, 4, 3, 2, 1], [5, 4, 3, 2, 1])
     """
     low, high = _by_rank(score, replicates, judged, inflation)
     aligned = align(lambda span: np.array([score[span], *(row[span] for row in replicates)], dtype=np.float64), judged)

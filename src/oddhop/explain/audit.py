@@ -56,16 +56,6 @@ def audit_ranking(
     prepared : the network with the attributes as the detector sees them; distances are taken there.
     score, judged : of every node, and whether it was judged at all.
     own : what the detector has to say of its ranking.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.explain.audit import audit_ranking
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 30, (2, 90)), rng.normal(size=(30, 3)))
-    >>> [one.check for one in audit_ranking(graph, graph, rng.normal(size=30), graph.degrees > 0)]
-    ['degree', 'attribute norm', 'distance to neighbours', 'judged']
     """
     trivial: dict[str, Floats] = {"degree": graph.degrees[graph.judged].astype(np.float64)}
     if graph.kinds is None:

@@ -88,15 +88,6 @@ def grow(x: Floats, hits: Floats, weights: Floats, seed: int, *, trees: int, tri
     weights : what each row counts.
     seed : of the draws.
     tried : how many features are tried at a branch, each at its best cut.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.feedback.trees import grow
-    >>> x = np.arange(8, dtype=np.float32)[:, None]
-    >>> forest = grow(x, (x[:, 0] > 3.5).astype(float), np.ones(8), 0, trees=50, tried=1)
-    >>> (forest.predict(x) > 0.5).tolist()
-    [False, False, False, False, True, True, True, True]
     """
     rows = x.shape[0]
     size = trees * (2 * rows + 1)

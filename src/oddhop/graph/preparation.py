@@ -74,15 +74,6 @@ def learn_preparation(
     and variance 1 each, but for a matrix of zeros and ones, which stays as it is so that its
     similarity can be Jaccard's. ``scale="none"`` only leaves the division out. PCA sees each column in
     its ``unit``, where units are given, and otherwise all in one.
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.graph.preparation import learn_preparation
-    >>> graph = Graph.from_arrays([[0], [1]], [[-1e20, 5.0], [1e20, 5.0]])
-    >>> prepare = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100)
-    >>> prepare.apply(graph).attributes.tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
     """
     return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above, unit=unit)
 

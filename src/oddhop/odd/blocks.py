@@ -96,17 +96,7 @@ def flow_columns(x: AttributeRows, flow_count: int) -> Columns:
 
 
 def learn_blocks(x: AttributeRows, flow_count: int) -> Blocks:
-    """Learn the blocks of a table, and how each is prepared. The last columns, ``flow_count`` of them, are in none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.blocks import learn_blocks
-    >>> rng = np.random.default_rng(0)
-    >>> words, age = rng.random((300, 200)) < 0.05, rng.normal(size=(300, 1))
-    >>> [part.columns.size for part in learn_blocks(np.hstack([words, age, age]), 0).parts]
-    [200, 1]
-    """
+    """Learn the blocks of a table, and how each is prepared. The last columns, ``flow_count`` of them, are in none."""
     own = x.shape[1] - flow_count
     if not own:  # a node table of ids alone: its events are all that is known
         return Blocks((), x.shape[1])

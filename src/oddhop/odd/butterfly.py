@@ -58,19 +58,6 @@ def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = N
     """Prepare the edges between judged nodes and another kind, whose residuals are r.
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.butterfly import common_neighbours
-    >>> from oddhop.odd.pairs import Pairs
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> sides = (([0, 2, 3], [0, 1, 0]), ([0, 2, 3], [0, 1, 0]))
-    >>> near, far = (InMemory(np.array(a), np.array(b), {}, {"residuals": np.ones(3)}) for a, b in sides)
-    >>> common = common_neighbours(Pairs.of("device", near, far), on_threads(1))
-    >>> far.of_nodes["shared_weights"].round(2).tolist()
-    [0.0, 0.69]
     """
     near, far = pairs.sides
     degrees = _degrees(far)
@@ -115,24 +102,7 @@ def hubs_of(degrees: Ints, nodes: int) -> Bools:
 
 
 def write_largest_shared(common: Common, runner: TaskRunner) -> None:
-    """Write the twelve largest surprises of every judged node, (nodes, 12), from small to large.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from oddhop.odd.butterfly import common_neighbours, write_largest_shared
-    >>> from oddhop.odd.pairs import Pairs
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> joined = np.random.default_rng(0).random((50, 200)) < 0.02
-    >>> joined[:2, :8] = True  # two that share eight
-    >>> sides = [sp.csr_array(one.astype(float)) for one in (joined, joined.T)]
-    >>> near, far = (InMemory(one.indptr, one.indices, {}, {"residuals": one.data}) for one in sides)
-    >>> runner = on_threads(1)
-    >>> write_largest_shared(common_neighbours(Pairs.of("device", near, far), runner), runner)
-    >>> sorted(np.argsort(near.of_nodes["largest_shared"][:, -1])[-2:].tolist())
-    [0, 1]
-    """
+    """Write the twelve largest surprises of every judged node, (nodes, 12), from small to large."""
     near = common.pairs.near
     runner.each(STAGE, partial(_write_largest, common.pairs, common.chance), near.ranges)
 

@@ -98,19 +98,6 @@ def raw_clique_scores(store: Store, runner: TaskRunner, chance: float | None = N
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own. Residuals are
     taken for 1 where there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import raw_clique_scores
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> graph = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))  # a triangle and a path
-    >>> ones = np.ones(graph.indices.size, dtype=np.float32)
-    >>> store = InMemory(graph.indptr, graph.indices, {}, {"residuals": ones, "f": 0 * ones})
-    >>> (raw_clique_scores(store, on_threads(1))[0] > 0).tolist()
-    [True, True, True, False, False, False]
     """
     chance = unexplained(store, runner, chance)
     write_largest(store, runner, chance)
@@ -123,19 +110,7 @@ def ties_of(store: InMemory, chance: float) -> Ties:
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
-    """Return the surprise of every edge of one node, in the order of its row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import Ties, surprises
-    >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
-    >>> ones, sums = np.ones(10, dtype=np.float32), triangle_and_path.degrees.astype(float)
-    >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
-    >>> surprises(triangle_and_path, ties, 0).round(2).tolist()
-    [0.21, 0.21]
-    """
+    """Return the surprise of every edge of one node, in the order of its row."""
     found = _surprises(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, node)
     return np.asarray(np.maximum(found, 0.0))
 
@@ -145,19 +120,6 @@ def clique_scores_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tupl
 
     The second array has the logarithm of the probability that chance gives as many triangles. What communities
     explain, the rate of chance, and the edges of all others are held as they are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.clique import Ties, clique_scores_with
-    >>> triangle_and_path = Graph.from_arrays([[0, 1, 0, 3, 4], [1, 2, 2, 4, 5]], np.eye(6))
-    >>> ones, sums = np.ones(10, dtype=np.float32), triangle_and_path.degrees.astype(float)
-    >>> ties = Ties(ones, ones, sums, (sums**2).sum() / sums.sum() ** 2)
-    >>> as_it_is, half, one_gone = [1.0, 1.0], [0.5, 0.5], [1.0, 0.0]
-    >>> own = np.array([as_it_is, half, one_gone])
-    >>> clique_scores_with(triangle_and_path, ties, 0, own)[0].round(3).tolist()
-    [0.036, 0.018, 0.0]
     """
     row = slice(graph.indptr[node], graph.indptr[node + 1])
     old = ties.sums[graph.indices[row]]

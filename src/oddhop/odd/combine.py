@@ -46,17 +46,7 @@ class Evidence:
 
 
 def join(log_p: Floats, clique_log_q: Floats, information: float) -> Evidence:
-    """Join the p-values of the views.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.combine import KINDS, join
-    >>> p = [[0.01, 0.5], [0.5, 0.5], [1.0, 0.1], [1.0, 1.0], [1.0, 1.0]]
-    >>> evidence = join(np.log(p), np.array([0.0, -2.0]), information=1.0)
-    >>> evidence.score.round(2).tolist(), [KINDS[k] for k in evidence.kind]
-    ([3.8, 3.44], ['stranger', 'clique'])
-    """
+    """Join the p-values of the views."""
     apart = 1.0 / (1.0 + max(information, 0.0))
     weights = np.array([[1.0 - apart / 2], [apart], [apart / 2], [1.0], [1.0]])
     parts = -weights * log_p

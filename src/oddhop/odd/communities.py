@@ -29,22 +29,7 @@ RESIDUALS = "residuals"
 
 
 def leading(store: Store, runner: TaskRunner) -> Eigenvalues:
-    """Search the leading eigenvectors of a network, those of the largest eigenvalues by magnitude.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.communities import leading
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> edges = np.concatenate([np.random.default_rng(0).integers(0, 50, (2, 400)) + 50 * k for k in range(4)], axis=1)
-    >>> graph = Graph.from_arrays(edges, np.ones((200, 1)))
-    >>> store = InMemory(graph.indptr, graph.indices)
-    >>> found = leading(store, on_threads(1))
-    >>> store.of_nodes["vectors"].shape, bool(found.residuals.max() < 1e-9)
-    ((200, 50), True)
-    """
+    """Search the leading eigenvectors of a network, those of the largest eigenvalues by magnitude."""
     count = min(EIGENVECTORS, store.nodes // 4)
     if store.nodes < FEWEST_NODES or count < 1:
         return Eigenvalues(np.zeros(0), np.zeros(0))
@@ -62,22 +47,7 @@ def leading_from(store: Store, runner: TaskRunner, known: str, count: int, steps
 
 
 def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> None:
-    """Write what communities leave of every entry: the eigenvectors that live on many nodes stand for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.communities import leading, write_residuals
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), np.ones((80, 1)))
-    >>> store, runner = InMemory(graph.indptr, graph.indices), on_threads(1)
-    >>> write_residuals(store, runner, leading(store, runner))
-    >>> store.of_entries["residuals"].size == 2 * graph.edge_count
-    True
-    """
+    """Write what communities leave of every entry: the eigenvectors that live on many nodes stand for them."""
     values = found.values
     if values.size:
         values = np.where(on_many_nodes(store, runner), values, 0.0)

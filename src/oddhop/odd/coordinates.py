@@ -76,16 +76,7 @@ class Coordinates:
 
 
 def learn_coordinates(x: AttributeRows) -> Coordinates:
-    """Learn the coordinates that suit the attributes of a network.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.coordinates import learn_coordinates
-    >>> x = np.array([[1.0], [2.0], [1e20]])
-    >>> learn_coordinates(x).some(x, 0, 3).ravel().round(2).tolist()
-    [-0.97, 0.0, 0.97]
-    """
+    """Learn the coordinates that suit the attributes of a network."""
     if x.shape[1] <= WIDE:
         return Coordinates(knots=_knots(x))
     weights = _word_weights(x)

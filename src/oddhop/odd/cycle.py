@@ -84,17 +84,6 @@ def find_cycles(events: Events | None, nodes: int, known: Cycles | None = None) 
     """Find the cycles of a network, and how many there are by chance; None where events have no direction or time.
 
     ``known`` is returned if it has the cycles of the same events, for the search takes long.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop import read_network
-    >>> from oddhop.odd.cycle import find_cycles
-    >>> days = [f"2026-01-0{day}" for day in (1, 2, 3, 1)]
-    >>> paid = {"from": ["a", "b", "c", "a"], "to": ["b", "c", "a", "d"], "when": days, "sum": [100, 97, 95, 7]}
-    >>> people = pa.table({"id": ["a", "b", "c", "d"], "age": [30, 40, 50, 60]})
-    >>> find_cycles(read_network(pa.table(paid), people).graph.events, 4).counts.tolist()
-    [1, 1, 1, 0]
     """
     if events is None or events.columns.time is None or not events.columns.directed:
         return None

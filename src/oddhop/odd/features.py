@@ -29,19 +29,7 @@ COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learne
 
 
 def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
-    """Return the features of every judged node by name, by fitted views.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.features import node_features
-    >>> from oddhop.odd.views import fit_views
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 1)), attribute_names=["age"])
-    >>> list(node_features(fit_views(graph)[0], graph))[-3:]
-    ['age', 'mean age of its neighbours', 'age minus the mean of its neighbours']
-    """
+    """Return the features of every judged node by name, by fitted views."""
     figures, data = figures_of(fitted, graph, workers=workers)
     out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
     own, single = data.own_graph, judged_attributes(graph)

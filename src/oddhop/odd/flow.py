@@ -40,20 +40,7 @@ class FlowModel:
     whiten: Floats
 
     def components(self, flows: AttributeRows, coordinates: AttributeRows, start: int, stop: int) -> Floats:
-        """Return what attributes do not predict of the flows of some nodes, uncorrelated, one row a node.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop.odd.flow import learn_flows
-        >>> rng = np.random.default_rng(0)
-        >>> size = rng.normal(size=(500, 1))
-        >>> flows = size + 0.1 * rng.normal(size=(500, 1))
-        >>> size[0], flows[0] = 1.0, -1.0
-        >>> left = learn_flows(flows, size).components(flows, size, 0, 500)
-        >>> int(np.argmax(np.abs(left)))
-        0
-        """
+        """Return what attributes do not predict of the flows of some nodes, uncorrelated, one row a node."""
 
         def block(first: int, last: int) -> Floats:
             left = (dense(flows[first:last]) - self.centre) / self.spread

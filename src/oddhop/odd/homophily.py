@@ -42,21 +42,7 @@ SUMS = 7  # matrices that a block of rows gives, as wide as the coordinates
 
 
 def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
-    """Learn from the edges of a network how the coordinates of neighbours go together; write f of every entry.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.homophily import learn_homophily
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> x = np.repeat(np.random.default_rng(0).normal(size=(200, 1)), 2, axis=0)  # pairs of twins
-    >>> twins = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
-    >>> store = InMemory(twins.indptr, twins.indices, {"coordinates": x})
-    >>> learn_homophily(store, on_threads(1)).correlation.round(1).tolist()
-    [1.0]
-    """
+    """Learn from the edges of a network how the coordinates of neighbours go together; write f of every entry."""
     found, told = store.remembered("homophily", lambda: _learned(store, runner))
     homophily = Homophily(found["centre"], found["whiten"], found["turn"], found["correlation"])
     write_ratios(store, runner, homophily)
@@ -84,23 +70,7 @@ def write_ratios_of_variates(store: Store, runner: TaskRunner, homophily: Homoph
 
 
 def telling_coordinates(store: Store, runner: TaskRunner) -> Bools:
-    """Tell which coordinates go together with any coordinate of the neighbours, more than if they were permuted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.homophily import telling_coordinates
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> rng = np.random.default_rng(0)
-    >>> twins = np.repeat(rng.normal(size=(200, 1)), 2, axis=0)
-    >>> x = np.hstack([twins, rng.normal(size=(400, 1))])
-    >>> graph = Graph.from_arrays(np.arange(400).reshape(200, 2).T, x)
-    >>> store = InMemory(graph.indptr, graph.indices, {"coordinates": x})
-    >>> telling_coordinates(store, on_threads(1)).tolist()
-    [True, False]
-    """
+    """Tell which coordinates go together with any coordinate of the neighbours, more than if they were permuted."""
     nodes = store.nodes
     mean = summed(store, runner.quiet, STAGE, partial(_sums, store)) / max(nodes, 1)
     moments = summed(store, runner, STAGE, partial(_around, store, mean), 0, PASSES)

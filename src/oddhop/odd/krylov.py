@@ -58,18 +58,6 @@ def leading_eigenpairs(
 
     The matrix is the adjacency A, or D A D with the array "weights" as the diagonal of D. ``key`` is that of the random
     start. A matrix of fewer than 512 rows is decomposed as a whole.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.parallel import silent, threads
-    >>> from oddhop.odd.krylov import leading_eigenpairs
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import TaskRunner
-    >>> star = InMemory(np.concatenate([[0], np.arange(900, 1_801)]), np.concatenate([np.arange(1, 901), [0] * 900]))
-    >>> found = leading_eigenpairs(star, TaskRunner(threads(1), silent), 2, key=0)
-    >>> found.values.round(3).tolist(), bool((found.residuals < 1e-4).all()), star.of_nodes["vectors"].shape
-    ([-30.0, 30.0], True, (901, 2))
     """
     with single_threaded():
         if store.nodes < DENSE_BELOW:
@@ -82,20 +70,7 @@ def leading_eigenpairs(
 
 
 def refined_eigenpairs(store: Store, runner: TaskRunner, known: str, steps: int = 1) -> Eigenvalues:
-    """Approximate eigenpairs from eigenvectors of a similar matrix: some power steps, each with Rayleigh-Ritz.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.parallel import silent, threads
-    >>> from oddhop.odd.krylov import refined_eigenpairs
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import TaskRunner
-    >>> triangle = InMemory(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]))
-    >>> triangle.write("known", 0, np.float32([[1.0], [1.0], [0.9]]))
-    >>> refined_eigenpairs(triangle, TaskRunner(threads(1), silent), "known").values.round(2).tolist()
-    [2.0]
-    """
+    """Approximate eigenpairs from eigenvectors of a similar matrix: some power steps, each with Rayleigh-Ritz."""
     with single_threaded():
         for step in range(1, steps + 1):
             target, name = (VECTORS, "eigenvalues") if step == steps else (f"vectors{step}", f"refined{step}")

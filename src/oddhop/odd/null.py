@@ -95,20 +95,7 @@ def simulations_for(nodes: int) -> int:
 def simulate_chance(
     fitted: FittedViews, data: ViewData, *, seed: int, workers: int = 1, progress: Progress = silent
 ) -> Chance:
-    """Simulate networks like the one in memory that was judged, and keep how high their nodes score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.null import simulate_chance
-    >>> from oddhop.odd.views import fit_views
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 400, (2, 1200)), rng.normal(size=(400, 3)))
-    >>> fitted, evidence, data = fit_views(graph)
-    >>> simulate_chance(fitted, data, seed=0).standing_out(evidence.score, 0.1)
-    0
-    """
+    """Simulate networks like the one in memory that was judged, and keep how high their nodes score."""
     vectors, kinds = data.eigenvalues.values.size, data.graph.kinds
     arrays = {VECTORS: data.store.of_nodes[VECTORS]} if vectors else {}
     store = InMemory(data.store.indptr, data.store.indices, arrays)

@@ -153,19 +153,6 @@ def find_communities(store: Store, runner: TaskRunner, seed: int) -> Ints:
     """Return the community of every node, all the same where none stands out.
 
     They are clusters of the eigenvectors of the regularised adjacency that stand out from those of a rewired network.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.null_model import find_communities
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> halves = np.random.default_rng(0).integers(0, 100, (2, 1_000)) + np.repeat([0, 100], 500)
-    >>> graph = Graph.from_arrays(halves, np.ones((200, 1)))
-    >>> found = find_communities(InMemory(graph.indptr, graph.indices), on_threads(1), seed=0)
-    >>> np.unique(found[:100]).size, np.unique(found).size
-    (1, 2)
     """
     if store.nodes < FEWEST_NODES:
         return np.zeros(store.nodes, dtype=np.int64)

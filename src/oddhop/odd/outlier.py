@@ -14,18 +14,7 @@ from oddhop.odd.blocks import Blocks
 
 
 def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Floats:
-    """Return the logarithm of the length of the prepared attributes of some nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.blocks import learn_blocks
-    >>> from oddhop.odd.outlier import outlyingness
-    >>> x = np.random.default_rng(0).normal(size=(100, 2))
-    >>> x[7] = 9.0
-    >>> int(outlyingness(learn_blocks(x, 0), x, 0, 100).argmax())
-    7
-    """
+    """Return the logarithm of the length of the prepared attributes of some nodes."""
     out = np.empty(stop - start)
     for first, last in spans(start, stop):
         out[first - start : last - start] = lengths(blocks.prepared(x, first, last))

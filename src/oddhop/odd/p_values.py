@@ -85,20 +85,6 @@ def learn_bulk(figures: Floats, resolution: float = 0.0) -> Bulk:
     """Learn from the figures of a view what its bulk foretells.
 
     ``resolution`` is given where a second bound keeps p-values from being too small, as chance does for triangles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.p_values import learn_bulk
-    >>> crowd = np.random.default_rng(0).normal(size=10_000)
-    >>> bulk = learn_bulk(crowd)
-    >>> bool(abs(np.exp(bulk.log_p(np.array([1.6449])))[0] - 0.05) < 0.01)
-    True
-    >>> float(bulk.log_q(bulk.log_p(crowd)).min()) > -1.5  # nobody stands apart
-    True
-    >>> apart = learn_bulk(np.append(crowd, np.full(50, 9.0)))
-    >>> float(apart.log_q(apart.log_p(np.array([9.0])))[0]) < -10
-    True
     """
     nothing = Bulk(np.zeros(STEPS_BELOW + 1), 0.0, 1.0, 1.0, np.zeros(GRID.size))
     if figures.size < FEWEST:

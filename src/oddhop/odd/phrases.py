@@ -91,19 +91,7 @@ ALSO = {
 def reasons(
     kind: str, views: tuple[View, ...], listed: tuple[Neighbour, ...], degree: int, far: int, members: int, ties: int
 ) -> tuple[str, ...]:
-    """Return what the views say as sentences, the smallest p-value first.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import Neighbour, View
-    >>> from oddhop.odd.phrases import reasons
-    >>> views = (View("stranger", 0.002, 6.2), View("outlier", 0.5, 0.7), View("clique", 0.8, 0.1))
-    >>> listed = (Neighbour("ann", 3.2, 0.0, 4.0, rarity=0.004), Neighbour("bob", 0.8, 0.0, -1.0, rarity=0.7))
-    >>> for told in reasons("stranger", views, listed, degree=2, far=1, members=0, ties=0):
-    ...     print(told[:76])
-    This node is unlike 1 of its 2 neighbours: node ann. At most 5 % of all edge
-    Only 1 in 500 typical nodes would differ so much from their neighbours.
-    """
+    """Return what the views say as sentences, the smallest p-value first."""
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
         return ("The detector Odd finds nothing unusual about this node.",)

@@ -58,20 +58,6 @@ def learn_rate(
     """Learn how the mean f of edges drawn at random varies, from f of all entries of a store.
 
     ``once`` is for edges within a kind, which have two entries each. ``largest`` is what f can be at most.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.rate import learn_rate
-    >>> from oddhop.odd.stranger import Homophily
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> nothing, edges = np.zeros(0), np.arange(100_000)
-    >>> f = np.random.default_rng(0).normal(size=100_000)
-    >>> store = InMemory(np.array([0, 100_000]), edges, {}, {"f": f})
-    >>> rate = learn_rate(store, on_threads(1), Homophily(nothing, nothing, nothing, nothing))
-    >>> rate.nats(np.array([0.0, 1.0, 1.0]), np.array([4, 4, 9])).round(1).tolist()  # z is 0, 2 and 3
-    [0.0, 2.0, 4.5]
     """
     lows, highs = zip(*runner.quiet.each(STAGE, partial(_extremes, store, once), store.ranges), strict=True)
     low, high = min(lows), max(highs)

@@ -83,25 +83,7 @@ class Relation:
 
 
 def learn_relation(pairs: Pairs, runner: TaskRunner) -> tuple[Relation, Pairs]:
-    """Learn how the attributes of two kinds go together over the edges; return it, and the edges with f of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.pairs import Pairs
-    >>> from oddhop.odd.relation import learn_relation
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> rng = np.random.default_rng(0)
-    >>> taste = rng.normal(size=(600, 1))
-    >>> shop = np.argsort(np.argsort(taste[:, 0] + rng.normal(size=600) / 4)) // 20  # 30 shops, each for a taste
-    >>> near = InMemory(np.arange(601), shop, {"coordinates": taste})
-    >>> guests = np.argsort(shop, kind="stable")
-    >>> far = InMemory(np.arange(0, 601, 20), guests, {"coordinates": np.empty((30, 0))})
-    >>> learned, _ = learn_relation(Pairs.of("shop", near, far), on_threads(1))
-    >>> learned.silent, bool(learned.near.information > 0.5)
-    (False, True)
-    """
+    """Learn how the attributes of two kinds go together over the edges; return it, and the edges with f of each."""
     found, _ = pairs.near.remembered("relation", lambda: (_to_arrays(_learned(pairs, runner)), {}))
     relation = _from_arrays(pairs.kind, found)
     told = told_by(pairs, relation, runner)

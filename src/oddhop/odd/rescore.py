@@ -110,21 +110,6 @@ def fix_network(
 
     ``residuals`` is what communities leave of every edge, and ``cycles`` those of the events, where they are known: to
     find them takes longest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.rescore import fix_network, rescore_node
-    >>> from oddhop.odd.views import fit_views
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 80, (2, 250)), rng.normal(size=(80, 3)))
-    >>> fitted, evidence, _ = fit_views(graph)
-    >>> held = fix_network(fitted, graph)
-    >>> own, kept = held.of_attributes(graph.attributes[[7]]), np.ones((1, graph.degrees[7]), dtype=bool)
-    >>> as_it_is = rescore_node(held, 7, *own, kept)
-    >>> bool(np.isclose(as_it_is.evidence.score[0], evidence.score[7]))
-    True
     """
     store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
     if residuals is None:

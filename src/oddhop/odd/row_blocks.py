@@ -72,18 +72,7 @@ def _parts(start: int, stop: int) -> Iterator[slice]:
 
 
 def neighbour_sums(store: Store, source: str, target: str, number: int) -> Array:
-    """Return the sum of an array over the neighbours of every node of a range, in the room of another array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.row_blocks import neighbour_sums
-    >>> from oddhop.partitions.store import InMemory
-    >>> path = InMemory(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]))
-    >>> path.write("age", 0, np.float32([[1], [2], [4]]))
-    >>> neighbour_sums(path, "age", "around", 0).ravel().tolist()
-    [2.0, 5.0, 2.0]
-    """
+    """Return the sum of an array over the neighbours of every node of a range, in the room of another array."""
     part = store.rows(number)
     cursor = part.indptr[:-1].copy()
     out = None

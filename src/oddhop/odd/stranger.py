@@ -135,17 +135,7 @@ def canonical_variates(coordinates: Floats, homophily: Homophily) -> Floats:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for canonical variates a and b.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.stranger import Homophily, Ratio
-    >>> one = np.eye(1)
-    >>> ratio = Ratio.of(Homophily(np.zeros(1), one, one, np.array([0.5]), 0.0, 0.0, 0.0, 1.0))
-    >>> ratio(np.array([[2.0], [2.0]]), np.array([[2.0], [-2.0]])).round(2).tolist()  # alike, and not
-    [-1.48, 3.86]
-    """
+    """The parts of f: ``constant + own(a) + own(b) - (a * across) @ b`` for canonical variates a and b."""
 
     constant: float
     squared: Floats

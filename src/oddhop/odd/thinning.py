@@ -22,21 +22,7 @@ KEYS = "keys"
 
 
 def thinned(store: Kept, runner: TaskRunner, seed: int, turn: int, shared: tuple[str, ...]) -> Kept:
-    """Leave out a fifth of the edges, by the keys of their ends: one that is still there tomorrow is treated alike.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.thinning import thinned
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> graph = Graph.from_arrays(np.random.default_rng(0).integers(0, 100, (2, 1_000)), np.ones((100, 1)))
-    >>> store = InMemory(graph.indptr, graph.indices, {"keys": np.arange(100, dtype=np.uint64)})
-    >>> fewer = thinned(store, on_threads(1), 0, 0, ())
-    >>> bool(0.75 < fewer.rows(0).indices.size / graph.indices.size < 0.85)
-    True
-    """
+    """Leave out a fifth of the edges, by the keys of their ends: one that is still there tomorrow is treated alike."""
     rows = partial(_kept_rows, word(seed, LEFT_OUT_EDGES, turn))
     names = {("known" if name == VECTORS else name): name for name in shared}
     return store.rewired(wiring_of(turn), rows, names, runner)

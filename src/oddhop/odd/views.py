@@ -207,19 +207,7 @@ def view_data(
 
 
 def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence, ViewData]:
-    """Learn the views of a network, and judge it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.views import fit_views
-    >>> rng = np.random.default_rng(0)
-    >>> graph = Graph.from_arrays(rng.integers(0, 50, (2, 150)), rng.normal(size=(50, 3)))
-    >>> fitted, evidence, _ = fit_views(graph)
-    >>> evidence.score.shape
-    (50,)
-    """
+    """Learn the views of a network, and judge it."""
     own = judged_attributes(graph)
     blocks = learn_blocks(own.attributes, own.flow_count)
     others = learn_other_blocks(graph)

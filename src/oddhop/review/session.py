@@ -37,28 +37,6 @@ class Session:
     book : an open book of cases.
     folder : of the run.
     who : the name that entries get.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np, pyarrow as pa, pyarrow.csv
-    >>> from oddhop.casebook import open_book
-    >>> from oddhop.review import Session
-    >>> from oddhop.runs import detect, reopen
-    >>> rng = np.random.default_rng(0)
-    >>> ends = rng.integers(0, 40, (2, 120))
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     folder = Path(name)
-    ...     pa.csv.write_csv(pa.table({"from": ends[0], "to": ends[1]}), folder / "edges.csv")
-    ...     pa.csv.write_csv(pa.table({"id": range(40), "age": rng.normal(size=40)}), folder / "nodes.csv")
-    ...     _ = detect(folder / "edges.csv", nodes=folder / "nodes.csv", out=folder / "run")
-    ...     with open_book(folder / "cases.db") as book:
-    ...         session = Session(reopen(folder / "run"), book, folder=folder / "run", who="ann")
-    ...         first = session.question()
-    ...         _ = session.answer(first.case, "cleared")
-    ...         session.question().case != first.case, session.curve().found
-    (True, (0, 0))
     """
 
     def __init__(

@@ -63,21 +63,6 @@ def write_state(folder: Path, network: Network) -> None:
     The hash of the edges is a sum over the neighbours, so that their order does not count. A column is hashed as it
     was encoded, in float32. All columns that events gave share one hash, and so do more than 200 others. The file tells
     how the values of every column are distributed as well, where there are at most 2,000 attributes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pyarrow as pa
-    >>> from oddhop import read_network
-    >>> from oddhop.runs.state import read_state, write_state
-    >>> people = pa.table({"id": [0, 1, 2, 3], "age": [31.0, 25, 47, 31], "pays": ["card", "cash", "card", "cash"]})
-    >>> network = read_network(pa.table({"from": [0, 1, 2], "to": [1, 2, 3]}), people, flows=False)
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     write_state(Path(home), network)
-    ...     state = read_state(Path(home))
-    ...     list(state.encoders), state.figures("degree").tolist(), len(set(state.figures("column:age")))
-    (['column:age', 'column:pays'], [1, 2, 2, 1], 3)
     """
     graph = network.graph
     spans, own = _own_spans(network)
