@@ -9,7 +9,7 @@ import typer
 
 from benchmarks.inject_command import Data, inject
 from oddhop.cli import options as o
-from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.console import Console
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,7 +30,7 @@ Lines = Annotated[
 
 
 @app.command()
-@o.guarded
+@o.command()
 def run(
     suite: Annotated[
         str, typer.Option("--suite", help="Suite to run: paper, more, held-out, growth or ci.", show_default=False)
@@ -45,8 +45,8 @@ def run(
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Repeat cells that failed or exceeded their budget.")] = False,
     data: Data = None,
-    log_format: o.Log = LogFormat.auto,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
+    *,
+    console: Console,
 ) -> None:
     """Run the cells of a benchmark suite that have no result yet. After an interruption, run the same command again.
 
@@ -62,7 +62,6 @@ def run(
 
     cells = [cell for cell in cells_of(suite) if all(text in cell.key for text in match or ())]
     folder = str(data_folder(data).resolve())
-    console = Console(log_format)
     with console.working():
         ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, progress=console.progress)
     console.say("ran", f"{ran} cells run, {len(cells) - ran} already done: {lines}", ran=ran, there=len(cells) - ran)
@@ -75,14 +74,12 @@ def run(
 
 
 @app.command()
-@o.guarded
+@o.command()
 def report(
     lines: Lines = LINES,
     page: Annotated[Path, typer.Option("--page", help="Page to write, as a Markdown file.")] = Path(
         "benchmarks/tables.md"
     ),
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Write the results page and its pictures from the file with the results.
 

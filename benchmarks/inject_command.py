@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oddhop.cli import options as o
-from oddhop.cli.console import LogFormat
 
 if TYPE_CHECKING:
     from benchmarks.inject import Injected
@@ -29,7 +28,7 @@ class Scheme(StrEnum):
     leak_controlled = "leak-controlled"
 
 
-@o.guarded
+@o.command()
 def inject(
     network: Annotated[
         str,
@@ -62,8 +61,6 @@ def inject(
     ] = 50,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random number generator.")] = 0,
     data: Data = None,
-    log_format: o.Log = LogFormat.auto,  # noqa: ARG001 - read by the guard
-    debug: o.Debug = False,  # noqa: ARG001 - read by the guard
 ) -> None:
     """Inject known anomalies into a network, to test detectors.
 
