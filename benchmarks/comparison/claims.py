@@ -6,7 +6,7 @@ from benchmarks.comparison import suites
 from benchmarks.comparison.cells import HCM_NAME
 from benchmarks.comparison.published import PAPER_NETWORKS, PAPER_SIZES, SIZES_DIFFER, paper_figure
 from benchmarks.comparison.runner import Line
-from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, digits, done_lines, signed, summarise, table
+from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, digits, signed, summarise, table
 
 STATISTICS = ("nodes", "edges", "attributes", "anomalies")
 SCORES = ("ahp", "iv", "hav")
@@ -44,15 +44,16 @@ def _span(numbers: set[int]) -> str:
 
 
 def best_of(lines: Lines) -> str:
-    """Return the table of HCM's figures and the paper's: the mean over the runs, and the best run."""
+    """Return the table of HCM's figures: the paper's, our best run, and the difference."""
     rows = []
     for network, title in PAPER_NETWORKS.items():
-        kind = "injections" if network in suites.INJECTED else "seeds"
+        row = [title]
         for score in ("ahp", "hav"):
-            theirs, ours, best = _beside_the_paper(lines, network, score)
-            chosen = [NOT_RUN, "-"] if best is None else [digits(best), signed(best - theirs)]
-            rows.append([title, score.upper(), digits(theirs), ours, f"{ours.asked} {kind}", *chosen])
-    return table(["network", "score", "paper", "ours, mean", "over", "ours, best", "best - paper"], rows)
+            theirs, _, best = _beside_the_paper(lines, network, score)
+            row += [digits(theirs), *([NOT_RUN, "-"] if best is None else [digits(best), signed(best - theirs)])]
+        rows.append(row)
+    heads = [f"{score}, {what}" for score in ("AHP", "HAV") for what in ("paper", "our best", "difference")]
+    return table(["network", *heads], rows)
 
 
 def _beside_the_paper(lines: Lines, network: str, score: str) -> tuple[float, Summary, float | None]:
@@ -74,37 +75,23 @@ def reproduced(lines: Lines) -> str:
         found[verdict].append(title)
     told = [f"{verdict}: {', '.join(titles)}." for verdict, titles in found.items() if titles]
     return (
-        f"{' '.join(told)} We call a result reproduced if our best run is at most {digits(NEAR)} below the paper's "
-        "ROC-AUC. Otherwise, we call it not reproduced if the paper's ROC-AUC is above the 95 % interval of our runs, "
-        "and undecided if not."
+        f"{' '.join(told)} *Reproduced* means that our best run is at most {digits(NEAR)} below the paper's ROC-AUC, "
+        "*not reproduced* that the paper's is above the 95 % interval of our runs."
     )
 
 
 def mean_scores(lines: Lines) -> str:
-    """Return the table of the mean scores of anomalous and normal nodes, and how often the former are higher."""
-    rows = []
+    """Return the table of the mean scores of anomalous and normal nodes, and of the ROC-AUC of IV alone."""
+    rows: list[list[object]] = []
     for network, title in PAPER_NETWORKS.items():
         cells = suites.group(network, HCM_NAME)
+        row: list[object] = [title]
         for score in SCORES:
             odd, plain = (summarise(lines, cells, score, figure) for figure in ("mean_anomalous", "mean_normal"))
-            if odd.mean is None or plain.mean is None:
-                rows.append([title, score.upper(), odd.note, plain.note, "-"])
-                continue
-            figures = [line["figures"][score] for line in done_lines(lines, cells)]
-            higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in figures)
-            means = [f"{odd.mean:.3f}", f"{plain.mean:.3f}"]
-            rows.append([title, score.upper(), *means, f"{higher} of {len(figures)} runs"])
-    return table(["network", "score", "mean of anomalous nodes", "mean of normal nodes", "higher on anomalous"], rows)
-
-
-def variance(lines: Lines) -> str:
-    """Return the table of the ROC-AUC of the inferred variance, alone and added to AHP."""
-    rows = []
-    for network, title in PAPER_NETWORKS.items():
-        ahp, iv, hav = (summarise(lines, suites.group(network, HCM_NAME), score) for score in SCORES)
-        theirs = signed((paper_figure(network, "HCM hav") or 0.0) - (paper_figure(network, "HCM ahp") or 0.0))
-        rows.append([title, iv, _side(iv), theirs, _gain(ahp, hav)])
-    return table(["network", "IV alone", "IV of anomalous nodes", "HAV - AHP, paper", "HAV - AHP, ours"], rows)
+            known = odd.mean is not None and plain.mean is not None
+            row.append(f"{odd.mean:.3f} / {plain.mean:.3f}" if known else odd.note)
+        rows.append([*row, summarise(lines, cells, "iv")])
+    return table(["network", *map(str.upper, SCORES), "ROC-AUC of IV"], rows)
 
 
 def directions(lines: Lines) -> str:
@@ -123,12 +110,6 @@ def directions(lines: Lines) -> str:
             ahp, hav = (summarise(lines, cells, score) for score in ("ahp", "hav"))
             rows.append([title, reading, ahp, hav, _gain(ahp, hav)])
     return table(["network", "variant", "AHP", "HAV", "HAV - AHP"], rows)
-
-
-def _side(summary: Summary) -> str:
-    if summary.low is None or summary.high is None:
-        return "-"
-    return "higher" if summary.low > 0.5 else "lower" if summary.high < 0.5 else "undecided"
 
 
 def _gain(ahp: Summary, hav: Summary) -> str:

@@ -1,14 +1,8 @@
-"""How long a suite takes: what its cells have taken, and what the others would at the pace of their like."""
+"""What a cell of a suite took."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from benchmarks.comparison.cells import Cell
 from benchmarks.comparison.runner import Line
-from benchmarks.comparison.summary import Lines
-
-CORES = 2  # of the machine that the page speaks of
 
 
 def core_seconds(line: Line) -> float:
@@ -25,23 +19,3 @@ def core_seconds(line: Line) -> float:
     if "seconds" in line:
         return float(line["wall"] - line["wall_seconds"] + line["seconds"])
     return float(line.get("spent", {}).get("seconds", line["wall"]))
-
-
-def hours_of(cells: Sequence[Cell], lines: Lines) -> tuple[float, float]:
-    """Return the hours of a core that the cells with a line took, and those that the others would.
-
-    A cell is taken to need the mean of the cells with its detector, network and settings; where there is none, of those
-    with its detector and network; then the longest of its detector, which may be too much; then all its budget.
-    """
-    taken = sum(core_seconds(lines[cell.key]) for cell in cells if cell.key in lines)
-    expected = sum(_expected(cell, lines.values()) for cell in cells if cell.key not in lines)
-    return taken / 3600, expected / 3600
-
-
-def _expected(cell: Cell, lines: Iterable[Line]) -> float:
-    own = [line for line in lines if line["detector"] == cell.detector]
-    there = [line for line in own if line["network"] == cell.network]
-    alike = [line for line in there if line["settings"] == cell.settings]
-    if closest := alike or there:
-        return sum(map(core_seconds, closest)) / len(closest)
-    return max(map(core_seconds, own), default=cell.seconds)

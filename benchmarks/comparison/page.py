@@ -15,11 +15,11 @@ from scipy.stats import rankdata
 from benchmarks.baselines import BASELINES, TRIVIAL
 from benchmarks.comparison import claims, plots, suites
 from benchmarks.comparison.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
-from benchmarks.comparison.pace import CORES, hours_of
+from benchmarks.comparison.pace import core_seconds
 from benchmarks.comparison.published import BLOGCATALOG, CLOSE, COMPLEXITY, PAPER_NETWORKS, WHAT_DIFFERS, paper_figure
 from benchmarks.comparison.runner import Line, read_lines
 from benchmarks.comparison.suites import group
-from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table
+from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, best, digits, slope, summarise, table, widest
 from benchmarks.comparison.verdicts import verdicts
 from oddhop.base.files import write_atomically
 from oddhop.errors import TableError
@@ -31,6 +31,8 @@ ROWS: dict[str, tuple[str, str]] = {
     **{name: (name, "score") for name in BASELINES},
 }
 """The rows of a table: the detector, and which of its scores."""
+SHORT = [row for row, (detector, _) in ROWS.items() if detector in (HCM_NAME, ODD_NAME, *TRIVIAL)]
+"""The rows of a table without the methods of others."""
 PICTURES = {
     "summary": "ROC-AUC on the paper's networks: HCM in the paper, HCM in our runs, the best trivial score, and Odd",
     "sweeps": "ROC-AUC of AHP and HAV for each value of R, C and S",
@@ -80,12 +82,9 @@ def _opening(lines: Lines) -> dict[str, str]:
         count = Counter(line["status"] for line in kept)
         over = sum(number for status, number in count.items() if status.startswith("over"))
         missing = len(cells) - len(kept)
-        taken, expected = hours_of(cells, lines)
-        wall = sum(line["wall"] for line in kept) / 3600
-        hours = [f"{number:.1f}" for number in (wall, taken, expected, (taken + expected) / CORES)]
-        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, *hours])
-    header = ["suite", "runs", "done", "over budget", "failed", "not run yet"]
-    header += ["elapsed hours, sum", "core hours", "core hours expected for the rest", f"hours of all on {CORES} cores"]
+        hours = f"{sum(map(core_seconds, kept)) / 3600:.1f}"
+        rows.append([f"`{name}`", len(cells), count["done"], over, count["failed"], missing, hours])
+    header = ["suite", "runs", "done", "over budget", "failed", "not run yet", "core hours"]
     told: dict[str, set[str]] = {}
     for line in lines.values():
         for name, number in line.get("versions", {}).items():
@@ -104,12 +103,13 @@ def _paper(lines: Lines) -> dict[str, str]:
         for network in PAPER_NETWORKS
     }
     printed = {(row, network): paper_figure(network, row) for row in ROWS for network in PAPER_NETWORKS}
-    theirs = {place: digits(value) if value is not None else "-" for place, value in printed.items()}
+    theirs = {place: "" if value is None else f"{digits(value)} / " for place, value in printed.items()}
     for row, (detector, score) in ROWS.items():
         ours = [summarise(lines, group(network, detector), score) for network in PAPER_NETWORKS]
-        rows.append([row, *(f"{theirs[row, name]} / {own}" for name, own in zip(PAPER_NETWORKS, ours, strict=True))])
+        rows.append([row, *(f"{theirs[row, name]}{own}" for name, own in zip(PAPER_NETWORKS, ours, strict=True))])
     rows.append(["**best trivial**", *trivial.values()])
-    for row, (detector, score) in ROWS.items():
+    for row in SHORT:
+        detector, score = ROWS[row]
         kinds.append([row, *(_by_kind(lines, group(network, detector), score) for network in PAPER_NETWORKS)])
     return {
         "paper": table(["detector", *PAPER_NETWORKS.values()], rows),
@@ -140,19 +140,21 @@ def _figures(lines: Lines) -> dict[str, str]:
         "sweeps_run": f"All sweeps together consist of {asked} runs.{missing}",
         "data_sets": claims.data_sets(lines),
         "means": claims.mean_scores(lines),
-        "variance": claims.variance(lines),
         "descent": table(["network", "score", *suites.SAMPLERS], descent),
     }
 
 
 def _more(lines: Lines) -> dict[str, str]:
-    def both(cells: Sequence[Cell], score: str) -> str:
-        area, precision = summarise(lines, cells, score), summarise(lines, cells, score, "average_precision")
-        return str(area) if precision.mean is None else f"{area} / {digits(precision.mean)}"
-
-    more, same = [], []
+    more, same, found = [], [], []
     for row, (detector, score) in ROWS.items():
-        more.append([row, *(both([Cell(network, detector)], score) for network in suites.MORE)])
+        areas = [summarise(lines, [Cell(network, detector)], score) for network in suites.MORE]
+        precisions = [
+            summarise(lines, [Cell(network, detector)], score, "average_precision").mean for network in suites.MORE
+        ]
+        found.append(areas)
+        both = zip(areas, precisions, strict=True)
+        more.append([row, *(a.note if p is None else f"{a.figure}; {digits(p)}" for a, p in both)])
+    more.append(["**half an interval**", *widest(found)])
     for name, published in BLOGCATALOG.items():
         ours = summarise(lines, [Cell("blogcatalog_dominant", name)], "score")
         near = ours.mean is not None and min(abs(ours.mean - value) for value in published) <= CLOSE
@@ -176,11 +178,12 @@ def _held_out(lines: Lines) -> dict[str, str]:
         for row, found in areas.items()
         if all(area.note != NOT_RUN for area in found)
     }
-    rows = [[row, *found, _mean_rank(row, whole) if row in whole else "-"] for row, found in areas.items()]
-    tops = [best({row: found[k] for row, found in areas.items()}) for k in range(len(columns))]
-    return {
-        "held_out": table(["detector", *columns, f"mean rank among {len(whole)}"], [*rows, ["**best**", *tops, ""]])
-    }
+    rows = [
+        [row, *(area.figure for area in found), _mean_rank(row, whole) if row in whole else "-"]
+        for row, found in areas.items()
+    ]
+    rows.append(["**half an interval**", *widest(list(areas.values())), ""])
+    return {"held_out": table(["detector", *columns, f"mean rank among {len(whole)}"], rows)}
 
 
 def _mean_rank(row: str, areas: Mapping[str, np.ndarray]) -> str:
@@ -193,7 +196,7 @@ def _mean_rank(row: str, areas: Mapping[str, np.ndarray]) -> str:
 
 def _speed(lines: Lines) -> dict[str, str]:
     rows = []
-    for name in DETECTORS:
+    for name in (one for one in DETECTORS if one not in TRIVIAL):
         cells = [Cell(f"{SYNTHETIC}{edges}", name) for edges in suites.GROWTH]
         kept = [lines[cell.key] for cell in cells if cell.key in lines]
         done = [line for line in kept if line["status"] == "done"]
@@ -206,16 +209,7 @@ def _speed(lines: Lines) -> dict[str, str]:
             grown = slope([line["edges"] for line in done], values)
             entries += [f"{values[-1]:.3g}" if values else NOT_RUN, "-" if grown is None else f"{grown:.2f}"]
         rows.append([*entries, f"{done[-1]['edges']:,}" if done else "-", stopped[0] if stopped else ""])
-    header = [
-        "detector",
-        "complexity in the paper",
-        "seconds at the largest size",
-        "slope",
-        "MiB at the largest size",
-        "slope",
-        "edges of the largest size",
-        "over budget",
-    ]
+    header = ["detector", "complexity in the paper", "seconds", "slope", "MiB", "slope", "edges", "over budget"]
     return {"growth": table(header, rows), **_side_by_side(lines)}
 
 
@@ -235,7 +229,7 @@ def _side_by_side(lines: Lines) -> dict[str, str]:
         for what, unit, aim in zip(("seconds", "memory"), ("time", "memory"), aims, strict=True):
             ratios = [_ratio(done.get(other), done.get(name), what) for name in own]
             said = ["-" if one is None else f"{one:.1f}" if one >= aim else f"{one:.1f}: **missed**" for one in ratios]
-            targets.append([f"{unit} of {other} / {unit} of HCM", f"at least {aim:.0f}", *said])
+            targets.append([f"{unit}, {other} / HCM", f"at least {aim:.0f}", *said])
     return {
         "side_by_side": table(["detector", "seconds of one core", "MiB above a warm-up"], rows),
         "targets": table(["ratio", "target", *own], targets),
@@ -252,15 +246,16 @@ def _differences(lines: Lines) -> dict[str, str]:
     def told(cells: list[Cell], *scores: str) -> list[Summary]:
         return [summarise(lines, cells, score) for score in scores]
 
-    hops, scripts, similar, texts, tried = [], [], [], [], []
+    readings: list[list[object]] = []
+    scripts, tried = [], []
     for network in (*suites.ABLATED, *suites.LABELLED):
-        title, own = PAPER_NETWORKS[network], suites.most_likely(network)
-        hops.append([title, *told(own, "ahp", "argmax ahp", "hav", "argmax hav")])
+        cells = [suites.most_likely(network)]
         if network in suites.ABLATED:
-            before = suites.ablation(network, READINGS, {"raw_similarity": True})
-            worded = suites.ablation(network, READINGS, reading="paper-text")
-            similar.append([title, *told(own, *BOTH), *told(before, *BOTH)])
-            texts.append([title, *told(own, *BOTH), *told(worded, *BOTH)])
+            cells.append(suites.ablation(network, READINGS, {"raw_similarity": True}))
+            cells.append(suites.ablation(network, READINGS, reading="paper-text"))
+        for score in BOTH:
+            found = [*told(cells[0], score, f"argmax {score}"), *(summarise(lines, one, score) for one in cells[1:])]
+            readings.append([PAPER_NETWORKS[network], score.upper(), *found, *[""] * (4 - len(found))])
     for network in suites.SCRIPTED:
         own = group(network, HCM_NAME)[: suites.SEEDS]
         scripts.append([PAPER_NETWORKS[network], *told(own, *BOTH), *told(suites.script(network), *BOTH)])
@@ -271,11 +266,10 @@ def _differences(lines: Lines) -> dict[str, str]:
     titles = [f"{PAPER_NETWORKS[network]}, {score.upper()}" for network in suites.TRIED_ON for score in BOTH]
     return {
         "directions": claims.directions(lines),
-        "hops": table(["network", "AHP, expected", "AHP, most likely", "HAV, expected", "HAV, most likely"], hops),
-        "scripts": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], scripts),
-        "similar": table(
-            ["network", "after PCA, AHP", "after PCA, HAV", "before PCA, AHP", "before PCA, HAV"], similar
+        "readings": table(
+            ["network", "score", "default", "most likely hops", "similarity before PCA", "injected as in the text"],
+            readings,
         ),
-        "texts": table(["network", "dominant, AHP", "dominant, HAV", "paper-text, AHP", "paper-text, HAV"], texts),
+        "scripts": table(["network", "HCM, AHP", "HCM, HAV", "script, AHP", "script, HAV"], scripts),
         "tried": table(["setting", *titles], tried),
     }

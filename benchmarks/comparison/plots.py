@@ -72,7 +72,7 @@ def _summary(lines: Lines, figure: Any) -> bool:
         marker, inside, edge = looks[label]
         axis.scatter(*np.array(points).T, marker=marker, facecolor=inside, edgecolor=edge, label=label, zorder=3)
     axis.axhline(0.5, color="gray", linewidth=0.8, linestyle=":")
-    labels = [name.replace(" (", "\n(").replace(": ", ":\n") for name in PAPER_NETWORKS.values()]
+    labels = [name.replace(" (", "\n(") for name in PAPER_NETWORKS.values()]
     axis.set_xticks(range(len(PAPER_NETWORKS)), labels)
     axis.set_ylabel("ROC-AUC")
     figure.legend(loc="outside right center", frameon=False)

@@ -41,6 +41,11 @@ class Summary:
         """Half the width of the interval, on its lower side; 0 where there is none."""
         return (self.mean or 0.0) - (self.low or 0.0)
 
+    @property
+    def figure(self) -> str:
+        """The mean without its interval, or why there is none."""
+        return self.note if self.mean is None else digits(self.mean)
+
     def __str__(self) -> str:
         if self.mean is None or self.low is None or self.high is None:
             return self.note
@@ -114,6 +119,11 @@ def best(summaries: Mapping[str, Summary]) -> str:
     return f"{name} {digits(known[name].mean or 0.0)}"
 
 
+def widest(rows: Sequence[Sequence[Summary]]) -> list[str]:
+    """Return half of the widest interval of every column."""
+    return [digits(max(one.half for one in column)) for column in zip(*rows, strict=True)]
+
+
 def digits(value: float) -> str:
     """Write a figure between 0 and 1 with three digits and no leading zero.
 
@@ -151,5 +161,5 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> float | None:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Write a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(entry) for entry in line) + " |" for line in lines)
+    lines = ["| " + " | ".join(str(entry) for entry in line) + " |" for line in (header, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:]])

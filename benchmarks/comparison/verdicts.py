@@ -89,14 +89,14 @@ def _higher_on_anomalies(lines: Lines, score: str) -> Said:
         means = [line["figures"][score] for line in done]
         higher = sum(one["mean_anomalous"] > one["mean_normal"] for one in means)
         verdict = HOLDS if higher == len(done) else FAILS if 2 * higher < len(done) else OPEN
-        said[network] = f"{higher} of {len(done)} runs: {verdict}" if done else NOT_RUN
+        said[network] = f"{higher} of {len(done)}: {verdict}" if done else NOT_RUN
     return said
 
 
 def _variance(lines: Lines) -> Said:
     found = {network: summarise(lines, suites.group(network, HCM_NAME), "iv") for network in PAPER_NETWORKS}
     return {
-        network: NOT_RUN if iv.mean is None else f"ROC-AUC {digits(iv.mean)}: {judged(iv.mean - 0.5, iv.half)}"
+        network: NOT_RUN if iv.mean is None else f"{digits(iv.mean)}: {judged(iv.mean - 0.5, iv.half)}"
         for network, iv in found.items()
     }
 
@@ -130,7 +130,7 @@ def _steadier(lines: Lines) -> Said:
         return {"blogcatalog_raw": NOT_RUN}
     half = 1.96 * float(np.sqrt(sum(np.var(runs, ddof=1) / len(runs) for runs in (plain, noisy))))
     means = float(np.mean(noisy)), float(np.mean(plain))
-    said = f"standard deviation over the second half of training, SGLD {means[0]:.4f}, SGD {means[1]:.4f}"
+    said = f"standard deviation SGLD {means[0]:.4f}, SGD {means[1]:.4f}"
     return {"blogcatalog_raw": f"{said}: {judged(means[1] - means[0], half)}"}
 
 
@@ -147,7 +147,7 @@ def _flat(lines: Lines, label: str) -> Said:
         areas = [one.mean for one in found if one.mean is not None]
         flat = HOLDS if areas and max(areas) - min(areas) <= max(one.half for one in found) else FAILS
         whole = len(areas) == len(found)
-        said[network] = f"AHP {digits(min(areas))} to {digits(max(areas))}: {flat}" if whole else NOT_RUN
+        said[network] = f"{digits(min(areas))} to {digits(max(areas))}: {flat}" if whole else NOT_RUN
     return said
 
 
@@ -156,7 +156,7 @@ def _difference(lines: Lines, some: Sequence[Cell], others: Sequence[Cell]) -> s
     if found is None:
         return NOT_RUN
     mean, half = found
-    return f"AHP {signed(mean)} ± {digits(half)}: {judged(mean, half)}"
+    return f"{signed(mean)} ± {digits(half)}: {judged(mean, half)}"
 
 
 def _score(row: str) -> str:

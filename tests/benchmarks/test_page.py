@@ -69,11 +69,7 @@ def test_claims_stand_beside_what_the_lines_say(tmp_path: Path) -> None:
     assert "| Amazon | paper | .620 | .708 | +.088 |" in text
     for reading in ("one way, as written", "one way, deviations on their edges", "undirected"):
         assert f"| Enron | script, {reading} | ." in text
-    assert "| Enron | IV | 2.000 | 1.000 | 3 of 3 runs |" in text
-    row = next(
-        one for one in text.splitlines() if one.startswith("| Amazon |") and "| +.088 |" in one and "higher" in one
-    )
-    assert row.startswith("| Amazon | .")
+    assert "| Enron | 2.000 / 1.000 | 2.000 / 1.000 | 2.000 / 1.000 | ." in text
 
 
 def test_the_same_lines_give_the_same_bytes(tmp_path: Path) -> None:
@@ -87,7 +83,7 @@ def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
     text = written([Cell("hcm_amazon", "LOF")], tmp_path)
     assert "| HCM ahp | .791 / not run |" in text
     assert "All sweeps together consist of 75 runs. The picture leaves out 75 runs without a result." in text
-    assert "| Flickr | AHP | .791 | not run | 5 injections | not run | - |" in text
+    assert "| Flickr | .791 | not run | - | .792 | not run | - |" in text
     assert "*ROC-AUC of AHP during training, mean and standard deviation of five runs: not run.*" in text
 
 
