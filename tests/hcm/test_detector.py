@@ -258,3 +258,23 @@ def test_one_sha256_at_any_number_of_threads_and_workers(wide: bool) -> None:
         done = subprocess.run(arguments, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
         hashes.add(done.stdout.strip())
     assert len(hashes) == 1
+
+
+def test_graphs_of_networkx_and_pyg_are_taken_as_they_are(small: Graph) -> None:
+    networkx, pyg = pytest.importorskip("networkx"), pytest.importorskip("torch_geometric.data")
+    torch = pytest.importorskip("torch")
+    rows = np.repeat(np.arange(61), small.degrees)
+    other = networkx.Graph()
+    other.add_nodes_from((node, {"x": small.attributes[node]}) for node in range(61))
+    other.add_edges_from(zip(rows.tolist(), small.indices.tolist(), strict=True))
+    data = pyg.Data(
+        x=torch.from_numpy(np.array(small.attributes)),
+        edge_index=torch.from_numpy(np.stack([rows, small.indices.astype(np.int64)])),
+    )
+    plain = HCM(**QUICK).fit(small)
+    for one in (other, data):
+        fitted = HCM(**QUICK).fit(one)
+        assert sha256(fitted.anomaly_scores_) == sha256(plain.anomaly_scores_)
+        assert np.array_equal(fitted.score_samples(one), plain.score_samples(small))
+    with pytest.raises(GraphError, match="a detector needs a Graph"):
+        HCM().fit(networkx.nodes)

@@ -89,7 +89,8 @@ class GraphDetector(Estimator, DetectorParts):
 
         Parameters
         ----------
-        network : a :class:`~oddhop.Graph` or a :class:`~oddhop.Network`; or with ``nodes`` an edge table.
+        network : a :class:`~oddhop.Graph`, a :class:`~oddhop.Network`, a NetworkX graph or a ``Data`` of PyTorch
+            Geometric; or with ``nodes`` an edge table.
         y : ignored.
         nodes : the node table. Both tables may be paths, or pandas, Polars or Arrow frames, see
             :func:`oddhop.read_network`.

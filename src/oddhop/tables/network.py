@@ -230,6 +230,9 @@ def as_network(
 ) -> Network:
     """Take what a detector may be handed: a network, a graph, a folder made by ``oddhop ingest``, or two tables.
 
+    A graph may be one of NetworkX or a ``Data`` of PyTorch Geometric too, see :meth:`oddhop.Graph.from_networkx` and
+    :meth:`oddhop.Graph.from_pyg` for what is taken of it.
+
     The options are those of :func:`read_network`, for tables alone.
 
     Examples
@@ -252,6 +255,10 @@ def as_network(
         return data
     if isinstance(data, Graph):
         return Network.of(data)
+    if _is_of(data, "networkx", "nodes"):
+        return Network.of(Graph.from_networkx(data))
+    if _is_of(data, "torch_geometric", "edge_index"):
+        return Network.of(Graph.from_pyg(data))
     if isinstance(data, str | os.PathLike) and is_stored(data):
         return open_network(data)
     raise GraphError(
@@ -259,6 +266,11 @@ def as_network(
         f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}",
         "make a Graph with Graph.from_networkx, from_pyg, from_scipy or from_arrays, or give the node table as nodes=",
     )
+
+
+def _is_of(data: Any, package: str, attribute: str) -> bool:
+    """Tell whether an object is of a package, which is not imported for it."""
+    return hasattr(data, attribute) and any(kind.__module__.partition(".")[0] == package for kind in type(data).__mro__)
 
 
 @takes(ReadSettings, EncodeSettings)
