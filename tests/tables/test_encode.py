@@ -24,7 +24,7 @@ SIN, COS = ["x hour sin", "x hour cos"], ["x weekday sin", "x weekday cos"]
 # what the page calls it, 24 values or fewer to repeat, their Arrow type, kind, names, and how the report begins
 CASES = [
     ("numbers", [1, 2, 3, 5], None, "number", ["x"], "distance from the median"),
-    ("numbers with gaps", [1.5, None, 3.0, float("inf")], None, "number", ["x", "x is missing"], "distance from the"),
+    ("numbers with gaps", [1.5, None, 3.0, float("nan")], None, "number", ["x", "x is missing"], "distance from the"),
     ("a heavy tail", [0.0, 1.0, 2.0, 3.0, 4.0, 5e11], None, "number", ["x"], "signed logarithm"),
     ("zeros and ones", [0, 1, 1, 0], None, "number", ["x"], "used unchanged"),
     ("decimals", [Decimal("1.50"), Decimal("2.25"), Decimal("7.00")], None, "number", ["x"], "distance"),
@@ -66,6 +66,7 @@ CASES = [
         [f"x #{i}" for i in range(256)],
         "words hashed",
     ),
+    ("names and notes", [f"row {i} says hello" for i in range(24)], None, "shown", [], "shown, not compared"),
     ("one value only", [4.0], None, "number", [], "dropped: constant"),
     ("no value", [None], None, "", [], "dropped: every value is missing"),
     ("ids", [f"n{i}" for i in range(24)], None, "category", [], "dropped: like an id: 24 distinct values"),
@@ -83,7 +84,7 @@ def repeated(values, kind):
 @pytest.mark.parametrize(("title", "values", "arrow", "kind", "names", "done"), CASES, ids=[case[0] for case in CASES])
 def test_every_kind_of_column_becomes_what_the_page_says(title, values, arrow, kind, names, done):
     table = pa.table({"base": BASE, "x": repeated(values, arrow)})
-    encoding = learn_encoding(table)
+    encoding = learn_encoding(table, kinds={"x": "text"} if kind == "text" else {})
     attributes, got = encoding.apply(table)
     entry = encoding.report[1]
     assert (entry.column, entry.kind, list(got[1:]), entry.attributes) == ("x", kind, names, len(names))
@@ -94,7 +95,7 @@ def test_every_kind_of_column_becomes_what_the_page_says(title, values, arrow, k
     # The page has the same cases: kind and outcome stand in the row of the title.
     row = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {title} |"))
     assert f"| {kind or 'none'} |" in row
-    assert ("dropped" in row) == (not names)
+    assert ("dropped" in row or "not compared" in row) == (not names)
 
 
 SELDOM = [
@@ -209,7 +210,7 @@ def test_words_are_hashed_once_a_row_whatever_their_case_and_form():
     out, names = learn_encoding(table, kinds={"x": "text"}, text_columns=1000).apply(table)
     rows = out.toarray()
     assert (rows[0] == rows[1]).all()
-    assert rows.sum(axis=1).tolist() == [3, 3, 1, 1, 0, 0]
+    assert rows.sum(axis=1).tolist() == [3, 3, 1, 1, 1, 0]  # nothing is missing
     assert names[-1] == "x is missing"
     assert np.flatnonzero(rows[2]).tolist() == [23]  # the same on every machine and in every version
 
@@ -237,7 +238,7 @@ def test_no_two_attributes_have_the_same_name():
 
 def test_numbers_beside_others_reach_a_graph():
     table = pa.table({"age": [31.0, None, 25.0], "note": ["paid in cash", "paid by card", "not paid yet at all"]})
-    attributes, names = learn_encoding(table).apply(table)
+    attributes, names = learn_encoding(table, kinds={"note": "text"}).apply(table)
     graph = Graph.from_arrays([[0, 1], [1, 2]], attributes, attribute_names=names)
     assert graph.attribute_count == len(names) == 258
 
@@ -285,8 +286,8 @@ def test_columns_that_lack_or_changed_their_type_are_named():
     encoding = learn_encoding(pa.table({"age": [1, 2, 4], "pays": ["a", "a", "b"]}))
     with pytest.raises(EncodingError, match="needs the columns 'pays', got a table with 'age', 'z'"):
         encoding.apply(pa.table({"age": [1], "z": [1]}))
-    with pytest.raises(EncodingError, match="'age' was learned as number and is now string; cast"):
-        encoding.apply(pa.table({"age": ["one"], "pays": ["a"]}))
+    with pytest.raises(EncodingError, match="'age' was learned as number and is now timestamp"):
+        encoding.apply(pa.table({"age": pa.array([1], pa.timestamp("us")), "pays": ["a"]}))
     empty = pa.table({"age": pa.array([], pa.int32()), "pays": pa.array([], pa.large_string())})
     assert encoding.apply(empty)[0].shape == (0, 3)
     unknown = encoding.apply(pa.table({"age": pa.nulls(2), "pays": pa.nulls(2)}))[0]
@@ -357,7 +358,7 @@ def test_the_output_is_finite_and_as_reported_and_survives_json(table):
 
 def changed(change):
     table = pa.table({"x": [1.0, 2.0, 4.0], "c": ["a", "a", "b"], "t": ["a b", "c d", "e f"]})
-    document = learn_encoding(table).to_json()
+    document = learn_encoding(table, kinds={"t": "text"}).to_json()
     change(document)
     return document
 
@@ -415,20 +416,20 @@ def test_strings_that_are_dates_numbers_or_truth_values_are_those() -> None:
     )
     encoding = learn_encoding(texts)
     assert [one.kind for one in encoding.report] == ["date", "number", "boolean"]
-    assert all(one.done.startswith("text with values of type ") for one in encoding.report)
+    assert [one.form for one in encoding.report] == ["yyyy-mm-dd", "1,234.56", "true"]
     expected = learn_encoding(typed).apply(typed)[0]
     for table in (texts, typed):  # learned from the one, the other may follow
         np.testing.assert_array_equal(encoding.apply(table)[0], expected)
-    with pytest.raises(EncodingError, match="learned as date and is now string"):
-        encoding.apply(texts.set_column(0, "when", pa.array(["soon"] * rows)))
+    lost = encoding.differences(texts.set_column(0, "when", pa.array(["soon"] * rows)))
+    assert [(one.column, one.count, one.first) for one in lost] == [("when", rows, "'soon' in row 1")]
 
 
-def test_codes_of_digits_stay_codes_and_ids_of_digits_are_no_measure() -> None:
+def test_codes_of_digits_stay_codes() -> None:
     rows = 60
     table = pa.table(
         {
             "area": [f"{k % 5:03d}" for k in range(rows)],
-            "card": [str(7_919 * k + 13) for k in range(rows)],
+            "card": [str(7_919 * k + 10**15) for k in range(rows)],
             "born": [str(1950 + k % 20) for k in range(rows)],
         }
     )

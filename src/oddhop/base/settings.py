@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import fill
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -108,8 +108,9 @@ def options_of(model: type[Settings]) -> list[Option]:
 
 
 def types_of(annotation: Any) -> tuple[Any, ...]:
-    """Return the types that an annotation names."""
-    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    """Return the types that an annotation names; of words that may be given, that of texts."""
+    named = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return tuple(str if get_origin(one) is Literal else one for one in named)
 
 
 def takes(*models: type[Settings]) -> Callable[[Function], Function]:

@@ -68,8 +68,10 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
         log.say("left_out", f"  {text}", what=text)
     if learned:
         tell_columns(log, encoding)
+        for name, text in network.warnings:
+            log.say("warning", f"warning: column {name!r}: {text}", column=name, what=text)
     for one in network.differences:
-        log.say("difference", f"  column {one.column!r}: {one.count:,} rows {one.what}", **asdict(one))
+        log.say("difference", f"  column {one.column!r}: {one}", **asdict(one))
 
 
 def tell_columns(log: Log, encoding: Encoding) -> None:

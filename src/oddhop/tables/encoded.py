@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oddhop.base.parallel import Progress
-from oddhop.tables.encode import Difference, Encoding, learn_and_apply
+from oddhop.tables.encode import Difference, Encoding, Learning, learn_and_apply
 from oddhop.tables.encode.kinds import learn_kinds, with_kind_flows
 from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
 from oddhop.tables.read import NetworkTables
-from oddhop.tables.settings import EncodeSettings
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Encoded:
 
 
 def encode_tables(
-    tables: NetworkTables, settings: EncodeSettings, encoding: Encoding | None, progress: Progress
+    tables: NetworkTables, read: ReadSettings, settings: EncodeSettings, encoding: Encoding | None, progress: Progress
 ) -> Encoded:
     """Turn the columns of nodes, and those that events give them, into attributes; without an encoding, learn it."""
     columns, kinds, events = tables.columns, tables.kinds, tables.events
@@ -35,11 +35,17 @@ def encode_tables(
         else:
             columns = with_flow_columns(columns, events.columns, values)
     rows = kinds.rows() if kinds.several else None
+
+    def row_name(row: int) -> str:
+        return f"the row of {tables.ids[row].as_py()!r}"
+
     if encoding is not None:
-        return Encoded(encoding, encoding.apply(columns, rows)[0], encoding.differences(columns, rows))
+        return Encoded(encoding, *encoding.apply_and_compare(columns, rows, row_name))
+    learning = Learning(settings, read, row_name)
     told = None if events is None else events.columns
     if not kinds.several:
-        return Encoded(*learn_and_apply(columns, settings, events=told, progress=progress))
+        learned, attributes = learn_and_apply(columns, learning, events=told, progress=progress)
+        return Encoded(replace(learned, edge_forms=tables.edge_forms), attributes)
     blocks: list[Any] = []
-    learned = learn_kinds(kinds, columns.column, settings, events=told, keep=blocks.append, progress=progress)
-    return Encoded(learned, learned.joined(blocks))
+    learned = learn_kinds(kinds, columns.column, learning, events=told, keep=blocks.append, progress=progress)
+    return Encoded(replace(learned, edge_forms=tables.edge_forms), learned.joined(blocks))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from oddhop.errors import TableError
@@ -35,10 +35,14 @@ class KnownKinds:
 
 @dataclass(frozen=True)
 class Known:
-    """The columns of events and the kinds of nodes of a fitted model. Only these are read."""
+    """The columns of events and the kinds of nodes of a fitted model, and how texts of the edge table are read.
+
+    Only these are read.
+    """
 
     events: EventColumns | None
     kinds: KnownKinds
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

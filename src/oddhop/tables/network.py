@@ -91,6 +91,12 @@ class Network:
         return keys_of(self.ids)
 
     @property
+    def warnings(self) -> tuple[tuple[str, str], ...]:
+        """What to look at in the columns of the node table: a column and a sentence each."""
+        report = () if self.encoding is None else self.encoding.report
+        return tuple((one.column, one.warning) for one in report if one.warning)
+
+    @property
     def kept(self) -> tuple[str, ...]:
         """The columns of the node table that results and cases take along."""
         return self.read.keep_columns
@@ -144,7 +150,7 @@ class Network:
         return numbers
 
     def profile(self, node: int) -> str:
-        """Return the values of the kept columns of a node, in words.
+        """Return the values of the kept columns of a node, and of those that are shown and not compared, in words.
 
         Examples
         --------
@@ -158,8 +164,13 @@ class Network:
         if originals is None:
             return ""
         found = [(name, _full(kind, name)) for name in self.kept]
+        before = _full(kind, "")
+        shown = () if self.encoding is None else self.encoding.shown
+        found += [(name.removeprefix(before), name) for name in shown if name.startswith(before)]
         values = [
-            (name, originals.column(full)[int(node)].as_py()) for name, full in found if full in originals.column_names
+            (name, originals.column(full)[int(node)].as_py())
+            for name, full in dict.fromkeys(found)
+            if full in originals.column_names
         ]
         return ", ".join(f"{name} {value}" for name, value in values if value is not None)
 
@@ -198,7 +209,8 @@ class Network:
         told = [] if self.roles is None else [f"{one}." for one in self.roles.told(graph.events)]
         counted = graph.repairs if self.counts is None else self.counts
         told += [f"{count:,} {what}." for count, what in repair_facts(counted)]
-        told += [f"{one.column}: {one.what}, in {one.count:,} rows." for one in self.differences]
+        told += [f"{one.column}: {one}." for one in self.differences]
+        told += [f"{name}: {warning}." for name, warning in self.warnings]
         columns = [] if encoding is None else [(c.column, c.kind, c.done, c.attributes) for c in encoding.report]
         return panel(
             "Network",
@@ -331,7 +343,7 @@ def network_of_tables(
     from oddhop.tables.read import read_tables
 
     tables = read_tables(edges, nodes, read, known=known_of(encoding), progress=progress)
-    made = encode_tables(tables, encode, encoding, progress)
+    made = encode_tables(tables, read, encode, encoding, progress)
     progress("encoding", len(made.encoding.report), len(made.encoding.report))
     graph = Graph.from_arrays(tables.edge_index, made.attributes, attribute_names=made.encoding.names)
     graph = replace(

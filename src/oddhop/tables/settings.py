@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike, fspath
-from typing import Annotated, Any, Self, TypedDict
+from typing import Annotated, Any, Literal, Self, TypedDict
 
 from pydantic import BeforeValidator, Field
 
@@ -86,6 +86,20 @@ class ReadSettings(Settings):
         None, "Read only edges at or after this date or time, for example 2026-11-16.", flag="--from"
     )
     until: str | None = option(None, "Read only edges before this date or time.", flag="--until")
+    decimal: Literal[".", ","] | None = option(
+        None,
+        "Decimal mark of numbers in columns of text: . or a comma.",
+        flag="--decimal",
+        shown=DETECTED,
+        of_model=True,
+    )
+    dates: Literal["dmy", "mdy"] | None = option(
+        None,
+        "Order of day and month in dates such as 03/04/2026: dmy or mdy.",
+        flag="--dates",
+        shown=DETECTED,
+        of_model=True,
+    )
     keep_unknown: bool = option(
         False,
         "Keep nodes that appear only in the edge table, with missing values in all node columns.",
@@ -156,6 +170,8 @@ class ReadOptions(TypedDict, total=False):
     directed: bool | None
     since: str | None
     until: str | None
+    decimal: Literal[".", ","] | None
+    dates: Literal["dmy", "mdy"] | None
     keep_unknown: bool
     flows: bool
     keep_columns: Sequence[str]

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop.errors import TableError
+from oddhop.tables.encode import learn_encoding
 from oddhop.tables.read import network_graph, read_tables
 from oddhop.tables.settings import ReadSettings
 
@@ -131,7 +132,7 @@ def test_leading_zeros_are_kept_in_ids_and_in_columns(tmp_path):
     network = read_tables(csv(tmp_path, "e.csv", "source,target\n007,7\n"), people)
     assert network.ids.to_pylist() == ["007", "7"]
     assert network.edge_index.tolist() == [[0], [1]]
-    assert network.columns.to_pydict() == {"zip": ["01234", "94105"], "age": [7, 8]}
+    assert network.columns.to_pydict() == {"zip": ["01234", "94105"], "age": ["7", "8"]}
 
 
 def test_ids_of_a_csv_are_integers_where_every_node_has_one(tmp_path):
@@ -246,8 +247,9 @@ def test_columns_of_a_csv_have_the_type_of_all_their_values(tmp_path):
         "3,,nan,3,,,,,",
     ]
     network = read_tables(edges((1, 2)), csv(tmp_path, "n.csv", "\n".join([head, *rows]) + "\n"))
-    kinds = [str(field.type) for field in network.columns.schema]
-    assert kinds == ["int64", "double", "string", "bool", "date32[day]", "timestamp[us]", "string", "double"]
+    kinds = [(one.kind, one.form) for one in learn_encoding(network.columns).report]
+    number, date, text = ("number", "1,234.56"), ("date", "yyyy-mm-dd"), ("category", "")
+    assert kinds == [number, number, text, ("boolean", "true"), date, date, text, ("", "1,234.56")]
 
 
 def test_keys_of_ndjson_may_be_anything_and_may_be_missing(tmp_path):

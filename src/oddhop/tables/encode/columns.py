@@ -17,13 +17,7 @@ Column: TypeAlias = Any  # pyarrow has no types: a pa.ChunkedArray
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ROWS_AT_ONCE = 65_536
 BETWEEN_WORDS = r"[^\pL\pN]+"
-# What a text of each kind does not have: letters and digits other than the two words, a leading zero, nothing.
-FORMS: dict[Kind, str] = {"boolean": r"[^aeflrstu]", "number": r"^[+-]?0[0-9]|[a-df-z_]", "date": r"^[^0-9]"}
-TYPES: dict[Kind, tuple[Any, ...]] = {
-    "boolean": (pa.bool_(),),
-    "number": (pa.float64(),),
-    "date": (pa.timestamp("us"), pa.timestamp("us", "UTC")),
-}
+LARGEST = float(np.finfo(np.float64).max)
 TICKS_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
@@ -57,57 +51,14 @@ def _readable(kind: Any) -> tuple[Kind, ...]:
         return ("date",)
     if pt.is_time(kind):
         return ("time",)
-    if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
+    if is_text(kind):
         return ("category", "text")
     return ()
 
 
-def understood(column: Column) -> Column:
-    """Return strings that are all numbers, dates or truth values as what they are; any other column as it is.
-
-    Numbers with a leading zero are codes and stay strings, and so does what is coded in a dictionary.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.encode.columns import understood
-    >>> texts = (["1.5", None], ["2026-11-16", "2026-11-17 08:30"], ["True", "false"], ["007", "12"])
-    >>> [str(understood(pa.chunked_array([one])).type) for one in texts]
-    ['double', 'timestamp[us]', 'bool', 'string']
-    """
-    if not _is_text(column.type):
-        return column
-    present = pc.unique(pc.drop_null(_trimmed(column)))
-    found = next((kind for kind in FORMS if len(present) and _cast(present, kind) is not None), None)
-    return column if found is None else _cast(_trimmed(column), found)
-
-
-def read_as(column: Column, kind: Kind) -> Column:
-    """Return a column in a type that can be read as this kind, or as it is where there is none."""
-    if kind in readable_as(column) or not _is_text(column.type) or kind not in FORMS:
-        return column
-    cast = _cast(_trimmed(column), kind)
-    return column if cast is None else cast
-
-
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Return whether a type is that of strings."""
     return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
-
-
-def _trimmed(column: Column) -> Column:
-    return pc.utf8_trim_whitespace(_plain(column))
-
-
-def _cast(texts: Any, kind: Kind) -> Any:
-    """Return texts as another type, or None where one of them is something else."""
-    if pc.any(pc.match_substring_regex(texts, FORMS[kind], ignore_case=True)).as_py():
-        return None
-    for form in TYPES[kind]:
-        try:
-            return pc.cast(pc.utf8_lower(texts) if kind == "boolean" else texts, form)
-        except pa.ArrowInvalid:
-            continue
-    return None
 
 
 def type_name(column: Column) -> str:
@@ -117,7 +68,10 @@ def type_name(column: Column) -> str:
 
 
 def numbers_of(column: Column) -> Floats:
-    """Return float64 with NaN for what is missing: nulls, NaN and infinite values. Durations and times are in days."""
+    """Return float64 with NaN for what is missing; infinite values are the largest there are.
+
+    Durations and times are in days.
+    """
     column = _plain(column)
     if pt.is_duration(column.type) or pt.is_time(column.type):
         days, missing = ticks_of(column)
@@ -125,9 +79,8 @@ def numbers_of(column: Column) -> Floats:
     else:
         # safe=False lets integers beyond 2**53 round.
         values = _joined(pc.cast(column, pa.float64(), safe=False))
-    return np.where(
-        np.isfinite(values), values + 0.0, np.nan
-    )  # + 0.0: minus zero is zero, and must not differ from it by a bit
+    # + 0.0: minus zero is zero, and must not differ from it by a bit
+    return np.asarray(np.clip(values, -LARGEST, LARGEST) + 0.0)
 
 
 def ticks_of(column: Column) -> tuple[Ints, Bools]:
@@ -149,20 +102,24 @@ def ticks_a_day(column: Column) -> int:
 
 
 def missing_of(column: Column) -> Bools:
-    """Tell which values are null or, among floats, NaN or infinite."""
+    """Tell which values are null or, among floats, NaN."""
     column = _plain(column)
     if pt.is_floating(column.type):
         return np.isnan(numbers_of(column))
     return np.asarray(_joined(pc.is_null(column)), dtype=bool)
 
 
+def infinite_in(column: Column) -> int:
+    """Count the infinite values."""
+    column = _plain(column)
+    return int(pc.sum(pc.is_inf(column)).as_py() or 0) if pt.is_floating(column.type) else 0
+
+
 def texts_of(column: Column) -> Column:
     """Return the values as strings, whole numbers without a point, missing ones as null."""
     column = _plain(column)
     if pt.is_floating(column.type):
-        column = pc.add(
-            pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type)), pa.scalar(0, column.type)
-        )
+        column = pc.add(pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column), pa.scalar(0, column.type))
     return pc.cast(column, pa.large_string())
 
 
@@ -170,6 +127,14 @@ def is_wordy(column: Column) -> bool:
     """Return whether the distinct values of a text column have more than one word, more often than not."""
     spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(pc.unique(pc.drop_null(texts_of(column)))), r"\s+")
     return bool((pc.mean(spaces).as_py() or 0.0) >= 0.5)
+
+
+def is_names(column: Column) -> bool:
+    """Return whether more than half of the values are distinct, and most of these have several words or a capital."""
+    texts = pc.drop_null(texts_of(column))
+    values = pc.unique(texts)
+    named = pc.match_substring_regex(values, r"^\s*\p{Lu}|\S\s+\S")
+    return 2 * len(values) > len(texts) and 2 * (pc.sum(named).as_py() or 0) > len(values)
 
 
 def distinct_values(column: Column) -> int:

@@ -14,7 +14,16 @@ import scipy.sparse as sp
 from pydantic import ConfigDict, Field
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.tables.encode.columns import Column, missing_of, numbers_of, texts_of, ticks_a_day, ticks_of, words_of
+from oddhop.tables.encode.columns import (
+    LARGEST,
+    Column,
+    missing_of,
+    numbers_of,
+    texts_of,
+    ticks_a_day,
+    ticks_of,
+    words_of,
+)
 from oddhop.tables.settings import WIDEST_TEXT
 
 Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -24,7 +33,6 @@ Text: TypeAlias = Annotated[str, Field(strict=True)]
 STRICT = ConfigDict(extra="forbid", defer_build=True)  # many runs read no encoding
 
 KNEE = 10.0
-LARGEST = float(np.finfo(np.float64).max)
 HASH_KEY = b"oddhop words 1"
 OTHER = "other"
 # sin and cos of the hour and of the weekday, so that 23 h lies beside 0 h and Sunday beside Monday.

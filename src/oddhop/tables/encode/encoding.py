@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from oddhop.base.arrays import Floats
 from oddhop.errors import EncodingError, ModelFileError
 from oddhop.graph.events import EventColumns
-from oddhop.tables.encode.columns import missing_of, numbers_of, read_as, readable_as, type_name
+from oddhop.tables.encode.columns import Column, infinite_in, is_text, missing_of, numbers_of, readable_as, type_name
 from oddhop.tables.encode.encoders import (
     STRICT,
     CategoryColumn,
@@ -27,8 +27,10 @@ from oddhop.tables.encode.encoders import (
     TextColumn,
     calendar,
 )
+from oddhop.tables.inference import DEFAULTS, NEARLY_ALL, RowName, converted, unread_in
 
 SCHEMA = 1
+SHOWN = "shown"  # the kind of a column that is shown with a node and not compared
 SPARSE_ABOVE = 100
 Count = Annotated[int, Field(strict=True, ge=0)]
 Rows: TypeAlias = Mapping[str, slice]  # which rows of a table are of which kind
@@ -44,9 +46,11 @@ class ColumnReport:
     kind : what it was taken for; empty where it was not looked at.
     done : what was done, or why it was dropped.
     attributes : how many attributes it gave, 0 for a dropped one.
-    missing : rows without a value. NaN and infinite numbers count.
+    missing : rows without a value, and those whose value could not be read.
     pooled : rows whose category is too rare for an attribute of its own.
     tamed : numbers more than 10 interquartile ranges from the median.
+    form : how numbers or dates are written in a column of texts, as in 1.234,56; later tables are read so, too.
+    warning : what to look at, a sentence or nothing.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -58,15 +62,33 @@ class ColumnReport:
     missing: Count = 0
     pooled: Count = 0
     tamed: Count = 0
+    form: Text = ""
+    warning: Text = ""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A repair or omission of an encoding in ``count`` rows of a table."""
+    """A repair or omission of an encoding in ``count`` rows of a table, and which was the first."""
 
     column: str
     what: str
     count: int
+    first: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.count:,} rows {self.what}{f', the first is {self.first}' if self.first else ''}"
+
+
+def row_number(row: int) -> str:
+    """Name a row by its number, the first being 1.
+
+    Examples
+    --------
+    >>> from oddhop.tables.encode.encoding import row_number
+    >>> row_number(16)
+    'row 17'
+    """
+    return f"row {row + 1:,}"
 
 
 @dataclass(frozen=True)
@@ -88,6 +110,7 @@ class Encoding:
     events : which columns of the edge table the flow columns were made of; they come last.
     kinds : the kind of node that has each of ``columns``; none where there is one kind.
     nodes : all kinds, and which was judged, or None.
+    edge_forms : how texts of the edge table are read, by column; later tables are read so, too.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -96,6 +119,7 @@ class Encoding:
     events: EventColumns | None = None
     kinds: tuple[Text, ...] = ()
     nodes: KindNames | None = None
+    edge_forms: tuple[tuple[Text, Text], ...] = ()
 
     def __post_init__(self) -> None:
         if (len(self.kinds) != len(self.columns)) if self.nodes else self.kinds:
@@ -123,7 +147,12 @@ class Encoding:
     def quoted(self, names: Sequence[str], kept: Sequence[str]) -> list[str]:
         """Return the columns that are stored as they are: texts and dates, which are lost, and those to be kept."""
         lost = {one.name for one in self.columns if one.kind in ("text", "date")}
-        return [name for name in names if name in lost or name in kept]
+        return [name for name in names if name in lost or name in self.shown or name in kept]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns that are shown with a node and not compared: names, addresses and free texts."""
+        return tuple(one.column for one in self.report if one.kind == SHOWN)
 
     def of_kind(self, kind: str) -> Encoding | None:
         """Return the encoding of one kind of node, its columns by their own names; None where it has none."""
@@ -152,17 +181,26 @@ class Encoding:
 
         Where there are several kinds, ``rows`` says which rows of the table are of which; others have 0 in a column.
         """
-        self._check(table, rows)
-        blocks = []
-        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
-            block = one.encode(_readable(table, one, where))
-            blocks.append(block if rows is None else padded(block, where, table.num_rows))
-        return self.joined(blocks), self.names
+        return self._encoded(table.num_rows, self._read(table, rows)[0], rows), self.names
 
-    def _rows(self, table: pa.Table, rows: Rows | None) -> list[slice]:
+    def apply_and_compare(
+        self, table: pa.Table, rows: Rows | None = None, row_name: RowName = row_number
+    ) -> tuple[Floats | sp.csr_array, tuple[Difference, ...]]:
+        """Return the attributes of a table as :meth:`apply`, and its :meth:`differences`; texts are read once."""
+        columns, unread = self._read(table, rows, row_name)
+        return self._encoded(table.num_rows, columns, rows), self._compared(table, columns, unread, rows)
+
+    def _encoded(self, count: int, columns: Sequence[Column], rows: Rows | None) -> Floats | sp.csr_array:
+        blocks = []
+        for one, column, where in zip(self.columns, columns, self._rows(count, rows), strict=True):
+            block = one.encode(column)
+            blocks.append(block if rows is None else padded(block, where, count))
+        return self.joined(blocks)
+
+    def _rows(self, count: int, rows: Rows | None) -> list[slice]:
         """Return the rows that every column is about."""
         if rows is None:
-            return [slice(0, table.num_rows)] * len(self.columns)
+            return [slice(0, count)] * len(self.columns)
         return [rows[kind] for kind in self.kinds]
 
     def joined(self, blocks: list[Any]) -> Floats | sp.csr_array:
@@ -181,11 +219,14 @@ class Encoding:
 
     def differences(self, table: pa.Table, rows: Rows | None = None) -> tuple[Difference, ...]:
         """Return what :meth:`apply` repairs or skips in a table, by column; empty if the table is as learned."""
-        self._check(table, rows)
-        found = []
-        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
-            column = _readable(table, one, where)
-            gaps = int(missing_of(column).sum())
+        return self._compared(table, *self._read(table, rows), rows)
+
+    def _compared(
+        self, table: pa.Table, columns: Sequence[Column], unread: Mapping[str, Difference], rows: Rows | None
+    ) -> tuple[Difference, ...]:
+        found = list(unread.values())
+        for one, column in zip(self.columns, columns, strict=True):
+            gaps = int(missing_of(column).sum()) - (unread[one.name].count if one.name in unread else 0)
             if isinstance(one, CategoryColumn):
                 places, missing = one.places(column)
                 others = int(((places == len(one.levels)) & ~missing).sum())
@@ -195,6 +236,8 @@ class Encoding:
                 found.append(
                     Difference(one.name, "far beyond what was seen before: compressed", one.scale.tamed(numbers))
                 )
+            if not isinstance(one, FlowNumber | CategoryColumn):
+                found.append(Difference(one.name, "infinite: taken for the largest number", infinite_in(column)))
             if not one.mark and not isinstance(one, FlowNumber):
                 found.append(
                     Difference(one.name, "missing, where none was missing before: filled in without a mark", gaps)
@@ -211,6 +254,8 @@ class Encoding:
         document = {"schema": SCHEMA, **_ADAPTER.dump_python(self, mode="json")}
         if self.nodes is None:  # then it is what it was before there were several kinds
             del document["kinds"], document["nodes"]
+        if not self.edge_forms:
+            del document["edge_forms"]
         return document
 
     @classmethod
@@ -233,7 +278,10 @@ class Encoding:
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelFileError(f"the encoding is not a JSON document: {error}", "learn it again") from None
 
-    def _check(self, table: pa.Table, rows: Rows | None) -> None:
+    def _read(
+        self, table: pa.Table, rows: Rows | None, row_name: RowName = row_number
+    ) -> tuple[list[Column], dict[str, Difference]]:
+        """Return every column in the type that it was learned in, and the texts that could not be read, by column."""
         check_table(table)
         lacking = [one.name for one in self.columns if one.name not in table.column_names]
         if lacking:
@@ -241,22 +289,30 @@ class Encoding:
                 f"the encoding needs the columns {listed(lacking)}, got a table with {listed(table.column_names)}",
                 "add these columns, with empty values if they are unknown",
             )
-        for one, where in zip(self.columns, self._rows(table, rows), strict=True):
-            column = table.column(one.name).slice(where.start, where.stop - where.start)
+        forms = {entry.column: entry.form for entry in self.report}
+        columns, unread = [], {}
+        for one, where in zip(self.columns, self._rows(table.num_rows, rows), strict=True):
+            given = column = table.column(one.name).slice(where.start, where.stop - where.start)
             kind = "number" if one.kind == "flow" else one.kind
-            if kind not in readable_as(read_as(column, kind)):
+            if is_text(given.type) and one.kind != "flow":
+                column = converted(given, forms.get(one.name) or DEFAULTS.get(kind, ""))
+                count, row = unread_in(given, column) if kind not in ("category", "text") else (0, -1)
+                if count:
+                    first = f"{given[row].as_py()!r} in {row_name(where.start + row)}"
+                    present = len(given) - int(missing_of(column).sum()) + count
+                    doubt = "" if count <= (1 - NEARLY_ALL) * present else "; its type is in doubt"
+                    what = f"not a {kind}: taken as missing{doubt}"
+                    unread[one.name] = Difference(one.name, what, count, first)
+            if kind not in readable_as(column):
                 raise EncodingError(
                     f"the column {one.name!r} was learned as {one.kind} and is now {type_name(column)}",
                     "cast it to the type of the fit",
                 )
+            columns.append(column)
+        return columns, unread
 
 
 _ADAPTER: TypeAdapter[Encoding] = TypeAdapter(Encoding)
-
-
-def _readable(table: pa.Table, one: Encoder, rows: slice) -> Any:
-    column = table.column(one.name).slice(rows.start, rows.stop - rows.start)
-    return column if isinstance(one, FlowNumber) else read_as(column, one.kind)
 
 
 def padded(block: Any, rows: slice, count: int) -> Any:

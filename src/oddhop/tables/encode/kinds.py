@@ -15,16 +15,15 @@ from oddhop.graph.events import EventColumns
 from oddhop.graph.kinds import NodeKinds
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, KindNames, padded
-from oddhop.tables.encode.learn import check_any, checked_kinds, learn_column
+from oddhop.tables.encode.learn import Learning, check_any, checked_kinds, learn_made, learn_own
 from oddhop.tables.flows import FlowColumn, flow_columns
 from oddhop.tables.kinds import KindsRead, Known, KnownKinds
-from oddhop.tables.settings import EncodeSettings
 
 
 def learn_kinds(
     nodes: KindsRead,
     column_of: Callable[[str], Column],
-    settings: EncodeSettings,
+    learning: Learning,
     *,
     events: EventColumns | None = None,
     keep: Callable[[Any], None] | None = None,
@@ -37,26 +36,34 @@ def learn_kinds(
     """
     rows = nodes.rows()
     flows = () if events is None else flow_columns(events)
-    forced = _forced(nodes, settings.kinds, flows)
-    own = [(nodes.names[kind], nodes.full_name(kind, name), None) for kind, name, _ in nodes.columns]
-    made = [(kind, f"{kind}.{flow.name}", flow) for kind in nodes.names for flow in flows]
+    forced = _forced(nodes, learning.encode.kinds, flows)
     seen: dict[str, dict[bytes, str]] = {kind: {} for kind in nodes.names}
     learned: list[Any] = []
     having: list[str] = []
     report: list[ColumnReport] = []
-    steps = [*own, *made]
-    for k, (kind, name, flow) in enumerate(steps):
-        progress("encoding", k, len(steps))
+
+    def step(kind: str, names: Sequence[str], made: Mapping[str, FlowColumn]) -> None:
         where = rows[kind]
-        column = column_of(name).slice(where.start, where.stop - where.start)
-        made_of = None if flow is None else replace(flow, name=name)
-        encoder, block, entry = learn_column(name, column, forced.get(name), made_of, settings, seen[kind])
-        if encoder is not None:
-            learned.append(encoder)
-            having.append(kind)
+
+        def column(name: str) -> Column:
+            progress("encoding", len(report), len(nodes.columns) + len(nodes.names) * len(flows))
+            return column_of(name).slice(where.start, where.stop - where.start)
+
+        def kept(block: Any) -> None:
             if keep is not None:
                 keep(padded(block, where, nodes.bounds[-1]))
-        report.append(entry)
+
+        own = replace(learning, row_name=lambda row: learning.row_name(where.start + row))
+        found = learn_own(names, column, forced, own, seen[kind], kept)
+        more = learn_made(made, column, forced, seen[kind], kept)
+        learned.extend([*found[0], *more[0]])
+        having.extend([kind] * (len(learned) - len(having)))
+        report.extend([*found[1], *more[1]])
+
+    for k, kind in enumerate(nodes.names):
+        step(kind, [nodes.full_name(k, name) for of, name, _ in nodes.columns if of == k], {})
+    for kind in nodes.names:
+        step(kind, [], {f"{kind}.{one.name}": replace(one, name=f"{kind}.{one.name}") for one in flows})
     check_any(learned, report)
     named = KindNames(nodes.names, nodes.names[nodes.judged])
     return Encoding(tuple(learned), tuple(report), events, tuple(having), named)
@@ -95,6 +102,7 @@ def known_of(encoding: Encoding | None) -> Known | None:
     if encoding is None:
         return None
     if encoding.nodes is None:
-        return Known(encoding.events, KnownKinds())
+        return Known(encoding.events, KnownKinds(), dict(encoding.edge_forms))
     columns = frozenset(one.name for one in encoding.columns)
-    return Known(encoding.events, KnownKinds(encoding.nodes.names, encoding.nodes.judged, columns))
+    kinds = KnownKinds(encoding.nodes.names, encoding.nodes.judged, columns)
+    return Known(encoding.events, kinds, dict(encoding.edge_forms))

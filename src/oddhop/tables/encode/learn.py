@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Unpack
 
@@ -22,12 +22,14 @@ from oddhop.tables.encode.columns import (
     Column,
     Kind,
     distinct_values,
+    infinite_in,
+    is_names,
+    is_text,
     is_wordy,
     missing_of,
     numbers_of,
     readable_as,
     type_name,
-    understood,
 )
 from oddhop.tables.encode.encoders import (
     CategoryColumn,
@@ -40,13 +42,24 @@ from oddhop.tables.encode.encoders import (
     learn_levels,
     learn_scale,
 )
-from oddhop.tables.encode.encoding import ColumnReport, Encoding, check_table
+from oddhop.tables.encode.encoding import SHOWN, ColumnReport, Encoding, check_table, row_number
 from oddhop.tables.flows import FlowColumn, flow_columns
-from oddhop.tables.settings import NAMED_LIKE_AN_ID, EncodeOptions, EncodeSettings
+from oddhop.tables.inference import NAMED, Reading, RowName, converted, count_classes, decide, unread_in, unread_told
+from oddhop.tables.settings import NAMED_LIKE_AN_ID, PLAIN, EncodeOptions, EncodeSettings, ReadSettings
 
 NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
 IGNORE = "ignore"
+FORM_KINDS = {one.kind for one in NAMED.values()} - {"text"}
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How columns are learned: the settings, and how a message names a row."""
+
+    encode: EncodeSettings = field(default_factory=EncodeSettings)
+    read: ReadSettings = PLAIN
+    row_name: RowName = row_number
 
 
 @takes(EncodeSettings)
@@ -54,6 +67,7 @@ def learn_encoding(
     table: pa.Table,
     *,
     events: EventColumns | None = None,
+    read: ReadSettings = PLAIN,
     progress: Progress = silent,
     **options: Unpack[EncodeOptions],
 ) -> Encoding:
@@ -65,6 +79,7 @@ def learn_encoding(
     {settings}
     events : the columns of events that the last columns of the table were made of, by
         :func:`oddhop.tables.flows.flow_columns`.
+    read : how numbers and dates are written, where texts leave that open.
     progress : called with ("encoding", columns done, columns).
 
     Examples
@@ -81,12 +96,13 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
-    return _learned(*_checked_table(table), checked(EncodeSettings, options), events, progress, _forget)
+    learning = Learning(checked(EncodeSettings, options), read)
+    return _learned(*_checked_table(table), learning, events, progress, _forget)
 
 
 def learn_and_apply(
     table: pa.Table,
-    settings: EncodeSettings,
+    learning: Learning,
     *,
     events: EventColumns | None = None,
     progress: Progress = silent,
@@ -96,21 +112,20 @@ def learn_and_apply(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.tables.encode import learn_and_apply
-    >>> from oddhop.tables.settings import EncodeSettings
-    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}), EncodeSettings())
+    >>> from oddhop.tables.encode import Learning, learn_and_apply
+    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}), Learning())
     >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
     True
     """
     blocks: list[Any] = []
-    encoding = _learned(*_checked_table(table), settings, events, progress, blocks.append)
+    encoding = _learned(*_checked_table(table), learning, events, progress, blocks.append)
     return encoding, encoding.joined(blocks)
 
 
 def learn_by_column(
     names: Sequence[str],
     column_of: Callable[[str], Column],
-    settings: EncodeSettings,
+    learning: Learning,
     *,
     events: EventColumns | None = None,
     progress: Progress = silent,
@@ -122,13 +137,12 @@ def learn_by_column(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from oddhop.tables.encode import learn_by_column, learn_encoding
-    >>> from oddhop.tables.settings import EncodeSettings
+    >>> from oddhop.tables.encode import Learning, learn_by_column, learn_encoding
     >>> table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
-    >>> learn_by_column(table.column_names, table.column, EncodeSettings()) == learn_encoding(table)
+    >>> learn_by_column(table.column_names, table.column, Learning()) == learn_encoding(table)
     True
     """
-    return _learned(names, column_of, settings, events, progress, _forget)
+    return _learned(names, column_of, learning, events, progress, _forget)
 
 
 def _forget(block: Any) -> None:
@@ -145,52 +159,89 @@ def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Colu
 def _learned(
     names: Sequence[str],
     column_of: Callable[[str], Column],
-    settings: EncodeSettings,
+    learning: Learning,
     events: EventColumns | None,
     progress: Progress,
     keep: Callable[[Any], None],
 ) -> Encoding:
-    forced = checked_kinds(settings.kinds, names)
+    forced = checked_kinds(learning.encode.kinds, names)
     flows = {} if events is None else {one.name: one for one in flow_columns(events)}
-    learned: list[Any] = []
-    report: list[ColumnReport] = []
     seen: dict[bytes, str] = {}
-    for k, name in enumerate(names):
-        progress("encoding", k, len(names))
-        encoder, block, entry = learn_column(name, column_of(name), forced.get(name), flows.get(name), settings, seen)
-        if encoder is not None:
-            learned.append(encoder)
-            keep(block)
-        report.append(entry)
+    done: list[str] = []
+
+    def column(name: str) -> Column:
+        progress("encoding", min(len(done), len(names)), len(names))
+        done.append(name)
+        return column_of(name)
+
+    own = [name for name in names if name not in flows]
+    made = {name: flows[name] for name in names if name in flows}
+    learned, report = learn_own(own, column, forced, learning, seen, keep)
+    more, entries = learn_made(made, column, forced, seen, keep)
+    learned, report = [*learned, *more], [*report, *entries]
     check_any(learned, report)
     return Encoding(tuple(learned), tuple(report), events)
 
 
-def learn_column(
-    name: str,
-    column: Column,
-    forced: str | None,
-    flow: FlowColumn | None,
-    settings: EncodeSettings,
+def learn_own(
+    names: Sequence[str],
+    column_of: Callable[[str], Column],
+    forced: Mapping[str, str],
+    learning: Learning,
     seen: dict[bytes, str],
-) -> tuple[Any, Any, ColumnReport]:
-    """Return the encoder of a column and its attributes, or None, and what to report.
+    keep: Callable[[Any], None],
+) -> tuple[list[Any], list[ColumnReport]]:
+    """Return the encoders of the columns of a node table and the report; ``keep`` takes their attributes.
 
-    ``forced`` says what the column is, ``flow`` that it was made of events, and ``seen`` has the columns before it,
-    by what they hold.
+    Names, addresses and free texts are compared only where nothing else can be. ``seen`` has the columns before by what
+    they hold.
     """
-    if flow is not None and forced not in (None, IGNORE):
-        raise EncodingError(
-            f"{name!r} is made from events and cannot be {forced}", "set it to ignore, or remove it from kinds"
-        )
-    if flow is not None and forced is None:
-        encoder, block, entry = _learn_flow(flow, column)
-    else:
-        encoder, block, entry = _learn(name, column, forced, settings)
+    learned, report = [], []
+    for name in names:
+        entry, one = _told_apart(_learn(name, column_of(name), forced.get(name), learning), seen, keep)
+        learned += one
+        report.append(entry)
+    shown = {entry.column: "text" for entry in report if entry.kind == SHOWN}
+    if shown and not learned:
+        return learn_own(names, column_of, {**forced, **shown}, learning, seen, keep)
+    return learned, report
+
+
+def learn_made(
+    flows: Mapping[str, FlowColumn],
+    column_of: Callable[[str], Column],
+    forced: Mapping[str, str],
+    seen: dict[bytes, str],
+    keep: Callable[[Any], None],
+) -> tuple[list[Any], list[ColumnReport]]:
+    """Return the same of columns that were made from events, by their names."""
+    learned, report = [], []
+    for name, flow in flows.items():
+        if forced.get(name) not in (None, IGNORE):
+            raise EncodingError(
+                f"{name!r} is made from events and cannot be {forced[name]}",
+                "set it to ignore, or remove it from kinds",
+            )
+        column = column_of(name)
+        found = _learn(name, column, IGNORE, Learning()) if name in forced else _learn_flow(flow, column)
+        entry, one = _told_apart(found, seen, keep)
+        learned += one
+        report.append(entry)
+    return learned, report
+
+
+def _told_apart(
+    found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str], keep: Callable[[Any], None]
+) -> tuple[ColumnReport, list[Any]]:
+    """Keep the attributes of a column, unless one before it has the same."""
+    encoder, block, entry = found
     if encoder is None:
-        return None, None, entry
-    first = seen.setdefault(_fingerprint(block), name)
-    return (encoder, block, entry) if first == name else (None, None, _dropped(entry, f"the same as {first!r}"))
+        return entry, []
+    first = seen.setdefault(_fingerprint(block), entry.column)
+    if first != entry.column:
+        return _dropped(entry, f"the same as {first!r}"), []
+    keep(block)
+    return entry, [encoder]
 
 
 def check_any(learned: Sequence[Any], report: Sequence[ColumnReport]) -> None:
@@ -217,15 +268,19 @@ def checked_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, s
     return dict(kinds)
 
 
-def _learn(name: str, column: Column, forced: str | None, settings: EncodeSettings) -> tuple[Any, Any, ColumnReport]:
+def _learn(name: str, column: Column, forced: str | None, learning: Learning) -> tuple[Any, Any, ColumnReport]:
     """Return the encoder of a column and its attributes, or None, and what to report."""
-    given = column
-    if forced is None or forced not in readable_as(column):
-        column = understood(column)
-    entry = ColumnReport(name, type_name(given), forced or "", "", missing=int(missing_of(column).sum()))
-    readable = readable_as(column)
+    settings = learning.encode
+    entry = ColumnReport(name, type_name(column), forced or "", "")
     if forced == IGNORE:
-        return None, None, replace(entry, kind="", done="ignored, as set")
+        missing = int(missing_of(column).sum())
+        return None, None, replace(entry, kind="", done="ignored, as set", missing=missing)
+    decided = ""
+    if is_text(column.type):
+        column, reading, entry = _read(column, entry, forced, learning)
+        decided = reading.decided
+    entry = replace(entry, missing=int(missing_of(column).sum()))
+    readable = readable_as(column)
     if forced and forced not in readable:
         instead = f"only as {' or '.join(readable)}" if readable else "nor as anything else"
         raise EncodingError(
@@ -239,17 +294,37 @@ def _learn(name: str, column: Column, forced: str | None, settings: EncodeSettin
     kind = forced or _natural_kind(column, readable, settings)
     entry = replace(entry, kind=kind)
     present = len(column) - entry.missing
-    # Of digits that were written as text the text is asked: nobody writes a measure so that no two are the same.
-    asked = given if kind == "number" and column is not given and _whole(column) else column
-    if not forced and (reason := _like_an_id(name, asked, "category" if asked is not column else kind, present)):
+    if not forced and (reason := _like_an_id(name, column, kind, present)):
         return None, None, _dropped(entry, reason)
+    if not forced and kind == "text" and is_names(column):
+        done = "shown, not compared: looks like names or free text; --set encode.kinds.{}=text compares its words"
+        return None, None, replace(entry, kind=SHOWN, done=done.format(name))
     encoder, entry = _learn_as(kind, column, entry, settings)
     block = encoder.encode(column) if encoder.names else None
     if block is None or _constant(block):
         pooled = "no value is frequent enough for an attribute"
         return None, None, _dropped(entry, pooled if entry.pooled > 1 else "constant")
-    done = entry.done if column is given else f"text with values of type {entry.kind}; {entry.done}"
+    infinite = infinite_in(column) if kind not in ("category", "text") else 0
+    more = [f"{infinite:,} infinite, taken for the largest number"] * (infinite > 0)
+    done = "; ".join([*([decided] if decided else []), entry.done, *more])
     return encoder, block, replace(entry, attributes=len(encoder.names), done=done)
+
+
+def _read(
+    column: Column, entry: ColumnReport, forced: str | None, learning: Learning
+) -> tuple[Column, Reading, ColumnReport]:
+    """Return texts as what they are, or as what they are forced to be; what cannot be read is a warning."""
+    if forced not in (None, *FORM_KINDS):
+        return converted(column, ""), Reading(""), entry
+    ways_out = {kind: f"--set encode.kinds.{entry.column}={kind}" for kind in ("number", "date")}
+    reading = decide(count_classes(column), learning.read, ways_out, wanted=forced)
+    values = converted(column, reading.form)
+    warning = reading.doubt
+    if reading.unread:
+        count, row = unread_in(column, values)
+        example = f"{column[row].as_py()!r} in {learning.row_name(row)}"
+        warning = unread_told(reading.kind, count, reading.present, example)
+    return values, reading, replace(entry, form=reading.form, warning=warning)
 
 
 def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnReport]:
@@ -302,13 +377,6 @@ def _like_an_id(name: str, column: Column, kind: Kind, present: int) -> str:
     return ""
 
 
-def _whole(column: Column) -> bool:
-    """Return whether there are enough numbers to tell, and all are whole."""
-    values = numbers_of(column)
-    values = values[~np.isnan(values)]
-    return bool(values.size >= FEWEST_IN_A_ROW and (values == np.floor(values)).all())
-
-
 def _learn_as(kind: str, column: Column, entry: ColumnReport, settings: EncodeSettings) -> tuple[Encoder, ColumnReport]:
     name, mark = entry.column, entry.missing > 0
     marked = f"; {entry.missing} missing, marked" if mark else ""
@@ -336,7 +404,7 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, settings: EncodeSe
 
 
 def _dropped(entry: ColumnReport, reason: str) -> ColumnReport:
-    return ColumnReport(entry.column, entry.type, entry.kind, f"dropped: {reason}", missing=entry.missing)
+    return replace(entry, done=f"dropped: {reason}", attributes=0, pooled=0, tamed=0)
 
 
 def _constant(block: Any) -> bool:

@@ -5,10 +5,10 @@ DuckDB reads, sorts and joins on disk; what comes out of it is taken in blocks a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,12 @@ class NodeTable:
                 table = fetch_table(self.connection, block).rename_columns(names)
             yield table
 
+    def row_name(self, row: int, start: int = 0) -> str:
+        """Name a node, so many after the first, for a message."""
+        with reading(self.label):
+            found = fetch_row(self.connection, f"SELECT id FROM people WHERE position = {start + row}")[0]  # noqa: S608
+        return f"the row of {found!r}"
+
     def column(self, name: str) -> Column:
         """Return one column whole."""
         return pa.concat_tables(self.blocks([name])).column(0)
@@ -130,7 +136,7 @@ def write_nodes(
     quoted = encoding.quoted(kinds.full_names, kinds.kept(kept))
     needed = {one.name for one in encoding.columns} | set(quoted)
     columns = [name for name in kinds.full_names if not learned or name in needed]
-    differences: Counter[tuple[str, str]] = Counter()
+    differences: dict[tuple[str, str], Difference] = {}
     with ExitStack() as stack:
         ids = stack.enter_context(growing_table(folder / IDS))
         originals = stack.enter_context(growing_table(folder / ORIGINALS)) if quoted else None
@@ -146,14 +152,19 @@ def write_nodes(
                 if flows is not None:
                     table = flows.beside(table, start, block.num_rows)
                 rows = kinds.rows(start, start + block.num_rows) if kinds.several else None
-                for one in () if learned else encoding.differences(table, rows):
-                    differences[one.column, one.what] += one.count
-                yield checked_attributes(encoding.apply(table, rows)[0])
+                if learned:
+                    yield checked_attributes(encoding.apply(table, rows)[0])
+                    continue
+                attributes, found = encoding.apply_and_compare(table, rows, partial(people.row_name, start=start))
+                for one in found:
+                    before = differences.get((one.column, one.what), replace(one, count=0))
+                    differences[one.column, one.what] = replace(before, count=before.count + one.count)
+                yield checked_attributes(attributes)
 
         write = write_sparse if encoding.sparse else write_dense
         entries = write(folder, attributes(), len(encoding.names))
     progress("attributes", people.nodes, people.nodes)
-    return entries, tuple(Difference(*what, count) for what, count in differences.items())
+    return entries, tuple(differences.values())
 
 
 def bring_edges(

@@ -32,7 +32,7 @@ from oddhop.graph.disk import (
     file_entry,
 )
 from oddhop.graph.events import EventColumns, event_columns_from
-from oddhop.tables.encode import Encoding, learn_by_column
+from oddhop.tables.encode import Encoding, Learning, learn_by_column
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import known_of, learn_kinds, node_kinds
 from oddhop.tables.flows import check_names, flow_columns
@@ -44,7 +44,7 @@ from oddhop.tables.kinds import Known, kinds_read_from
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import edge_roles_from
-from oddhop.tables.read.events import columns_of, find_direction, missing_values
+from oddhop.tables.read.events import columns_of, find_direction, infinite_values, missing_values
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
@@ -222,28 +222,30 @@ def _write_events(
     kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
     columns, entries = None, {}
     missing: tuple[tuple[str, int], ...] = ()
+    infinite: tuple[str, ...] = ()
     if direction is not None:
         columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known_events)
     chosen.check_profile(columns is not None)
     if columns is not None and direction is not None:
         entries = write_events(connection, columns, direction.both_ways, nodes, work, job.progress)
         with reading("the edges"):
-            missing = missing_values(connection, roles)
+            missing, infinite = missing_values(connection, roles), infinite_values(connection, roles)
     return {
         "columns": None if columns is None else asdict(columns),
-        "roles": asdict(chosen.roles(kinds, roles, direction, missing)),
+        "roles": asdict(chosen.roles(kinds, roles, direction, missing, infinite)),
         "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
     }
 
 
 def _read_attributes(job: Job, work: Path) -> None:
     """Learn the encoding and encode."""
-    columns, kinds = _step(work, "events", dict)["columns"], kinds_read_from(_step(work, "nodes", dict)["kinds"])
+    nodes, columns = _step(work, "nodes", dict), _step(work, "events", dict)["columns"]
+    kinds, edge_forms = kinds_read_from(nodes["kinds"]), edge_roles_from(nodes["edges"]).forms
     several = kinds.names if kinds.several else ()
     flows = open_flows(None if columns is None else event_columns_from(columns), work, several)
     with _opened_tables(job, work) as (connection, chosen):
         people = NodeTable(connection, kinds, chosen.node_label)
-        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows).to_json())
+        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows, edge_forms).to_json())
         encoding = Encoding.from_json(document)
         _step(work, "attributes", lambda: _write_attributes(job, people, flows, encoding, work))
     (work / FLOWS).unlink(missing_ok=True)
@@ -261,7 +263,7 @@ def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumn
     }
 
 
-def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
+def _encoding(job: Job, people: NodeTable, flows: FlowFile | None, edge_forms: tuple[tuple[str, str], ...]) -> Encoding:
     if job.encoding is not None:
         return job.encoding
     kinds = people.kinds
@@ -273,10 +275,12 @@ def _encoding(job: Job, people: NodeTable, flows: FlowFile | None) -> Encoding:
         return flows.column(name) if flows is not None and name in made else people.column(name)
 
     events = None if flows is None else flows.columns
+    learning = Learning(job.encode, job.read, people.row_name)
     if kinds.several:
-        return learn_kinds(kinds, column, job.encode, events=events, progress=job.progress)
-    names = [*kinds.full_names, *made]
-    return learn_by_column(names, column, job.encode, events=events, progress=job.progress)
+        learned = learn_kinds(kinds, column, learning, events=events, progress=job.progress)
+    else:
+        learned = learn_by_column([*kinds.full_names, *made], column, learning, events=events, progress=job.progress)
+    return replace(learned, edge_forms=edge_forms)
 
 
 def _write_attributes(

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header line, then text; the types are found from all the values."""
+"""CSV and TSV: a header line, then text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import duckdb
 import pyarrow as pa
 
 from oddhop.errors import TableError
-from oddhop.tables.read.column_types import text_kinds
 from oddhop.tables.read.database import compression, literal, literals, reading, unglobbed
 from oddhop.tables.read.hive import Partitions
 
@@ -39,16 +38,16 @@ class Delimited:
         return (*own, *self.partitions.keys)
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Mapping[int, str],
+        ids: Collection[int],  # noqa: ARG002 - as the other forms
     ) -> None:
-        """Make a table of the picked columns, named c and their number; ids stay text."""
+        """Make a table of the picked columns, named c and their number; all of it is text."""
         scan = self.scan(picks)
         with reading(self.label):
-            connection.execute(f"CREATE TEMP TABLE {table}_text AS {scan}")
-            kinds = text_kinds(connection, f"{table}_text", [f"c{k}" for k in picks if k not in ids])
-            typed = ", ".join(f"CAST(c{k} AS {kinds[f'c{k}']}) AS c{k}" if f"c{k}" in kinds else f"c{k}" for k in picks)
-            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_text")  # noqa: S608
-            connection.execute(f"DROP TABLE {table}_text")
+            connection.execute(f"CREATE TEMP TABLE {table} AS {scan}")
 
     def scan(self, picks: Mapping[int, str]) -> str:
         """Write a query that reads the picked columns where they are, all of them text."""

@@ -10,7 +10,8 @@ import duckdb
 
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns, event_columns_from
-from oddhop.tables.read.column_types import text_kinds
+from oddhop.tables.inference import LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_told
+from oddhop.tables.kinds import Known
 from oddhop.tables.read.database import fetch_row, literals
 from oddhop.tables.read.ids import FLOATS, INTEGERS
 from oddhop.tables.read.roles import said
@@ -18,6 +19,7 @@ from oddhop.tables.read.words import ACCOUNTS, AMOUNTS, TIMES, plain
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
 
 MOST_KINDS = 20
+SQL_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "TIMESTAMP", "time": "TIME", "text": "VARCHAR"}
 FIRST_SECOND, LAST_SECOND = 10**8, 10**11  # 1973, and what would be 1973 in milliseconds
 UNITS = (1, 10**3, 10**6, 10**9)  # of a Unix time, in a second
 
@@ -34,6 +36,8 @@ class EdgeRoles:
     kinds : SQL for codes.
     unread : the columns that are not read, and why.
     inside : the condition that a row lies in the window that was asked for; None without one.
+    forms : how texts are read, by column.
+    readings : what was decided about texts, and what to look at, a sentence each.
     """
 
     columns: EventColumns
@@ -42,6 +46,8 @@ class EdgeRoles:
     kinds: tuple[str, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
     inside: str | None = None
+    forms: tuple[tuple[str, str], ...] = ()
+    readings: tuple[str, ...] = ()
 
     @property
     def named(self) -> dict[str, str]:
@@ -56,7 +62,9 @@ def edge_roles_from(document: Mapping[str, Any]) -> EdgeRoles:
     unread = tuple((name, why) for name, why in document["unread"])
     amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
     columns = event_columns_from(document["columns"])
-    return EdgeRoles(columns, document["time"], amounts, kinds, unread, document["inside"])
+    forms = tuple((name, form) for name, form in document["forms"])
+    readings = tuple(document["readings"])
+    return EdgeRoles(columns, document["time"], amounts, kinds, unread, document["inside"], forms, readings)
 
 
 def find_edge_roles(
@@ -65,9 +73,10 @@ def find_edge_roles(
     ends: Sequence[int],
     settings: ReadSettings,
     label: str,
-    known: EventColumns | None = None,
+    model: Known | None = None,
 ) -> EdgeRoles:
-    """Find the roles of the columns of ``edges``, which has column k as c{k}; ``known`` are those of a model."""
+    """Find the roles of the columns of ``edges``, which has column k as c{k}; a model knows some of them."""
+    known = None if model is None else model.events
     others = [k for k in range(len(names)) if k not in ends]
     if not settings.flows and settings.since is None and settings.until is None:
         return EdgeRoles(EventColumns(), unread=tuple((names[k], "flows are off") for k in others))
@@ -76,7 +85,8 @@ def find_edge_roles(
         k = said(names, name, "an edge column", label)
         if named.count(name) > 1 or k in ends:
             raise TableError(f"{label}: the column {name!r} is given two roles", "give it one")
-    types = _types(connection, others)
+    texts = _Texts(connection, names, ends, settings, {} if model is None else model.forms)
+    types = texts.types(others)
     times = _times(connection, names, types, settings, label)
     time = None if known is not None and known.time is None else next(iter(times), None)
     inside = _window(connection, None if time is None else times[time], settings, label)
@@ -122,6 +132,8 @@ def find_edge_roles(
         tuple(_code(_text(*types[k], levels), levels) for (k, _), levels in zip(kinds, columns.levels, strict=True)),
         tuple(unread),
         inside,
+        tuple(texts.forms.items()),
+        tuple(texts.told),
     )
 
 
@@ -146,17 +158,61 @@ def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: R
     return f"coalesce({' AND '.join(parts)}, false)"
 
 
-def _types(connection: duckdb.DuckDBPyConnection, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the type of every column, and SQL that has it; what is text is taken for what all of it is."""
-    described = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE edges)").fetchall())
-    types = {k: str(described[f"c{k}"]) for k in columns}
-    texts = [f"c{k}" for k, kind in types.items() if kind == "VARCHAR"]
-    found = text_kinds(connection, "edges", texts)
-    out = {}
-    for k, kind in types.items():
-        meant = found.get(f"c{k}", "VARCHAR" if kind.startswith("ENUM") else kind)
-        out[k] = meant, f"c{k}" if meant == kind else f"CAST(c{k} AS {meant})"
-    return out
+class _Texts:
+    """The columns of ``edges`` that are text, read as what all of them are.
+
+    Attributes
+    ----------
+    forms : how they are read, by name.
+    told : what was decided, and what to look at, a sentence each.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        names: Sequence[str],
+        ends: Sequence[int],
+        settings: ReadSettings,
+        known: Mapping[str, str],
+    ) -> None:
+        self.connection, self.names, self.ends = connection, names, ends
+        self.settings, self.known = settings, known
+        self.forms: dict[str, str] = {}
+        self.told: list[str] = []
+
+    def types(self, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """Return the type of every column, and SQL that has it."""
+        described = self.connection.execute("SELECT column_name, column_type FROM (DESCRIBE edges)").fetchall()
+        kinds = {k: str(dict(described)[f"c{k}"]) for k in columns}
+        counts = readings(self.connection, "edges", [f"c{k}" for k, kind in kinds.items() if kind == "VARCHAR"])
+        out = {}
+        for k, kind in kinds.items():
+            if kind == "VARCHAR":
+                out[k] = self._read(k, counts[f"c{k}"])
+            else:
+                out[k] = ("VARCHAR", f"CAST(c{k} AS VARCHAR)") if kind.startswith("ENUM") else (kind, f"c{k}")
+        return out
+
+    def _read(self, k: int, counts: Mapping[str, int]) -> tuple[str, str]:
+        name, column, settings = self.names[k], f"c{k}", self.settings
+        is_time = name == settings.time or (settings.time is None and plain(name) in TIMES)
+        if is_time and counts.get("code", 0) and set(counts) <= {"code", "gap", "gap?"}:
+            return "BIGINT", f"TRY_CAST({column} AS BIGINT)"  # a Unix time in millionths of a second
+        wanted = None
+        if name in (settings.amount or ()):
+            wanted = "number"
+        elif name == settings.time and not counts.get("whole"):
+            wanted = "date"
+        ways_out = {"number": f"--amount {name}", "date": f"--time {name}"}
+        reading = decide(counts, settings, ways_out, wanted=wanted, form=self.known.get(name))
+        self.forms[name] = reading.form
+        said = [one for one in (reading.decided, reading.doubt) if one]
+        if reading.unread:
+            value, *row = first_unread(self.connection, "edges", column, reading.form, [f"c{end}" for end in self.ends])
+            example = f"{value!r} in the row from {row[0]!r} to {row[1]!r}"
+            said.append(unread_told(reading.kind, reading.unread, reading.present, example))
+        self.told += [f"column of the edge table {name!r}: {one}" for one in said]
+        return SQL_TYPES[reading.kind], sql_of(NAMED[reading.form].value, column)
 
 
 def _times(
@@ -230,8 +286,9 @@ def _levels(connection: duckdb.DuckDBPyConnection, sql: str, inside: str | None)
 
 
 def _number(sql: str) -> str:
-    # Infinite values are missing, and minus zero is zero.
-    return f"CASE WHEN isfinite(CAST({sql} AS DOUBLE)) THEN CAST({sql} AS DOUBLE) + 0.0 END"
+    # An infinite value is the largest, so that sums stay finite, and minus zero is zero.
+    number = f"CAST({sql} AS DOUBLE)"
+    return f"CASE WHEN NOT isnan({number}) THEN least(greatest({number}, -{LARGEST}), {LARGEST}) + 0.0 END"
 
 
 def _text(kind: str, sql: str, levels: Sequence[str] = ()) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from oddhop.base.arrays import Floats, Ints, frozen
 from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.events import NO_KIND, NO_TIME, EventColumns, Events
+from oddhop.tables.inference import LARGEST
 from oddhop.tables.read.database import fetch_batches, fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.settings import ReadSettings
@@ -90,6 +91,20 @@ def missing_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> t
     counts = ", ".join(f"count(*) FILTER ({name} IS NULL)" for name in names)
     row = fetch_row(connection, f"SELECT {counts} FROM placed WHERE s >= 0 AND t >= 0 AND s <> t")  # noqa: S608
     return tuple((str(name), count) for name, count in zip(names.values(), row, strict=True) if count)
+
+
+def infinite_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> tuple[str, ...]:
+    """Say how many events of ``placed`` have an infinite amount, a sentence for every column that has any."""
+    amounts = roles.columns.amounts
+    if not amounts:
+        return ()
+    counts = ", ".join(f"count(*) FILTER (abs(a{k}) >= {LARGEST})" for k in range(len(amounts)))
+    row = fetch_row(connection, f"SELECT {counts} FROM placed WHERE s >= 0 AND t >= 0 AND s <> t")  # noqa: S608
+    return tuple(
+        f"{count:,} events have an infinite {name!r}: taken for the largest number"
+        for name, count in zip(amounts, row, strict=True)
+        if count
+    )
 
 
 def columns_of(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from oddhop.errors import TableError
-from oddhop.tables.read.column_types import text_kinds
-from oddhop.tables.read.database import database, identifier, literal, reading
+from oddhop.tables.read.database import identifier, literal
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 FILE = "oddhop file"  # the column of DuckDB that says which file a row is of
@@ -24,12 +23,10 @@ class Partitions:
     ----------
     keys : the names of the columns.
     values : the texts of every file, in the order of the files; None where one is missing.
-    kinds : the types that the texts have.
     """
 
     keys: tuple[str, ...]
     values: tuple[tuple[str | None, ...], ...]
-    kinds: tuple[str, ...]
 
     def check(self, names: Sequence[str], label: str) -> None:
         """Refuse a key that the files have as a column, too: the two may differ."""
@@ -42,9 +39,9 @@ class Partitions:
             )
 
     @property
-    def typed(self) -> dict[str, str]:
-        """SQL for the value of every key."""
-        return {key: f"CAST(folders.k{k} AS {self.kinds[k]})" for k, key in enumerate(self.keys)}
+    def sql(self) -> dict[str, str]:
+        """SQL for the text of every key."""
+        return {key: f"folders.k{k}" for k, key in enumerate(self.keys)}
 
     def joined(self, read: str, files: Sequence[str]) -> str:
         """Write a join of what DuckDB reads, ``read_x(...) AS own``, with the texts of the folders, k and a number."""
@@ -83,12 +80,7 @@ def partitions_of(files: Mapping[str, Mapping[str, str | None]], label: str) -> 
                 "name a part of it, or move the files",
             )
     values = tuple(tuple(found.values()) for found in files.values())
-    with reading(label), database([]) as connection:
-        rows = ", ".join(f"({', '.join(map(_text, row))})" for row in dict.fromkeys(values))
-        columns = [f"k{k}" for k in range(len(keys))]
-        connection.execute(f"CREATE TEMP TABLE folders AS FROM (VALUES {rows}) AS folders({', '.join(columns)})")
-        kinds = text_kinds(connection, "folders", columns)
-    return Partitions(keys, values, tuple(kinds[column] for column in columns))
+    return Partitions(keys, values)
 
 
 def _walk(

@@ -33,7 +33,8 @@ class Roles:
 
     ``unread`` has the other columns of the edge table, and why they were not read; ``missing`` counts the events
     without a usable value, by column. ``direction`` says how it was found out whether edges have one, ``kinds`` which
-    kinds of nodes there are, where there are several, and ``readings`` what was guessed of files.
+    kinds of nodes there are, where there are several, and ``readings`` what was guessed of files and
+    decided about the texts of the edge table.
     """
 
     source: str
@@ -144,6 +145,7 @@ class TableColumns:
         edge_roles: EdgeRoles,
         direction: Direction | None,
         missing: tuple[tuple[str, int], ...] = (),
+        infinite: tuple[str, ...] = (),
     ) -> Roles:
         """Return the roles by name; without a direction edges are pairs, and not events."""
         columns = edge_roles.columns
@@ -166,7 +168,7 @@ class TableColumns:
             edge_roles.unread,
             missing,
             told,
-            notes,
+            (*notes, *edge_roles.readings, *infinite),
         )
 
     @property

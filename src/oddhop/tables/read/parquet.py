@@ -48,6 +48,6 @@ class Parquet:
         """Write a query that reads the picked columns where they are."""
         read, folders = READ.replace("$1", literals(unglobbed(self.files))), {}
         if self.partitions is not None:
-            read, folders = self.partitions.joined(read, self.files), self.partitions.typed
+            read, folders = self.partitions.joined(read, self.files), self.partitions.sql
         picked = ", ".join(f"{folders.get(name, f'own.{identifier(name)}')} AS c{k}" for k, name in picks.items())
         return f"SELECT {picked} FROM {read}"  # noqa: S608

@@ -97,8 +97,8 @@ def make_people(
     if known is not None and not known.kinds.names:
         known.kinds.check(tables)  # before columns of kinds are missed among those that the model knows
     chosen = chosen.confirmed(connection, tables)
-    label, events = chosen.edge_form.label, None if known is None else known.events
-    roles = find_edge_roles(connection, chosen.edge_names, chosen.taken, settings, label, events)
+    label = chosen.edge_form.label
+    roles = find_edge_roles(connection, chosen.edge_names, chosen.taken, settings, label, known)
     ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)
     named = kinds_of_edges(connection, ends.ids, ends.kinds, ends.inside, chosen.edge_names)
     node_id, kinds, counts = number_nodes(

@@ -18,7 +18,7 @@ from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.events import columns_of, fetch_events, find_direction, missing_values
+from oddhop.tables.read.events import columns_of, fetch_events, find_direction, infinite_values, missing_values
 from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.people import as_fitted, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
@@ -42,6 +42,7 @@ class NetworkTables:
     counts : what was read and what was left out.
     kinds : the kinds of the nodes, which follow each other.
     events : the edge rows one by one; None where they say no more than ``edge_index``.
+    edge_forms : how texts of the edge table were read, by column.
     """
 
     edge_index: Ints
@@ -51,6 +52,7 @@ class NetworkTables:
     counts: Counts
     kinds: KindsRead
     events: Events | None = None
+    edge_forms: tuple[tuple[str, str], ...] = ()
 
 
 def read_tables(
@@ -133,6 +135,7 @@ def _read(
     if told is not None and direction is not None:
         events = fetch_events(connection, told, direction.both_ways, len(ids))
     missing = () if events is None else missing_values(connection, roles)
+    infinite = () if events is None else infinite_values(connection, roles)
     chosen.check_profile(events is not None)
     progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
@@ -154,8 +157,8 @@ def _read(
     if settings.strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
         refuse(connection, ends.ids, counts, lone, events=events is not None)
-    said = chosen.roles(kinds, roles, direction, missing)
-    return NetworkTables(frozen(edge_index), ids, columns, said, counts, kinds, events)
+    said = chosen.roles(kinds, roles, direction, missing, infinite)
+    return NetworkTables(frozen(edge_index), ids, columns, said, counts, kinds, events, roles.forms)
 
 
 def _fetch_nodes(connection: duckdb.DuckDBPyConnection, kinds: KindsRead) -> tuple[pa.Array, pa.Table]:
