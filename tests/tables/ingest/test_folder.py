@@ -139,7 +139,9 @@ def test_many_attributes_of_text_are_stored_sparse(tmp_path):
     days = [dt.date(2026, 1, 1) + dt.timedelta(days=int(k)) for k in rng.integers(0, 300, 50)]
     people = pa.table({"id": range(50), "note": notes, "since": days, "x": rng.normal(size=50)})
     ties = pa.table({"u": rng.integers(0, 50, 90), "v": rng.integers(0, 50, 90)})
-    on_disk, in_memory = both(written(tmp_path, edges=ties, nodes=people), tmp_path / "graph")
+    on_disk, in_memory = both(
+        written(tmp_path, edges=ties, nodes=people), tmp_path / "graph", encode=EncodeSettings(kinds={"note": "text"})
+    )
     assert_same(on_disk, in_memory)
     assert on_disk.originals.column_names == ["note", "since"]
     assert on_disk.graph.attributes.shape[1] > 256

@@ -67,6 +67,15 @@ def type_name(column: Column) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
+def type_read(column: Column) -> str:
+    """Return the type of what texts were read as: whole numbers and days are such."""
+    if pt.is_float64(column.type) and not (numbers_of(column) % 1 > 0).any():
+        return str(pa.int64())
+    if pt.is_timestamp(column.type) and not (ticks_of(column)[0] % ticks_a_day(column)).any():
+        return str(pa.date32())
+    return type_name(column)
+
+
 def numbers_of(column: Column) -> Floats:
     """Return float64 with NaN for what is missing; infinite values are the largest there are.
 

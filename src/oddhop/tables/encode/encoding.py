@@ -42,14 +42,15 @@ class ColumnReport:
 
     Attributes
     ----------
-    column, type : its name, and its type as Arrow writes it.
+    column, type : its name, and its type as Arrow writes it, of texts that of what they were read as.
     kind : what it was taken for; empty where it was not looked at.
     done : what was done, or why it was dropped.
     attributes : how many attributes it gave, 0 for a dropped one.
     missing : rows without a value, and those whose value could not be read.
     pooled : rows whose category is too rare for an attribute of its own.
     tamed : numbers more than 10 interquartile ranges from the median.
-    form : how numbers or dates are written in a column of texts, as in 1.234,56; later tables are read so, too.
+    form : how numbers or dates are written in texts where it is not as usual, as in 1.234,56; later tables are read
+        so, too.
     warning : what to look at, a sentence or nothing.
     """
 
@@ -110,7 +111,7 @@ class Encoding:
     events : which columns of the edge table the flow columns were made of; they come last.
     kinds : the kind of node that has each of ``columns``; none where there is one kind.
     nodes : all kinds, and which was judged, or None.
-    edge_forms : how texts of the edge table are read, by column; later tables are read so, too.
+    edge_forms : the same of the columns of the edge table, by name.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT

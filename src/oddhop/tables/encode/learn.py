@@ -30,6 +30,7 @@ from oddhop.tables.encode.columns import (
     numbers_of,
     readable_as,
     type_name,
+    type_read,
 )
 from oddhop.tables.encode.encoders import (
     CategoryColumn,
@@ -44,7 +45,17 @@ from oddhop.tables.encode.encoders import (
 )
 from oddhop.tables.encode.encoding import SHOWN, ColumnReport, Encoding, check_table, row_number
 from oddhop.tables.flows import FlowColumn, flow_columns
-from oddhop.tables.inference import NAMED, Reading, RowName, converted, count_classes, decide, unread_in, unread_told
+from oddhop.tables.inference import (
+    DEFAULTS,
+    NAMED,
+    Reading,
+    RowName,
+    converted,
+    count_classes,
+    decide,
+    unread_in,
+    unread_told,
+)
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, PLAIN, EncodeOptions, EncodeSettings, ReadSettings
 
 NEARLY_ALL = 0.95
@@ -324,7 +335,9 @@ def _read(
         count, row = unread_in(column, values)
         example = f"{column[row].as_py()!r} in {learning.row_name(row)}"
         warning = unread_told(reading.kind, count, reading.present, example)
-    return values, reading, replace(entry, form=reading.form, warning=warning)
+    # The usual forms go without saying, so that a column of texts and one of numbers or dates are learned as the same.
+    form = "" if reading.form in DEFAULTS.values() else reading.form
+    return values, reading, replace(entry, type=type_read(values), form=form, warning=warning)
 
 
 def _learn_flow(flow: FlowColumn, column: Column) -> tuple[Any, Any, ColumnReport]:

@@ -10,7 +10,7 @@ import duckdb
 
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns, event_columns_from
-from oddhop.tables.inference import LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_told
+from oddhop.tables.inference import DEFAULTS, LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_told
 from oddhop.tables.kinds import Known
 from oddhop.tables.read.database import fetch_row, literals
 from oddhop.tables.read.ids import FLOATS, INTEGERS
@@ -36,7 +36,7 @@ class EdgeRoles:
     kinds : SQL for codes.
     unread : the columns that are not read, and why.
     inside : the condition that a row lies in the window that was asked for; None without one.
-    forms : how texts are read, by column.
+    forms : how texts are read where it is not as usual, by column.
     readings : what was decided about texts, and what to look at, a sentence each.
     """
 
@@ -85,7 +85,7 @@ def find_edge_roles(
         k = said(names, name, "an edge column", label)
         if named.count(name) > 1 or k in ends:
             raise TableError(f"{label}: the column {name!r} is given two roles", "give it one")
-    texts = _Texts(connection, names, ends, settings, {} if model is None else model.forms)
+    texts = _Texts(connection, names, ends, settings, model)
     types = texts.types(others)
     times = _times(connection, names, types, settings, label)
     time = None if known is not None and known.time is None else next(iter(times), None)
@@ -163,7 +163,7 @@ class _Texts:
 
     Attributes
     ----------
-    forms : how they are read, by name.
+    forms : how they are read where it is not as usual, by name.
     told : what was decided, and what to look at, a sentence each.
     """
 
@@ -173,10 +173,10 @@ class _Texts:
         names: Sequence[str],
         ends: Sequence[int],
         settings: ReadSettings,
-        known: Mapping[str, str],
+        model: Known | None,
     ) -> None:
         self.connection, self.names, self.ends = connection, names, ends
-        self.settings, self.known = settings, known
+        self.settings, self.model = settings, model
         self.forms: dict[str, str] = {}
         self.told: list[str] = []
 
@@ -204,8 +204,9 @@ class _Texts:
         elif name == settings.time and not counts.get("whole"):
             wanted = "date"
         ways_out = {"number": f"--amount {name}", "date": f"--time {name}"}
-        reading = decide(counts, settings, ways_out, wanted=wanted, form=self.known.get(name))
-        self.forms[name] = reading.form
+        reading = decide(counts, settings, ways_out, wanted=wanted, form=self._known_form(name, counts))
+        if reading.form not in DEFAULTS.values():
+            self.forms[name] = reading.form
         said = [one for one in (reading.decided, reading.doubt) if one]
         if reading.unread:
             value, *row = first_unread(self.connection, "edges", column, reading.form, [f"c{end}" for end in self.ends])
@@ -213,6 +214,15 @@ class _Texts:
             said.append(unread_told(reading.kind, reading.unread, reading.present, example))
         self.told += [f"column of the edge table {name!r}: {one}" for one in said]
         return SQL_TYPES[reading.kind], sql_of(NAMED[reading.form].value, column)
+
+    def _known_form(self, name: str, counts: Mapping[str, int]) -> str | None:
+        """Return the form that a model reads a column in, None where there is no model or any will do."""
+        events = None if self.model is None else self.model.events
+        if self.model is None or events is None or name in self.model.forms:
+            return None if self.model is None else self.model.forms.get(name)
+        if name == events.time:  # dates or Unix times
+            return DEFAULTS["date" if counts.get("iso", 0) >= counts.get("whole", 0) else "number"]
+        return DEFAULTS["number"] if name in events.amounts else None
 
 
 def _times(
