@@ -60,19 +60,6 @@ class Bar:
         return str(form.format(self.done, max(self.total, 1), shown(repr(self), 240)))
 
 
-@dataclass(frozen=True)
-class Ended:
-    """What stands in the place of the bar afterwards."""
-
-    said: str
-
-    def __repr__(self) -> str:
-        return self.said
-
-    def _repr_html_(self) -> str:
-        return str(Markup("<div>{}</div>").format(shown(self.said)))
-
-
 class NotebookProgress:
     """Take the reports of the stages, from several threads, and show the last one twice a second."""
 
@@ -103,7 +90,8 @@ class NotebookProgress:
         self._over.set()
         self._thread.join()
         if self._handle is not None:
-            self._handle.update(Ended(f"{word} {spoken_time(time.monotonic() - self._began)}."))
+            said = f"{word} {spoken_time(time.monotonic() - self._began)}."
+            self._handle.update({"text/plain": said, "text/html": f"<div>{said}</div>"}, raw=True)
 
     def _show_until_over(self) -> None:
         pause = WAIT

@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict, later, now
 from oddhop.casebook.erase import Erased, erase
@@ -128,21 +130,10 @@ class Book:
                         "list the cases with Book.current",
                         command="list the cases with oddhop cases list",
                     )
-                words = ("verdict", "reason", "note", "who")
-                if all(getattr(said, name) == getattr(last, name) for name in words):
+                words: dict[str, Any] = {name: getattr(said, name) for name in ("verdict", "reason", "note", "who")}
+                if all(getattr(last, name) == word for name, word in words.items()):
                     continue
-                entry = Entry(
-                    last.case_id,
-                    said.verdict,
-                    members=last.members,
-                    fingerprint=last.fingerprint,
-                    reason=said.reason,
-                    note=said.note,
-                    who=said.who,
-                    run=last.run,
-                    rank=last.rank,
-                    score=last.score,
-                )
+                entry = replace(last, **words, at=now(), entry=str(uuid4()))
                 self._insert([entry])
                 out[said.case_id] = entry
         return list(out.values())

@@ -189,23 +189,14 @@ class GraphDetector(Estimator, DetectorParts):
         >>> from oddhop import Graph, Odd
         >>> rng = np.random.default_rng(0)
         >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> Odd(random_state=0).fit(graph).to_pandas()["rank"].head(3).tolist()
-        [1, 2, 3]
+        >>> fitted = Odd(random_state=0).fit(graph)
+        >>> fitted.to_pandas()["rank"].head(3).tolist(), fitted.to_polars()["rank"].head(3).to_list()
+        ([1, 2, 3], [1, 2, 3])
         """
         return pandas_frame(self._result_with_kept())
 
     def to_polars(self) -> Any:
-        """Return ``result_`` as a Polars frame, with the columns that :func:`oddhop.read_network` kept.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop import Graph, Odd
-        >>> rng = np.random.default_rng(0)
-        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> Odd(random_state=0).fit(graph).to_polars()["rank"].head(3).to_list()
-        [1, 2, 3]
-        """
+        """Return ``result_`` as a Polars frame; see :meth:`to_pandas`."""
         return polars_frame(self._result_with_kept())
 
     def score_samples(self, network: Any, *, nodes: Any = None) -> Floats:

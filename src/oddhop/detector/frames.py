@@ -11,29 +11,13 @@ from oddhop.errors import MissingExtraError
 
 
 def pandas_frame(table: pa.Table) -> Any:
-    """Return a table as a pandas frame.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.detector.frames import pandas_frame
-    >>> pandas_frame(pa.table({"id": ["a", "b"], "rank": [1, 2]})).shape
-    (2, 2)
-    """
+    """Return a table as a pandas frame."""
     _package("pandas")
     return table.to_pandas()
 
 
 def polars_frame(table: pa.Table) -> Any:
-    """Return a table as a Polars frame.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.detector.frames import polars_frame
-    >>> polars_frame(pa.table({"id": ["a", "b"], "rank": [1, 2]})).shape
-    (2, 2)
-    """
+    """Return a table as a Polars frame."""
     return _package("polars").from_arrow(table)
 
 

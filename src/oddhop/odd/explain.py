@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -90,7 +90,7 @@ class _Surroundings:
     Attributes
     ----------
     f : the log likelihood ratio of every edge: how much less the neighbour looks like one than chance would.
-    rarity : the share of all edges of the network whose ends look as far apart.
+    rarity : the share of all edges of the network whose ends look as far apart; NaN where edges say nothing.
     surprise : how unexplained every edge is by communities, looks and chance.
     members : whether a neighbour belongs to the group of the node.
     order : the neighbours by how much they matter.
@@ -103,11 +103,6 @@ class _Surroundings:
     members: Bools
     order: Ints
 
-    @cached_property
-    def hops(self) -> Floats:
-        """How far out every neighbour is drawn."""
-        return drawn_at(self.rarity)
-
     def first(self, count: int, wanted: Sequence[int]) -> Ints:
         """Return the places of so many neighbours that matter most, those that are wanted among them."""
         last = np.isin(self.nodes[self.order], wanted, invert=True)
@@ -116,10 +111,10 @@ class _Surroundings:
 
 
 def _explain(context: Context, number: int) -> Explanation:
-    held, graph = context.held, context.held.graph
+    held, graph, network = context.held, context.held.graph, context.network
     degree = int(graph.degrees[number])
     if degree == 0:
-        return Explanation.of_lone_node(context.network.name(number), context.baseline)
+        return Explanation.of_lone_node(network.name(number), context.baseline)
     silent_view = held.fitted.homophily.silent
     now = Situation(context.columns.rows(np.array([number]))[0], np.ones(degree, dtype=bool))
     own = held.of_attributes(graph.attributes[[number]])
@@ -140,15 +135,19 @@ def _explain(context: Context, number: int) -> Explanation:
     # Without an edge of a cycle its events are no cycle: what that does to the score is not computed.
     changed = None if kind == "cycle" else counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
     cycles_held = (CYCLES_HELD,) * bool(tried.size and p[-1] < NOTABLE)
-    far = 0 if silent_view else int((around.rarity <= NOTABLE).sum())
+    far = int((around.rarity <= NOTABLE).sum())
     lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
-    listed = tuple(_neighbour(context, number, around, int(k), lost.get(int(k)), silent_view) for k in shown)
+    nodes, f, rarity, members = (one.tolist() for one in (around.nodes, around.f, around.rarity, around.members))
+    listed = tuple(
+        neighbour_of(network, number, nodes[k], f[k], rarity[k], member=members[k], effect=lost.get(k))
+        for k in shown.tolist()
+    )
     ties = _ties(held, around.nodes[shown], around.members[shown])
     return Explanation(
-        id=context.network.name(number),
+        id=network.name(number),
         score=score,
         degree=degree,
-        hops=float(around.hops.mean()),
+        hops=float(drawn_at(around.rarity).mean()),
         spread=0.0,
         baseline=context.baseline,
         kind=kind,
@@ -163,8 +162,8 @@ def _explain(context: Context, number: int) -> Explanation:
         reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
         ties=ties,
         flows=flows,
-        profile=context.network.profile(number),
-        cycle=tuple(map(context.network.name, cycle)),
+        profile=network.profile(number),
+        cycle=tuple(map(network.name, cycle)),
     )
 
 
@@ -205,31 +204,32 @@ def _flows(context: Context, number: int, *, told_first: bool) -> tuple[NodeFlow
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
     nodes, f = held.neighbours(number), held.strangeness(number)
     surprise = surprises(held.graph, held.ties, number)
-    rarity = np.full(nodes.size, 0.5) if held.fitted.homophily.silent else held.rarity(f)
+    rarity = np.full(nodes.size, np.nan) if held.fitted.homophily.silent else held.rarity(f)
     members = (surprise >= MEMBER * surprise.max()) & (surprise > 0) & in_a_group
     order = np.lexsort((-f, -surprise)) if kind == "clique" else np.argsort(-f, kind="stable")
     return _Surroundings(nodes, f, rarity, surprise, members, order)
 
 
-def _neighbour(
-    context: Context, number: int, around: _Surroundings, place: int, effect: float | None, silent_view: bool
+def neighbour_of(
+    network: Network, number: int, node: int, f: float, rarity: float, *, member: bool, effect: float | None = None
 ) -> Neighbour:
-    rarity = float(around.rarity[place])
-    events = context.held.graph.events
+    """Describe a neighbour of a node by f and the rarity of the edge, which is NaN where it is not known."""
+    events = network.graph.events
     return Neighbour(
-        id=context.network.name(around.nodes[place]),
-        hops=float(around.hops[place]),
+        id=network.name(node),
+        hops=float(drawn_at(rarity)),
         spread=0.0,
-        score=float(around.f[place]),
+        score=f,
         effect=effect,
-        rarity=None if silent_view else rarity,
-        member=bool(around.members[place]),
-        flow="" if events is None else with_neighbour(events, number, int(around.nodes[place])),
-        profile=context.network.profile(int(around.nodes[place])),
+        rarity=None if np.isnan(rarity) else rarity,
+        member=member,
+        flow="" if events is None else with_neighbour(events, number, node),
+        profile=network.profile(node),
+        node_kind=network.kind_of(node) or "",
     )
 
 
-def drawn_at(rarity: Floats) -> Floats:
+def drawn_at(rarity: Floats | float) -> Floats:
     """Return how far out neighbours are drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
 
     An unknown share, NaN, counts as 1 in 2.

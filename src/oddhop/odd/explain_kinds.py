@@ -27,7 +27,7 @@ from oddhop.explain.explanation import (
     Neighbour,
     View,
 )
-from oddhop.explain.flows import PASSING, NodeFlows, node_flows, values_of, with_neighbour
+from oddhop.explain.flows import PASSING, NodeFlows, node_flows, values_of
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import flow_columns
 from oddhop.odd.butterfly import Common, common_neighbours, partners
@@ -35,7 +35,7 @@ from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles
-from oddhop.odd.explain import MEMBER, drawn_at, one_by_one, tells_flow_first
+from oddhop.odd.explain import MEMBER, drawn_at, neighbour_of, one_by_one, tells_flow_first
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.outlier import outlyingness
@@ -144,7 +144,8 @@ def _explain(context: Context, number: int) -> Explanation:
     inside = np.isin(around.nodes, [] if shared is None else [*shared.nodes, *shared.tied])
     order = np.lexsort((-around.f, ~inside)) if kind == "clique" else np.argsort(-around.f, kind="stable")
     shown = order[:SHOWN]
-    listed = tuple(_neighbour(context, number, around, int(k), bool(inside[k])) for k in shown)
+    nodes, f, rarity, group = (one.tolist() for one in (around.nodes, around.f, around.rarity, inside))
+    listed = tuple(neighbour_of(network, number, nodes[k], f[k], rarity[k], member=group[k]) for k in shown.tolist())
     members = () if shared is None else tuple(_partner(context, number, one) for one in shared.members[:PARTNERS])
     counts = _far_by_kind(context, around)
     return Explanation(
@@ -251,23 +252,6 @@ def _named(context: Context, group: _Group | None) -> Shared | None:
         [str(name(one)) for one in some.tolist()] for some in (group.nodes, group.members, group.tied)
     )
     return Shared(nodes, members, tied)
-
-
-def _neighbour(context: Context, number: int, around: _Around, place: int, member: bool) -> Neighbour:
-    node, rarity = int(around.nodes[place]), float(around.rarity[place])
-    known = None if np.isnan(rarity) else rarity
-    events = context.network.graph.events
-    return Neighbour(
-        id=context.network.name(node),
-        hops=float(drawn_at(around.rarity[place])),
-        spread=0.0,
-        score=float(around.f[place]),
-        rarity=known,
-        member=member,
-        flow="" if events is None else with_neighbour(events, number, node),
-        profile=context.network.profile(node),
-        node_kind=context.network.kind_of(node) or "",
-    )
 
 
 def _partner(context: Context, number: int, node: int) -> Neighbour:

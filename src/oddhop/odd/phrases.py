@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,17 +92,25 @@ def reasons(
     kind: str, views: tuple[View, ...], listed: tuple[Neighbour, ...], degree: int, far: int, members: int, ties: int
 ) -> tuple[str, ...]:
     """Return what the views say as sentences, the smallest p-value first."""
+    group = _group([one for one in listed if one.member], members, ties) if members else ""
+    return _what_views_say(kind, views, lambda: _far_ones(listed, far, degree), group)[1]
+
+
+def _what_views_say(
+    kind: str, views: tuple[View, ...], far_ones: Callable[[], str], group: str
+) -> tuple[str, tuple[str, ...]]:
+    """Return the view whose sentence comes first, and the sentences; with ``far_ones`` a stranger's begin."""
     heard = {one.name: one.p for one in views if one.p < NOTABLE}
     if not heard:
-        return ("The detector Odd finds nothing unusual about this node.",)
+        return "", ("The detector Odd finds nothing unusual about this node.",)
     loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     what = WHAT[loudest]
     if loudest == "stranger":
-        what = _far_ones(listed, far, degree)
-    elif loudest == "clique" and members:
-        what = f"{what}. {_group([one for one in listed if one.member], members, ties)}"
+        what = far_ones() or what
+    elif loudest == "clique" and group:
+        what = f"{what}. {group}"
     told = [f"{what}.", _how_rare(loudest, heard[loudest])]
-    return (*told, *(ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest))
+    return loudest, (*told, *(ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest))
 
 
 @dataclass(frozen=True)
@@ -141,21 +149,9 @@ def reasons_between_kinds(
     >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-66:]
     'embers. This node shares device d7 and device d8 with ann and bob.'
     """
-    heard = {one.name: one.p for one in views if one.p < NOTABLE}
-    if not heard:
-        return ("The detector Odd finds nothing unusual about this node.",)
-    loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
     sharing = "" if shared is None else shared.told
-    what = WHAT[loudest]
-    if loudest == "stranger" and (which := _far_edges(listed, counts)):
-        what = which
-    elif loudest == "clique" and sharing:
-        what = f"{what}. {sharing}"
-    told = [f"{what}.", _how_rare(loudest, heard[loudest])]
-    told += [ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest]
-    if sharing and loudest != "clique":
-        told.append(f"{sharing}.")
-    return tuple(told)
+    loudest, told = _what_views_say(kind, views, lambda: _far_edges(listed, counts), sharing)
+    return (*told, f"{sharing}.") if sharing and loudest not in ("", "clique") else told
 
 
 def _how_rare(view: str, p: float) -> str:

@@ -71,15 +71,8 @@ class Desk:
                     raise SettingsError(f"{one.case_id!r} has a later answer", "undo the later answer first")
             at, by = self.book.moment(), who or self.who
             ids = [entry, *(str(uuid5(UUID(entry), one.case_id)) for one in group[1:])]
-            self.book.append(
-                [
-                    Entry(
-                        one.case_id, "open", members=one.members, fingerprint=one.fingerprint, reason="undo", who=by,
-                        at=at, run=one.run, rank=one.rank, score=one.score, entry=name,
-                    )
-                    for one, name in zip(group, ids, strict=True)
-                ]
-            )  # fmt: skip
+            undone = [replace(one, verdict="open", reason="undo", note="", who=by, at=at) for one in group]
+            self.book.append([replace(one, entry=name) for one, name in zip(undone, ids, strict=True)])
         return Taken(entry, "open", tuple(one.case_id for one in group))
 
     def open(self, case_ids: Sequence[str], *, reason: str) -> None:
