@@ -31,6 +31,7 @@ TABLES = {
     "entries_in_time": "CREATE INDEX entries_in_time ON entries (at, entry)",
     "members_by_node": "CREATE INDEX members_by_node ON members (node)",
 }
+COLUMNS = tuple(one.split()[0] for one in TABLES["entries"].partition("(")[2].split(", "))
 
 
 class Store(Protocol):
@@ -277,22 +278,6 @@ class _Postgres:
             raise CaseBookError(
                 f"{self.label if hasattr(self, 'label') else 'the book'} cannot be used: {said}"
             ) from None
-
-
-COLUMNS = (
-    "entry",
-    "case_id",
-    "verdict",
-    "reason",
-    "note",
-    "who",
-    "at",
-    "run",
-    "rank",
-    "score",
-    "fingerprint",
-    "tombstone",
-)
 
 
 def check_version(versions: Sequence[Row], label: str) -> None:

@@ -17,7 +17,6 @@ from oddhop.explain.flows import values_of
 from oddhop.explain.phrases import counted, said_number, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.columns import words_of
 from oddhop.tables.encode.encoders import (
     CategoryColumn,
@@ -75,27 +74,17 @@ class Columns:
         """The graph of the network."""
         return self.network.graph
 
-    @property
-    def encoding(self) -> Encoding | None:
-        """How columns became attributes."""
-        return self.network.encoding
-
-    @property
-    def originals(self) -> pa.Table | None:
-        """The columns whose values an encoding loses."""
-        return self.network.originals
-
     @cached_property
     def spans(self) -> tuple[ColumnSpan, ...]:
         """One span a column, in the order of the attributes."""
-        if self.encoding is None:
+        if self.network.encoding is None:
             names = self.graph.attribute_names or [f"attribute {k}" for k in range(self.graph.attribute_count)]
             return tuple(ColumnSpan(name, k, k + 1) for k, name in enumerate(names))
-        stops = np.cumsum([len(one.names) for one in self.encoding.columns])
+        stops = np.cumsum([len(one.names) for one in self.network.encoding.columns])
         starts = [0, *stops[:-1]]
         return tuple(
             ColumnSpan(one.name, int(a), int(b), one)
-            for one, a, b in zip(self.encoding.columns, starts, stops, strict=True)
+            for one, a, b in zip(self.network.encoding.columns, starts, stops, strict=True)
         )
 
     @cached_property
@@ -117,7 +106,7 @@ class Columns:
 
     def typical(self, nodes: Ints) -> Floats:
         """Return the values that stand for some nodes: medians of numbers, the commonest of all else."""
-        if self.encoding is None and is_sparse(self.graph.attributes):
+        if self.network.encoding is None and is_sparse(self.graph.attributes):
             # A median is not zero only where at least half of the values are not.
             few = self.graph.attributes[nodes]
             usual = np.zeros(few.shape[1])
@@ -139,14 +128,14 @@ class Columns:
 
         A column of the user's with a kind always has something, a gap at least.
         """
-        if self.encoding is not None:
+        if self.network.encoding is not None:
             return np.zeros(len(self.spans), dtype=bool)
         return np.asarray((row == 0) & (2 * self._filled < self.graph.node_count))
 
     def own(self, span: ColumnSpan, node: int) -> str:
         """Say the value of one node."""
-        if self.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
-            value = self.originals.column(span.name)[node].as_py()
+        if self.network.originals is not None and isinstance(span.encoder, TextColumn | DateColumn):
+            value = self.network.originals.column(span.name)[node].as_py()
             return UNKNOWN if value is None else shortened(str(value))
         said = self.say(span, self.rows(np.array([node]), span)[0])
         return self._flow_said(span.name, node, said)
@@ -248,9 +237,9 @@ class Columns:
         return _said_number(encoder, _unscaled(encoder.scale, float(values[0])))
 
     def _usual_words(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
-        if self.originals is None:
+        if self.network.originals is None:
             return "other words"
-        column = self.originals.column(span.name)
+        column = self.network.originals.column(span.name)
         own = _words(column.slice(node, 1))
         counts = Counter(_words(column.take(pa.array(nodes)))) - Counter(dict.fromkeys(own, nodes.size))
         top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS_NAMED]

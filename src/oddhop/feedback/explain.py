@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from oddhop.base.html import panel, sentences
 from oddhop.explain.explanation import Explanation
 from oddhop.explain.phrases import spoken
 from oddhop.feedback.learner import Learned
+from oddhop.feedback.memory import Memory
 
 NAMED, SHARED, LIKE = 2, 3, 0.25
 
@@ -50,23 +51,7 @@ class LearnedExplanation:
         return panel(str(self.label_free.id), sentences(self.sentences))
 
 
-class Remembered(Protocol):
-    """What is known of the answered nodes and of random ones."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features."""
-
-    @property
-    def ids(self) -> tuple[Any, ...]:
-        """The answered nodes."""
-
-    @property
-    def background(self) -> Floats:
-        """Features of random nodes."""
-
-
-def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: Learned) -> str:
+def like(node: Floats, x: Floats, answers: Floats, memory: Memory, learned: Learned) -> str:
     """Say which answered nodes are most similar to a node, by the share of trees in which they end in the same leaf.
 
     An answer that is NaN does not count, such as that of the node itself.
@@ -87,7 +72,7 @@ def like(node: Floats, x: Floats, answers: Floats, memory: Remembered, learned: 
     return " ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
 
 
-def _shared(node: Floats, trees: Ints, memory: Remembered, learned: Learned) -> str:
+def _shared(node: Floats, trees: Ints, memory: Memory, learned: Learned) -> str:
     """Name the features by which trees lead a node and others to the same leaf, those asked most often first.
 
     The original rank is the last feature. It is named only if there is no other: the list shows it already.

@@ -27,6 +27,7 @@ from oddhop.graph.events import ARRAYS, Events, event_columns_from
 from oddhop.graph.kinds import NodeKinds, kinds_from
 
 KIND, FORMAT = "oddhop graph", 1
+RESTORE = "restore it from a copy or ingest again"
 HEADER = 128
 PARTITION_ENTRIES, PARTITION_NODES = 1 << 24, 1 << 20  # at most, where nothing else is said
 UNFINISHED = "unfinished"
@@ -260,12 +261,9 @@ def open_stored(path: str | os.PathLike[str]) -> Stored:
     for name, entry in manifest.files.items():
         file = folder / name
         if not file.is_file():
-            raise GraphError(f"{file} is missing", "restore it from a copy or ingest again")
+            raise GraphError(f"{file} is missing", RESTORE)
         if file.stat().st_size != entry.bytes:
-            raise GraphError(
-                f"{file} must have {entry.bytes:,} bytes, got {file.stat().st_size:,}",
-                "restore it from a copy or ingest again",
-            )
+            raise GraphError(f"{file} must have {entry.bytes:,} bytes, got {file.stat().st_size:,}", RESTORE)
     stored = Stored(folder, manifest)
     _check_arrays(stored)
     return stored
@@ -277,17 +275,14 @@ def _check_arrays(stored: Stored) -> None:
         with file.open("rb") as content:
             right = len(header) == HEADER and content.read(HEADER) == header
         if not right or file.stat().st_size != HEADER + entry.shape[0] * entry.row_bytes:
-            raise GraphError(f"{file} is not the array of the manifest", "restore it from a copy or ingest again")
+            raise GraphError(f"{file} is not the array of the manifest", RESTORE)
     if "attributes" not in stored.manifest.arrays:
         first, last = stored.rows("attributes_indptr")[[0, -1]].tolist()
         if (first, last) != (0, stored.manifest.arrays["attributes_data"].shape[0]):
-            raise GraphError(f"the attributes of {stored.folder} are damaged", "restore it from a copy or ingest again")
+            raise GraphError(f"the attributes of {stored.folder} are damaged", RESTORE)
     indptr = stored.rows("indptr")
     if indptr[list(stored.manifest.bounds)].tolist() != list(stored.manifest.entries):
-        raise GraphError(
-            f"{stored.folder / 'indptr.npy'} does not match the partitions of the manifest",
-            "restore it from a copy or ingest again",
-        )
+        raise GraphError(f"{stored.folder / 'indptr.npy'} does not match the partitions of the manifest", RESTORE)
 
 
 def verify_stored(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -296,7 +291,7 @@ def verify_stored(path: str | os.PathLike[str]) -> Iterator[Path]:
     for name, entry in stored.manifest.files.items():
         file = stored.folder / name
         if file_entry(file).sha256 != entry.sha256:
-            raise GraphError(f"{file} was changed after it was written", "restore it from a copy or ingest again")
+            raise GraphError(f"{file} was changed after it was written", RESTORE)
         yield file
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import Progress, silent
-from oddhop.explain.columns import Columns, ColumnSpan
+from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import (
     COLUMNS_TOLD,
     NOTABLE,
@@ -296,15 +296,9 @@ def _differences(context: Context, place: int) -> tuple[ColumnDifference, ...]:
         rows[k, span.start : span.stop] = typical[span.start : span.stop]
     effects = _scores_with(context, place, rows) - float(context.evidence.score[place])
     order = [int(k) for k in np.argsort(effects, kind="stable")[:COLUMNS_TOLD] if effects[k] < 0]
-    told = [_difference(columns, spans[k], place, company, typical, float(effects[k])) for k in order]
-    return tuple(told)
-
-
-def _difference(
-    columns: Columns, span: ColumnSpan, place: int, company: Ints, typical: Floats, effect: float
-) -> ColumnDifference:
-    instead = columns.say(span, typical[span.start : span.stop])
-    return replace(columns.difference(span, place, company, instead, effect), others=OTHERS)
+    instead = {k: columns.say(spans[k], typical[spans[k].start : spans[k].stop]) for k in order}
+    told = (columns.difference(spans[k], place, company, instead[k], float(effects[k])) for k in order)
+    return tuple(replace(one, others=OTHERS) for one in told)
 
 
 def _company(context: Context, place: int) -> Ints:
