@@ -21,7 +21,7 @@ from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import Estimator, check_is_fitted
 from oddhop.detector.fit_folder import begun, check_judged
 from oddhop.detector.flagging import budget, threshold
-from oddhop.detector.frames import pandas_frame, polars_frame
+from oddhop.detector.frames import AsFrames
 from oddhop.detector.model_file import Model, load_model, save_model
 from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
@@ -39,7 +39,7 @@ from oddhop.version import __version__
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
 
 
-class GraphDetector(Estimator, DetectorParts):
+class GraphDetector(Estimator, AsFrames, DetectorParts):
     """Base class of the detectors; a detector adds :class:`~oddhop.detector.contract.DetectorParts`.
 
     Attributes
@@ -179,25 +179,6 @@ class GraphDetector(Estimator, DetectorParts):
         if self.flags_anew_:
             self.model_ = replace(self.model_, threshold=self._flag(judgement, self.model_.settings))
         return result_table(taken.judged_ids, taken.graph.degrees[taken.graph.judged], judgement, self.threshold_)
-
-    def to_pandas(self) -> Any:
-        """Return ``result_`` as a pandas frame, with the columns that :func:`oddhop.read_network` kept.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop import Graph, Odd
-        >>> rng = np.random.default_rng(0)
-        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> fitted = Odd(random_state=0).fit(graph)
-        >>> fitted.to_pandas()["rank"].head(3).tolist(), fitted.to_polars()["rank"].head(3).to_list()
-        ([1, 2, 3], [1, 2, 3])
-        """
-        return pandas_frame(self._result_with_kept())
-
-    def to_polars(self) -> Any:
-        """Return ``result_`` as a Polars frame; see :meth:`to_pandas`."""
-        return polars_frame(self._result_with_kept())
 
     def score_samples(self, network: Any, *, nodes: Any = None) -> Floats:
         """Return the negative anomaly score of every node: as in scikit-learn, low is anomalous.

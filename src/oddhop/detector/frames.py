@@ -10,15 +10,32 @@ import pyarrow as pa
 from oddhop.errors import MissingExtraError
 
 
-def pandas_frame(table: pa.Table) -> Any:
-    """Return a table as a pandas frame."""
-    _package("pandas")
-    return table.to_pandas()
+class AsFrames:
+    """Has a result, and gives it as a pandas or a Polars frame."""
 
+    def _result_with_kept(self) -> pa.Table:
+        """Return the result with the columns that were kept."""
+        raise NotImplementedError
 
-def polars_frame(table: pa.Table) -> Any:
-    """Return a table as a Polars frame."""
-    return _package("polars").from_arrow(table)
+    def to_pandas(self) -> Any:
+        """Return ``result_`` as a pandas frame, with the columns that :func:`oddhop.read_network` kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oddhop import Graph, Odd
+        >>> rng = np.random.default_rng(0)
+        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
+        >>> fitted = Odd(random_state=0).fit(graph)
+        >>> fitted.to_pandas()["rank"].head(3).tolist(), fitted.to_polars()["rank"].head(3).to_list()
+        ([1, 2, 3], [1, 2, 3])
+        """
+        _package("pandas")
+        return self._result_with_kept().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return ``result_`` as a Polars frame; see :meth:`to_pandas`."""
+        return _package("polars").from_arrow(self._result_with_kept())
 
 
 def _package(name: str) -> Any:

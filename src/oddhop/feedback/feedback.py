@@ -16,7 +16,7 @@ from oddhop.base.html import facts, panel, sentences, table
 from oddhop.base.parallel import available_workers
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.estimator import not_fitted
-from oddhop.detector.frames import pandas_frame, polars_frame
+from oddhop.detector.frames import AsFrames
 from oddhop.detector.registry import load as load_detector
 from oddhop.errors import GraphError
 from oddhop.feedback.answers import as_answers
@@ -31,7 +31,7 @@ LOOK_ALIKE, SOUGHT_AMONG = 0.6, 200
 SHOWN = 10
 
 
-class Feedback:
+class Feedback(AsFrames):
     """Re-rank the nodes of a network by an analyst's answers; without any it is the detector's own ranking.
 
     Parameters
@@ -107,24 +107,8 @@ class Feedback:
             self._result = ranked.with_scores(self._score)
         return self._result
 
-    def to_pandas(self) -> Any:
-        """Return ``result_`` as a pandas frame, with the columns that :func:`oddhop.read_network` kept.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop import Graph, Odd
-        >>> from oddhop.feedback import Feedback
-        >>> rng = np.random.default_rng(0)
-        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> Feedback(Odd(random_state=0)).fit(graph).to_pandas()["rank"].head(3).tolist()
-        [1, 2, 3]
-        """
-        return pandas_frame(self.network_.with_kept(self.result_))
-
-    def to_polars(self) -> Any:
-        """Return ``result_`` as a Polars frame; see :meth:`to_pandas`."""
-        return polars_frame(self.network_.with_kept(self.result_))
+    def _result_with_kept(self) -> pa.Table:
+        return self.network_.with_kept(self.result_)
 
     def _repr_html_(self) -> str:
         name = type(self).__name__
