@@ -14,7 +14,8 @@ from tests.conftest import QUICK
 from tests.contract.checks import Check, graph_detector_checks, graph_detector_report
 from tests.contract.subjects import DoesNotApply, FunctionDetector
 
-OURS = [*graph_detector_checks(HCM(**QUICK)), *graph_detector_checks(Odd())]
+# Two seeds of two short chains agree by luck; those of eight do, at .81 or above in 15 pairs of seeds.
+OURS = [*graph_detector_checks(HCM(**{**QUICK, "chains": 8})), *graph_detector_checks(Odd())]
 
 
 @pytest.mark.slow
