@@ -12,16 +12,7 @@ _lock = Lock()
 
 @contextmanager
 def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` when the first kernel is compiled meanwhile, and not again; not at all where all were kept.
-
-    Examples
-    --------
-    >>> from oddhop.base.compiling import compiling, told_of_compiling
-    >>> with told_of_compiling(lambda: print("compiling")):
-    ...     compiling()
-    ...     compiling()
-    compiling
-    """
+    """Call ``tell`` when the first kernel is compiled meanwhile, and not again; not at all where all were kept."""
     with _lock:
         _waiting.append(tell)
     try:

@@ -101,15 +101,7 @@ class SharedCache(FunctionCache):
 
 
 def kernel_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of what a kernel is compiled from: its code, its constants, the kernels that it calls, numba.
-
-    Examples
-    --------
-    >>> from oddhop.base.kernels import kernel_digest
-    >>> one, other = (lambda number: number + 1), (lambda number: number + 2)
-    >>> kernel_digest(one) == kernel_digest(other)
-    False
-    """
+    """Return a digest of what a kernel is compiled from: its code, its constants, the kernels that it calls, numba."""
     digest = hashlib.blake2b(f"{numba.__version__} {llvmlite.__version__}".encode(), digest_size=16)
     seen: list[Any] = [function]
     for one in seen:  # which grows meanwhile

@@ -19,21 +19,6 @@ def prefetch(array: Any, row: int) -> None:
     """Fetch a row of a contiguous array, or an element of one with one dimension.
 
     Outside compiled kernels it does nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.kernels import compiled
-    >>> from oddhop.base.prefetch import AHEAD, prefetch
-    >>> @compiled
-    ... def total(values, places):
-    ...     found = 0.0
-    ...     for k in range(places.size):
-    ...         prefetch(values, places[min(k + AHEAD, places.size - 1)])
-    ...         found += values[places[k]]
-    ...     return found
-    >>> float(total(np.arange(5.0), np.array([4, 0, 3])))
-    7.0
     """
 
 

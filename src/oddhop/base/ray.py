@@ -60,15 +60,6 @@ def cluster(address: str | None = None, *, without_token: bool = False) -> Itera
     without_token : bool
         Whether another machine may be used without a token. Whoever reaches a cluster that asks for none can run any
         program on it.
-
-    Examples
-    --------
-    >>> from oddhop.base.ray import cluster
-    >>> with cluster("127.0.0.1:6379") as run:  # doctest: +SKIP
-    ...     run(len, ["one", "three"], print)
-    1
-    2
-    [3, 5]
     """
     address = _checked(address or os.environ.get("RAY_ADDRESS"), without_token)
     for name, value in ENVIRONMENT.items():

@@ -69,16 +69,7 @@ class Cost:
 
 
 def check_memory(cost: Cost, max_memory: int | None, what: str) -> None:
-    """Raise an error if a fit needs more memory than is available.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Cost, check_memory
-    >>> check_memory(Cost({"scoring": 3 * 2**30}), 2**30, "HCM on a large network")
-    Traceback (most recent call last):
-    oddhop.errors.MemoryBudgetError: HCM on a large network needs about 3.0 GiB for scoring, and the limit is
-    1.0 GiB; raise max_memory
-    """
+    """Raise an error if a fit needs more memory than is available."""
     limit = max_memory or available_memory()
     stage = max(cost.memory, key=lambda name: cost.memory[name])
     need = cost.memory[stage]

@@ -16,15 +16,6 @@ class Estimator:
     """Base of what has scikit-learn's parameters: all of ``__init__``, each kept under its own name.
 
     ``sklearn.base.clone``, pipelines and searches work with it.
-
-    Examples
-    --------
-    >>> from sklearn.base import clone
-    >>> from oddhop import Odd
-    >>> Odd(top_k=5)
-    Odd(top_k=5)
-    >>> clone(Odd(top_k=5)).set_params(top_k=7).get_params()["top_k"]
-    7
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
@@ -54,18 +45,7 @@ class Estimator:
 def parameters_of(
     model: Callable[Given, Settings],
 ) -> Callable[[Callable[[Any], None]], Callable[Concatenate[Any, Given], None]]:
-    """Make the fields of a settings class the parameters of a constructor, which keeps each under its own name.
-
-    Examples
-    --------
-    >>> from oddhop.detector.estimator import Estimator, parameters_of
-    >>> from oddhop.odd.settings import OddSettings
-    >>> class Mine(Estimator):
-    ...     @parameters_of(OddSettings)
-    ...     def __init__(self) -> None: ...
-    >>> Mine(n_resamples=8).get_params()["n_resamples"]
-    8
-    """
+    """Make the fields of a settings class the parameters of a constructor, which keeps each under its own name."""
     keywords = Signature(keywords_of(cast("type[Settings]", model)))
 
     def constructor(declared: Callable[[Any], None]) -> Callable[Concatenate[Any, Given], None]:

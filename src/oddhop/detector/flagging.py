@@ -29,14 +29,6 @@ def threshold(score: Floats, judged: Bools, top: int) -> float:
 
     Nodes that tie across the border are left out together, so never more than ``top`` are flagged. Where that leaves
     none, the threshold is infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.detector.flagging import threshold
-    >>> everyone = np.ones(4, dtype=bool)
-    >>> threshold(np.array([1.0, 5.0, 3.0, 2.0]), everyone, 2), threshold(np.array([1.0, 3.0, 3.0, 3.0]), everyone, 2)
-    (2.5, inf)
     """
     ladder = np.sort(score[judged])[::-1]
     flagged = ladder[:top]

@@ -188,17 +188,7 @@ class Aligned:
 
 
 def align(replicates: Replicates, judged: Bools) -> Aligned:
-    """Find what brings replicates of the score to one mean and one spread.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.detector.ranking import align
-    >>> rows = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
-    >>> aligned = align(lambda span: rows[:, span], np.ones(3, dtype=bool))
-    >>> bool(np.allclose(*aligned.block(slice(0, 3)))), round(aligned.unit, 2)
-    (True, 4.49)
-    """
+    """Find what brings replicates of the score to one mean and one spread."""
     count = max(int(np.count_nonzero(judged)), 1)
     mean, spread = np.zeros((2, replicates(slice(0, 0)).shape[0], 1))
     least, most = np.full_like(mean, np.inf), 0.0
@@ -232,15 +222,7 @@ def spans(nodes: int) -> Iterator[slice]:
 
 
 def ascending(centre: Floats, judged: Bools) -> Ints:
-    """Return the judged nodes from low to high.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.detector.ranking import ascending
-    >>> ascending(np.array([2.0, 0.0, 1.0]), np.array([True, False, True])).tolist()
-    [2, 0]
-    """
+    """Return the judged nodes from low to high."""
     order = np.argsort(np.where(judged, centre, -np.inf), kind="stable")
     return np.asarray(order[judged.size - np.count_nonzero(judged) :])
 
@@ -257,14 +239,6 @@ def join_similar(
 
     ``ascending`` has the nodes from low to high. ``nearby`` says of a position among so many how many to either side
     are similar, a twentieth of them where it is None; ``pooled`` is their freedom.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.detector.ranking import join_similar
-    >>> variance = np.array([0.0, 2.0])
-    >>> join_similar(variance, 1, np.array([0, 1])), variance.tolist()
-    (4, [0.75, 1.25])
     """
     count = ascending.size
     sums = np.zeros(count + 1)

@@ -32,19 +32,7 @@ class Judgement:
 
 
 def result_table(ids: pa.Array, degrees: Ints, judgement: Judgement, threshold: float) -> pa.Table:
-    """Return one row a node, the highest score first.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa
-    >>> from oddhop.detector.ranking import rank_scores
-    >>> from oddhop.detector.result_table import Judgement, result_table
-    >>> score, everyone = np.array([0.1, 0.7, 0.4]), np.ones(3, dtype=bool)
-    >>> judgement = Judgement(rank_scores(score, np.stack([score, score]), everyone, 1, inflation=1.0), everyone)
-    >>> table = result_table(pa.array(["al", "bo", "cy"]), np.array([1, 2, 1]), judgement, 0.55)
-    >>> table.select(["id", "rank", "flagged"]).to_pylist()[0]
-    {'id': 'bo', 'rank': 1, 'flagged': True}
-    """
+    """Return one row a node, the highest score first."""
     ranking = judgement.ranking
     columns = {
         "score": ranking.score,

@@ -51,18 +51,6 @@ class Columns:
 
     The encoding of the network groups the attributes by the column they came from; without it each attribute is a
     column of its own. Its originals have the values as they were, one row a node, for those that an encoding loses.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa
-    >>> from oddhop import read_network
-    >>> from oddhop.explain.columns import Columns
-    >>> people = pa.table({"id": [0, 1, 2, 3], "age": [31.0, 25, 47, 40], "pays": ["card", "cash", "card", "cash"]})
-    >>> columns = Columns(read_network(pa.table({"from": [0, 1, 2], "to": [1, 2, 3]}), people, flows=False))
-    >>> [(one.name, one.start, one.stop) for one in columns.spans]
-    [('age', 0, 1), ('pays', 1, 4)]
-    >>> columns.own(columns.spans[1], 1), columns.usual(columns.spans[1], 1, np.array([0, 2]))
-    ('cash', 'card (2 of 2)')
     """
 
     network: Network

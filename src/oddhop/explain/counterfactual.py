@@ -29,17 +29,7 @@ def worth_telling(before: float) -> float:
 
 
 def search(before: float, baseline: Baseline, next_step: NextStep) -> Counterfactual | None:
-    """Take one change after the other until the node is no alert; return those up to the lowest score.
-
-    Examples
-    --------
-    >>> from oddhop.explain.counterfactual import Step, search
-    >>> from oddhop.explain.explanation import Baseline, Change
-    >>> scores = iter([3.0, 1.0])
-    >>> found = search(4.0, Baseline(2.0, 1.0, 0.0), lambda taken, now: Step(Change("edge", len(taken)), next(scores)))
-    >>> [change.name for change in found.changes], found.after, found.enough
-    ([0, 1], 1.0, True)
-    """
+    """Take one change after the other until the node is no alert; return those up to the lowest score."""
     if not baseline.alerts(before):
         return None
     changes: list[Change] = []

@@ -44,15 +44,7 @@ class Baseline:
 
 
 def alert_line(scores: Floats, threshold: float, top: int) -> float:
-    """Return the threshold, or the score of the last of the first ``top`` nodes where nothing is flagged.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.explain.explanation import alert_line
-    >>> alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2)
-    2.0
-    """
+    """Return the threshold, or the score of the last of the first ``top`` nodes where nothing is flagged."""
     if np.isfinite(threshold) or not scores.size:
         return float(threshold)
     return float(np.sort(scores)[::-1][min(top, scores.size) - 1])

@@ -65,17 +65,6 @@ def node_flows(
 
     ``odd`` events are marked: whether received, the partner, and the time. If few nodes pass on as much, that is the
     headline.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop import read_network
-    >>> from oddhop.explain.flows import node_flows, values_of
-    >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "c", "a"], "euros": [100.0, 50.0, 10.0]})
-    >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 40, 50]})
-    >>> events = read_network(paid, people).graph.events
-    >>> node_flows(events, 0, values_of(events, 0)).sentences[0].partition(". ")[0]
-    'This node sent 2 events to 2 nodes (total euros: 150)'
     """
     own = events.of_nodes(node, node + 1)
     passed = _passed_on(values)
@@ -89,18 +78,7 @@ def node_flows(
 
 
 def with_neighbour(events: Events, node: int, neighbour: int) -> str:
-    """Say what passed between a node and a neighbour.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop import read_network
-    >>> from oddhop.explain.flows import with_neighbour
-    >>> paid = pa.table({"from": ["a", "a", "b"], "to": ["b", "b", "a"], "euros": [100.0, 50.0, 10.0]})
-    >>> people = pa.table({"id": ["a", "b"], "age": [30, 40]})
-    >>> with_neighbour(read_network(paid, people).graph.events, 0, 1)
-    'sent 2 (150), received 1 (10)'
-    """
+    """Say what passed between a node and a neighbour."""
     own, told = events.of_nodes(node, node + 1), []
     for row, verb in enumerate(("sent", "received") if own.columns.directed else ("events",)):
         some = slice(int(own.indptr[row]), int(own.indptr[row + 1]))

@@ -82,16 +82,6 @@ def orbit(why: Explanation) -> Orbit:
     """Place the neighbours of a node around it, the farthest at twelve and the others after it, clockwise.
 
     The nodes of an unusual cycle come first, in the order of its events; those that are not listed are at the rim.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
-    >>> from oddhop.explain.orbit import orbit
-    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
-    >>> far = (Neighbour("b", 3.0, 0.2, 1.4), Neighbour("c", 1.0, 0.0, 0.5))
-    >>> why = Explanation("a", 1.0, 2, 2.0, 0.1, usual, None, far, 1, 2, (), None)
-    >>> [(one.label, round(one.x), round(one.y), one.shade) for one in orbit(why).satellites]
-    [('b: predicted distance 3.0 ± 0.2 hops', 0, -102, 4), ('c: predicted distance 1.0 ± 0.0 hops', 0, 34, 0)]
     """
     cycle, shapes = _from_node(why), shapes_of(why)
     farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])

@@ -103,18 +103,7 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
 
 
 def order_weight(rows: Rows) -> float:
-    """Return the weight of the original order by the answers about its first nodes, as many as there are answers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.feedback.learner import Rows, order_weight
-    >>> place = np.array([[2.0], [1.5], [0.0]], dtype=np.float32)
-    >>> for hits in ([0, 0, 1], [1, 1, 0]):
-    ...     round(order_weight(Rows(place, np.array(hits), place[:0], nodes=40)), 2)
-    0.05
-    0.3
-    """
+    """Return the weight of the original order by the answers about its first nodes, as many as there are answers."""
     first = ndtri(max(1 - rows.hits.size / rows.nodes, 0.0))
     answered = rows.hits[rows.x[:, -1] >= first]
     share = (answered.sum() + PRIOR_HITS) / (answered.size + PRIOR_ANSWERS)

@@ -61,19 +61,7 @@ class Ranked:
 
 
 def ranked_network(detector: GraphDetector, network: Network, result: pa.Table, *, seed: int = 0) -> Ranked:
-    """Return a network with its original ranking and the detector's features; ``seed`` is that of the random nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph, Odd
-    >>> from oddhop.feedback.ranked import ranked_network
-    >>> rng = np.random.default_rng(0)
-    >>> odd = Odd(random_state=0).fit(Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3))))
-    >>> ranked = ranked_network(odd, odd.network_, odd.result_)
-    >>> ranked.names[-1], bool(ranked.x[ranked.order[0], -1] == ranked.x[:, -1].max())
-    ('place in the original ranking', True)
-    """
+    """Return a network with its original ranking and the detector's features; ``seed`` is that of the random nodes."""
     table = detector.features(network)
     names = tuple(table.column_names[1:])
     x = np.empty((table.num_rows, len(names) + 1), dtype=np.float32)

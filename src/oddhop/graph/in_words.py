@@ -30,29 +30,13 @@ REPAIRS = {
 
 
 def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
-    """Say what a network holds.
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.graph.in_words import read_facts
-    >>> read_facts(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]]))
-    (('nodes', '3'), ('edges', '2'), ('attributes', '1'))
-    """
+    """Say what a network holds."""
     counts = (("nodes", graph.node_count), ("edges", graph.edge_count), ("attributes", graph.attribute_count))
     return tuple((name, f"{count:,}") for name, count in counts)
 
 
 def more_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
-    """Say what else is known of a network without reading its rows: names, ids, events, kinds of nodes.
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.graph.in_words import more_facts
-    >>> more_facts(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], attribute_names=["age"]))
-    (('mean degree', '1.3'), ('attribute names', 'age'))
-    """
+    """Say what else is known of a network without reading its rows: names, ids, events, kinds of nodes."""
     told = [("mean degree", f"{2 * graph.edge_count / graph.node_count:.1f}")]
     if graph.attribute_names is not None:
         told.append(("attribute names", named(graph.attribute_names)))
@@ -66,14 +50,6 @@ def more_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
 
 
 def repair_facts(*counted: Repairs | Any) -> tuple[tuple[int, str], ...]:
-    """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`.
-
-    Examples
-    --------
-    >>> from oddhop.graph.adjacency import Repairs
-    >>> from oddhop.graph.in_words import repair_facts
-    >>> repair_facts(Repairs(loops=2))
-    ((2, 'edges from a node to itself, skipped'),)
-    """
+    """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`."""
     found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]
     return tuple((count, told) for count, told in found if told and count)

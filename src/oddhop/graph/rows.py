@@ -148,17 +148,7 @@ def blocks(x: AttributeRows) -> Iterator[Any]:
 
 
 def fill(out: Floats, start: int, nodes: int, make: Callable[[int, int], Floats]) -> None:
-    """Fill ``out`` with rows from ``start`` on of what ``make`` gives for whole blocks of ``nodes`` rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.graph.rows import fill
-    >>> out = np.empty(2)
-    >>> fill(out, 3, 9, lambda first, last: np.arange(first, last) / 2)
-    >>> out.tolist()
-    [1.5, 2.0]
-    """
+    """Fill ``out`` with rows from ``start`` on of what ``make`` gives for whole blocks of ``nodes`` rows."""
     stop = start + len(out)
     for first in range(start - start % ROWS_AT_ONCE, stop, ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, nodes)

@@ -162,16 +162,7 @@ def _by_content(x: AttributeRows, columns: int) -> tuple[Ints, Bools]:
 
 
 def _categories(x: AttributeRows, columns: Ints) -> Ints:
-    """Return the columns of zeros and ones that are the levels of a category: every node has exactly one of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.blocks import _categories
-    >>> x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
-    >>> _categories(x, np.arange(4)).tolist()
-    [0, 1, 2]
-    """
+    """Return the columns of zeros and ones that are the levels of a category: every node has exactly one of them."""
     if not columns.size:
         return columns
     together = np.zeros(2 * (columns.size,))  # how many nodes have both

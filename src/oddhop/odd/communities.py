@@ -55,19 +55,7 @@ def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> Non
 
 
 def on_many_nodes(store: Store, runner: TaskRunner) -> Bools:
-    """Tell which eigenvectors of a store live on more than 64 nodes, by their participation number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.communities import on_many_nodes
-    >>> from oddhop.partitions.store import InMemory
-    >>> from oddhop.partitions.task import on_threads
-    >>> vectors = np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)
-    >>> store = InMemory(np.zeros(101, dtype=int), np.zeros(0, dtype=int), {"vectors": vectors})
-    >>> on_many_nodes(store, on_threads(1)).tolist()
-    [True, False]
-    """
+    """Tell which eigenvectors of a store live on more than 64 nodes, by their participation number."""
     fourth_powers = summed(store, runner.quiet, STAGE, partial(_fourth_powers, store))
     return np.asarray(1.0 / np.maximum(fourth_powers, 1e-30) > FEWEST_NODES)
 
@@ -92,18 +80,7 @@ def _write_residuals(store: Store, values: Floats, number: int) -> None:
 
 
 def folded(graph: Graph, residuals: Floats) -> Floats:
-    """Return what communities leave, once for every edge: half to keep.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.communities import folded, unfolded
-    >>> path = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 1)))
-    >>> kept = folded(path, np.float32([0.5, 0.5, 0.25, 0.25]))
-    >>> kept.tolist(), unfolded(path, kept).tolist()
-    ([0.5, 0.25], [0.5, 0.5, 0.25, 0.25])
-    """
+    """Return what communities leave, once for every edge: half to keep."""
     return folded_rows(Partition(0, graph.node_count, graph.indptr, graph.indices), residuals)
 
 

@@ -30,17 +30,7 @@ OWN_BASE, NODE_BYTES = 230 * 2**20, 306  # without mapped pages, which the syste
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
-    """Return whether networks are simulated: when asked for, or where it takes less than a minute and tells something.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Size
-    >>> from oddhop.odd.cost import simulates
-    >>> from oddhop.odd.settings import OddSettings
-    >>> few, many = Size(100, 1_000, 20), Size(10_000, 100_000, 20)
-    >>> simulates(few, OddSettings()), simulates(many, OddSettings()), simulates(few, OddSettings(max_chance=0.1))
-    (False, True, True)
-    """
+    """Return whether networks are simulated: if asked for, or where it takes less than a minute and tells something."""
     if settings.simulate != "auto":
         return settings.simulate
     return settings.max_chance is not None or (
@@ -97,16 +87,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
 
 
 def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
-    """Estimate the memory of a fit on a network that stays on the disk.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Size
-    >>> from oddhop.odd.cost import cost_on_disk
-    >>> from oddhop.odd.settings import OddSettings
-    >>> cost_on_disk(Size(10_000_000, 100_000_000, 20), OddSettings(), workers=2).memory["views"] < 5 * 2**30
-    True
-    """
+    """Estimate the memory of a fit on a network that stays on the disk."""
     partitions = max(-(-2 * size.edges // PARTITION_ENTRIES), -(-size.nodes // PARTITION_NODES), 1)
     # Eigenvectors of a partition, or two forms of its coordinates; two arrays over its entries.
     task = (size.nodes * max(4 * EIGENVECTORS + 24, 2 * 8 * _width(size)) + 8 * 2 * size.edges) // partitions

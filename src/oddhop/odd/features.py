@@ -113,15 +113,6 @@ def triangle_counts(indptr: Ints, indices: Ints) -> Floats:
     """Return the number of triangles that every node is part of.
 
     A triangle is counted from its end of least degree, so that hubs cost little.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph
-    >>> from oddhop.odd.features import triangle_counts
-    >>> graph = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], np.eye(4))
-    >>> triangle_counts(graph.indptr, graph.indices).tolist()
-    [1.0, 1.0, 1.0, 0.0]
     """
     nodes = indptr.size - 1
     counts, seen = np.zeros(nodes), np.full(nodes, -1)

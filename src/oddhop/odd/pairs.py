@@ -30,15 +30,6 @@ class Pairs:
     ----------
     kind : the name of the other kind.
     near, far : the rows of the judged nodes, and of the others. Each faces the other, and has coordinates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.pairs import Pairs
-    >>> from oddhop.partitions.store import InMemory
-    >>> near, far = InMemory(np.array([0, 1, 2]), np.array([0, 0])), InMemory(np.array([0, 2]), np.array([0, 1]))
-    >>> Pairs.of("device", near, far).count
-    2
     """
 
     kind: str

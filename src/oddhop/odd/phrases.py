@@ -139,15 +139,6 @@ def reasons_between_kinds(
     """Return what the views say as sentences where there are several kinds of nodes.
 
     ``counts`` has the edges to every kind: its name, how many look far, and how many there are.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import View
-    >>> from oddhop.odd.phrases import Shared, reasons_between_kinds
-    >>> views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
-    >>> group = Shared(["device d7", "device d8"], ["ann", "bob"])
-    >>> reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)[0][-66:]
-    'embers. This node shares device d7 and device d8 with ann and bob.'
     """
     sharing = "" if shared is None else shared.told
     loudest, told = _what_views_say(kind, views, lambda: _far_edges(listed, counts), sharing)
@@ -298,16 +289,7 @@ COMPARISONS = (
 
 
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
-    """Say how many nodes stand out, and how many of a simulated network score as high.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.null import Chance
-    >>> from oddhop.odd.phrases import standing_out
-    >>> standing_out(Chance(np.arange(5.0), 20), np.array([9.0, 8.0, 3.5]), 0.1).sentence[:81]
-    '3 nodes stand out. In 20 simulated networks without anomalies, fewer than 1 node '
-    """
+    """Say how many nodes stand out, and how many of a simulated network score as high."""
     if chance is None:
         sentence = (
             "The number of nodes that stand out is unknown because Odd did not simulate networks without anomalies. By "
@@ -347,17 +329,7 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
 
 
 def controls(result: pa.Table, top: int) -> Finding:
-    """Say how many of the first nodes would have been found by their columns alone, and by their edges alone.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.odd.phrases import controls
-    >>> columns, edges = [0.01, 0.5, 0.9, 0.4], [0.5, 0.6, 0.7, 0.8]
-    >>> judged = {"judged": [True] * 4}
-    >>> controls(pa.table({"p_outlier": columns, "p_clique": edges, **judged}), 2).sentence[46:110]
-    'A ranking by columns alone would have 1 of the same top 2 nodes.'
-    """
+    """Say how many of the first nodes would have been found by their columns alone, and by their edges alone."""
     judged = result.filter(result["judged"])
     top = min(top, judged.num_rows)
     anyway = []

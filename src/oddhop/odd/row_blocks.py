@@ -23,18 +23,7 @@ LONG_ROW = 1_024  # entries, and columns of a group; a block has a whole number 
 
 
 def block_sums(store: Store, number: int, function: Callable[[slice], Floats]) -> list[Floats]:
-    """Add what a function returns for a few rows of a range at a time, block by block; rows count from its beginning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.row_blocks import added, block_sums
-    >>> from oddhop.partitions.store import InMemory
-    >>> store = InMemory(np.zeros(20_001, dtype=int), np.zeros(0, dtype=int))
-    >>> sums = [block_sums(store, number, lambda rows: np.array(rows.stop - rows.start)) for number in store.ranges]
-    >>> [float(one) for part in sums for one in part], float(added(sums))
-    ([16384.0, 3616.0], 20000.0)
-    """
+    """Add what a function returns for a few rows of a range at a time, block by block; rows count from its start."""
     start, stop = store.span(number)
     sums = []
     for first in range(0, stop - start, ranges.BLOCK):

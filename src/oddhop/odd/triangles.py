@@ -106,14 +106,6 @@ def chance_log_p(found: Floats, expected: Floats, squares: Floats, rate: float) 
     """Return the logarithm of the probability of as many triangles by chance, from sums over the edges of a node.
 
     The sums are those of t, of c, and of t with squared weights. Every triangle of a node is met from two of its edges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.triangles import chance_log_p
-    >>> found, expected = np.array([0.0, 2.0, 12.0]), np.array([0.2, 0.2, 0.2])
-    >>> np.exp(chance_log_p(found, expected, squares=found, rate=1.0)).round(6).tolist()
-    [1.0, 0.095163, 0.0]
     """
     log_p, some = np.zeros(found.size), (found > 0) & (squares > 0)  # either may be lost in single precision
     twice = 2 * np.maximum(squares[some] / found[some], LIGHTEST)

@@ -122,17 +122,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class InMemory:
-    """Arrays in memory: those over nodes, and those over entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.partitions.store import InMemory
-    >>> store = InMemory(np.array([0, 1, 2]), np.array([1, 0]))
-    >>> store.write("age", 0, np.array([31, 25]))
-    >>> store.rows(0).indices.tolist(), store.read("age", 0).tolist()
-    ([1, 0], [31, 25])
-    """
+    """Arrays in memory: those over nodes, and those over entries."""
 
     indptr: Ints
     indices: Ints

@@ -36,16 +36,7 @@ class Timeline:
 
 
 def timeline(flows: NodeFlows) -> Timeline:
-    """Lay out the events of a node.
-
-    Examples
-    --------
-    >>> from oddhop.explain.flows import FlowEvent, NodeFlows
-    >>> from oddhop.reports.timeline import timeline
-    >>> drawn = timeline(NodeFlows((), (FlowEvent(0.0, True, 5.0), FlowEvent(86400.0, False, 20.0)), amount="euros"))
-    >>> [(mark.x, mark.shade, mark.label) for mark in drawn.marks]
-    [(10.0, 'in', '1970-01-01 00:00, received, euros 5'), (470.0, 'out', '1970-01-02 00:00, sent, euros 20')]
-    """
+    """Lay out the events of a node."""
     first, last = (pick(one.time for one in flows.events) for pick in (min, max))
     largest = max(one.amount for one in flows.events) or 1.0
     marks = []

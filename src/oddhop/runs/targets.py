@@ -95,16 +95,7 @@ class DatabaseTable:
 
 
 def target_named(write_to: str | None, write_mode: WriteMode, database: str | None) -> Target | None:
-    """Return where the results go besides the folder; None where nowhere.
-
-    Examples
-    --------
-    >>> from oddhop.runs.targets import target_named
-    >>> target_named("s3://shop/scores.parquet", "replace", None)
-    StoredObject(address='s3://shop/scores.parquet', mode='replace')
-    >>> target_named("scores", "create", "sqlite:///shop.db")
-    DatabaseTable(name='scores', mode='create')
-    """
+    """Return where the results go besides the folder; None where nowhere."""
     if write_to is None:
         return None
     if is_stdin(write_to) or is_s3(write_to):

@@ -1,0 +1,67 @@
+"""Functions that one example each shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oddhop import Graph
+from oddhop.detector.cost import Size
+from oddhop.explain.explanation import View
+from oddhop.odd.blocks import _categories
+from oddhop.odd.communities import folded, on_many_nodes, unfolded
+from oddhop.odd.cost import simulates
+from oddhop.odd.features import triangle_counts
+from oddhop.odd.null_donors import nodes_of_like_degree
+from oddhop.odd.phrases import Shared, reasons_between_kinds
+from oddhop.odd.row_blocks import added, block_sums
+from oddhop.odd.settings import OddSettings
+from oddhop.partitions.store import InMemory
+from oddhop.partitions.task import on_threads
+
+
+def test_an_eigenvector_of_one_node_does_not_live_on_many() -> None:
+    vectors = np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)
+    store = InMemory(np.zeros(101, dtype=int), np.zeros(0, dtype=int), {"vectors": vectors})
+    assert on_many_nodes(store, on_threads(1)).tolist() == [True, False]
+
+
+def test_what_is_kept_once_for_every_edge_is_unfolded_again() -> None:
+    path = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 1)))
+    kept = folded(path, np.float32([0.5, 0.5, 0.25, 0.25]))
+    assert (kept.tolist(), unfolded(path, kept).tolist()) == ([0.5, 0.25], [0.5, 0.5, 0.25, 0.25])
+
+
+def test_sums_are_taken_block_by_block() -> None:
+    store = InMemory(np.zeros(20_001, dtype=int), np.zeros(0, dtype=int))
+    sums = [block_sums(store, number, lambda rows: np.array(rows.stop - rows.start)) for number in store.ranges]
+    assert ([float(one) for part in sums for one in part], float(added(sums))) == ([16384.0, 3616.0], 20000.0)
+
+
+def test_small_networks_are_not_simulated_unless_asked() -> None:
+    few, many = Size(100, 1_000, 20), Size(10_000, 100_000, 20)
+    assert (
+        simulates(few, OddSettings()),
+        simulates(many, OddSettings()),
+        simulates(few, OddSettings(max_chance=0.1)),
+    ) == (False, True, True)
+
+
+def test_triangles_are_counted_at_every_node() -> None:
+    graph = Graph.from_arrays([[0, 1, 0, 2], [1, 2, 2, 3]], np.eye(4))
+    assert triangle_counts(graph.indptr, graph.indices).tolist() == [1.0, 1.0, 1.0, 0.0]
+
+
+def test_a_group_between_kinds_is_named() -> None:
+    views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
+    group = Shared(["device d7", "device d8"], ["ann", "bob"])
+    told = reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)
+    assert told[0].endswith("members. This node shares device d7 and device d8 with ann and bob.")
+
+
+def test_columns_of_a_category_are_found() -> None:
+    x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
+    assert _categories(x, np.arange(4)).tolist() == [0, 1, 2]
+
+
+def test_every_node_gives_once() -> None:
+    assert sorted(nodes_of_like_degree(np.array([3, 1, 2]), np.random.default_rng(0)).tolist()) == [0, 1, 2]
