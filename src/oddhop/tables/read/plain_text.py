@@ -103,7 +103,7 @@ def _examined(file: Path, named: str) -> tuple[bool, bool]:
             decoder.decode(piece if utf8 else b"", final=not piece)
         except UnicodeDecodeError:
             utf8 = False
-        letters = letters or LETTERS.search(piece) is not None
+        letters = letters or (not piece.isascii() and LETTERS.search(piece) is not None)
         parts = piece.split(b'"')
         outside = b'"'.join(parts[inside::2])
         inside ^= len(parts) % 2 == 0
