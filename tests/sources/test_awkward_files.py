@@ -249,11 +249,12 @@ def test_standard_input_is_read_as_a_file_is(tmp_path, name):
     assert done.stdout.decode().strip() == ascii([IDS, [[0, 1, 2], [1, 2, 0]], 3])
 
 
-def test_a_pattern_takes_files_of_several_encodings_and_a_folder_leaves_out_its_readme(tmp_path):
+def test_a_pattern_takes_files_of_several_encodings_and_a_folder_leaves_out_texts_and_archives(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nJürgen,Zoë\n".encode("cp1252"))
     (tmp_path / "b.csv").write_bytes("source,target\nZoë,c\n".encode())
     (tmp_path / "c.csv").write_bytes("source,target\r\nc,Jürgen\r\n".encode("utf-16"))
     (tmp_path / "README.txt").write_text("three files")
+    (tmp_path / "before.zip").write_bytes(zipped(("a.csv", b"source,target")))
     for named in (tmp_path, tmp_path / "*.csv"):
         network = read_tables(named, NODES, PLAIN)
         assert (network.edge_index.tolist(), network.counts.edge_rows) == ([[0, 1, 2], [1, 2, 0]], 3)

@@ -37,6 +37,7 @@ SUFFIXES = {
     ".zip": "zip",
 }
 PACKED = (".gz", ".zst")
+BESIDE = (".txt", ".txt.gz", ".txt.zst", ".zip")
 WANTED = (
     "CSV, TSV, Parquet or NDJSON (.csv, .txt, .tsv, .parquet, .pq, .ndjson, .jsonl; text also as .gz or .zst; a table "
     "also as .zip)"
@@ -149,8 +150,8 @@ def _of_folder(entries: Entries, root: str, name: str, what: str) -> Chosen:
         found = partitioned_files(entries, label)
     else:
         found = {file: {} for file, is_folder in sorted(top) if not is_folder and file[0] not in "._"}
-    # A text beside tables is more often about them than one of them.
-    tables = {file: keys for file, keys in found.items() if form_of(file) and not file.lower().endswith(".txt")}
+    # A text or an archive beside tables is more often about them than one of them.
+    tables = {file: keys for file, keys in found.items() if form_of(file) and not file.lower().endswith(BESIDE)}
     if not tables:
         plain = [inner for inner, is_folder in sorted(top) if is_folder and inner[0] not in "._"]
         raise TableError(
