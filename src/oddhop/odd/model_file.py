@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from oddhop.base.arrays import Floats
+from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
@@ -27,8 +27,32 @@ from oddhop.odd.views import FittedViews
 
 SCHEMA = 7
 BULKS = ("stranger", "outlier", "clique", "flow", "raw_clique")
-HOMOPHILY = ("centre", "whiten", "turn", "correlation", "information", "middle", "between", "within")
-FLOWS = ("centre", "spread", "origin", "slopes", "whiten")
+ABOVE_0, BELOW_1 = float(np.nextafter(0, 1)), float(np.nextafter(1, 0))
+Part = TypeVar("Part")
+# The axes of every array. Axes of a part with one letter have one size; those with a capital letter are not empty.
+AXES: dict[Any, dict[str, str]] = {
+    Homophily: {"centre": "n", "whiten": "nk", "turn": "km", "correlation": "m"},
+    Bulk: {"below": "b", "excess": "g"},
+    UsualScores: {"places": "N", "medians": "N"},
+    FlowModel: {"centre": "f", "spread": "f", "origin": "n", "slopes": "nf", "whiten": "ff"},
+    Rate: {"tilts": "N", "cumulants": "N"},
+    Relation: {"near_columns": "a", "near_usual": "a", "far_columns": "b", "far_usual": "b"},
+    Preparation: {"unit": "n", "centre": "n", "components": "nk", "spread": "k"},
+    Coordinates: {"weights": "N", "knots": "KN"},
+    Block: {"columns": "N"},
+}
+SIZES = {"b": STEPS_BELOW + 1, "g": GRID.size}
+# The smallest and the largest number in each.
+LIMITS: dict[Any, dict[str, tuple[float, float]]] = {
+    Homophily: {"correlation": (-BELOW_1, BELOW_1), "between": (0, np.inf), "within": (ABOVE_0, np.inf)},
+    UsualScores: {"chance": (0, np.inf), "nodes": (1, np.inf)},
+    FlowModel: {"spread": (ABOVE_0, np.inf)},
+    Rate: {"spread": (0, np.inf)},
+    Relation: {"unrelated": (0, BELOW_1)},
+    Preparation: {"unit": (ABOVE_0, np.inf), "spread": (ABOVE_0, np.inf)},
+    Block: {"weight": (ABOVE_0, np.inf)},
+    OtherKind: {"share": (0, 1), "chance": (0, np.inf), "count": (1, np.inf)},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +136,64 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
         raise ValueError("it does not name every other kind of node exactly once")
     blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
     width = sum(block.coordinates.width for block in blocks.parts)
-    flows = _flows(arrays, width)
+    flows = _part_if_any(FlowModel, arrays, "flows", {"n": width})
     if not blocks.parts and flows is None and not told:
         raise ValueError("it has no block of columns")
-    stranger, outlier, clique, flow, raw = (_bulk(arrays, name) for name in BULKS)
+    stranger, outlier, clique, flow, raw = (_part(Bulk, arrays, name, SIZES) for name in BULKS)
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
-    homophily, rate = _homophily(arrays, "homophily", width), _rate(arrays, "rate")
+    homophily, rate = _part(Homophily, arrays, "homophily", {"n": width}), _part_if_any(Rate, arrays, "rate")
     if (rate is None) != (homophily.silent or not told):
         raise ValueError("the rate of the edges within the kind is missing, or the edges say nothing about columns")
-    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, flow, raw, _usual(arrays), flows, others, rate)
+    usual = _part(UsualScores, arrays, "usual")
+    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, flow, raw, usual, flows, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
     cut, cycles = int(parts.info["truncated"]), bool(parts.info.get("cycles", True))  # models of before have none
     return OddLearned(fitted, arrays.get("residuals"), chance, cut, hubs, cycles), columns
+
+
+def _part(
+    kind: Callable[..., Part],
+    arrays: Arrays,
+    name: str,
+    sizes: Mapping[str, int] | None = None,
+    known: Mapping[str, Any] | None = None,
+) -> Part:
+    """Read a part from the arrays of its fields, and check their axes and limits.
+
+    ``sizes`` are those of axes that are known, and ``known`` the fields that are not in the file.
+    """
+    values, sizes = dict(known or {}), dict(sizes or {})
+    for one in fields(cast("Any", kind)):
+        where = f"{name}.{one.name}"
+        if one.type == "Floats | None" and where not in arrays:
+            values[one.name] = None
+        if one.name in values:
+            continue
+        array, axes = arrays[where], AXES.get(kind, {}).get(one.name)
+        if axes is None:
+            (number,) = array.tolist()
+            values[one.name] = float(number)
+        else:
+            expected = tuple(sizes.setdefault(axis, size) for axis, size in zip(axes, array.shape, strict=False))
+            empty = any(axis.isupper() and not size for axis, size in zip(axes, array.shape, strict=False))
+            if array.ndim != len(axes) or array.shape != expected or empty:
+                raise ValueError(f"{where} has shape {array.shape}, which does not match {sizes}")
+            if one.type == "Ints" and array.dtype.kind != "i":
+                raise ValueError(f"{where} must have whole numbers, got {array.dtype}")
+            values[one.name] = array
+        low, high = LIMITS.get(kind, {}).get(one.name, (-np.inf, np.inf))
+        if not ((array >= low) & (array <= high)).all():
+            raise ValueError(f"{where} has values that are not from {low:g} to {high:g}")
+    return kind(**values)
+
+
+def _part_if_any(
+    kind: Callable[..., Part], arrays: Arrays, name: str, sizes: Mapping[str, int] | None = None
+) -> Part | None:
+    """Read a part that a model may lack."""
+    first = fields(cast("Any", kind))[0].name
+    return _part(kind, arrays, name, sizes) if f"{name}.{first}" in arrays else None
 
 
 def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:
@@ -133,121 +202,48 @@ def _blocks(arrays: Arrays, before: str, columns: int) -> Blocks:
     return Blocks(tuple(_block(arrays, name, columns) for name in found), columns)
 
 
-def _homophily(arrays: Arrays, name: str, width: int) -> Homophily:
-    centre, whiten, turn, correlation = (arrays[f"{name}.{part}"] for part in HOMOPHILY[:4])
-    homophily = Homophily(
-        centre, whiten, turn, correlation, *(_number(arrays, f"{name}.{part}") for part in HOMOPHILY[4:])
-    )
-    if correlation.ndim != 1 or not (homophily.between >= 0 and homophily.within > 0):
-        raise ValueError(f"{name} has a variance that is not valid")
-    inner = whiten.shape[-1]
-    shapes = (centre.shape, whiten.shape, turn.shape)
-    if shapes != ((width,), (width, inner), (inner, correlation.size)) or np.abs(correlation).max(initial=0.0) >= 1:
-        raise ValueError(f"{name} has shapes {shapes}, which do not match {width} coordinates")
-    return homophily
+def _block(arrays: Arrays, name: str, columns: int) -> Block:
+    count = arrays[f"{name}.columns"].size
+    reduction = _preparation(arrays, f"{name}.reduction", count) if f"{name}.reduction.unit" in arrays else None
+    coordinates = _part(Coordinates, arrays, f"{name}.coordinates", {"N": count}, {"preparation": reduction})
+    if (reduction is None) == (coordinates.knots is None):
+        raise ValueError(f"{name} has both or neither of two ways to coordinates")
+    parts = {"coordinates": coordinates, "preparation": _preparation(arrays, f"{name}.preparation", count)}
+    block = _part(Block, arrays, name, known=parts)
+    _check_places(block.columns, columns, f"{name}.columns")
+    return block
 
 
-def _rate(arrays: Arrays, name: str) -> Rate | None:
-    if f"{name}.tilts" not in arrays:
-        return None
-    tilts, cumulants = arrays[f"{name}.tilts"], arrays[f"{name}.cumulants"]
-    spread = _number(arrays, f"{name}.spread")
-    if tilts.ndim != 1 or tilts.shape != cumulants.shape or not tilts.size or spread < 0:
-        raise ValueError(f"{name} has shapes {tilts.shape} and {cumulants.shape}, or a spread below 0")
-    return Rate(tilts, cumulants, spread)
+def _preparation(arrays: Arrays, name: str, columns: int) -> Preparation:
+    same = {} if f"{name}.components" in arrays else {"k": columns}
+    return _part(Preparation, arrays, name, {"n": columns, **same})
+
+
+def _check_places(places: Ints, count: int, name: str) -> None:
+    if places.min(initial=0) < 0 or places.max(initial=-1) >= count:
+        raise ValueError(f"{name} has places that a table of {count} columns does not have")
 
 
 def _other(arrays: Arrays, before: str, kind: str, columns: int, width: int) -> OtherKind:
-    blocks = _blocks(arrays, before, columns)
-    theirs = sum(block.coordinates.width for block in blocks.parts)
-    used = []
-    for side, most in (("near", width), ("far", theirs)):
-        own, usual = arrays[f"{before}relation.{side}_columns"], arrays[f"{before}relation.{side}_usual"]
-        right = own.dtype.kind == "i" and own.ndim == 1 and own.shape == usual.shape
-        if not right or (own.size and (own.min() < 0 or own.max() >= most)):
-            raise ValueError(f"{before}relation uses coordinates that do not exist")
-        used.append((own, usual))
-    both = used[0][0].size + used[1][0].size  # own and borrowed
-    near, far = (_homophily(arrays, f"{before}{side}", both) for side in ("near", "far"))
-    unrelated = _number(arrays, f"{before}relation.unrelated")
-    if not np.array_equal(near.correlation, far.correlation) or not 0 <= unrelated < 1:
-        raise ValueError(f"the sides of {before}relation do not match")
-    relation = Relation(kind, near, far, used[0][0], used[1][0], used[0][1], used[1][1], unrelated)
-    share, chance, count = (_number(arrays, f"{before}edges.{part}") for part in ("share", "chance", "count"))
-    if not 0 <= share <= 1 or chance < 0 or count < 1:
-        raise ValueError(f"{before}edges has a share of {share}, a chance of {chance} and a count of {count}")
-    rate = _rate(arrays, f"{before}rate")
+    blocks, name = _blocks(arrays, before, columns), f"{before}relation"
+    both = {"n": sum(arrays[f"{name}.{side}_columns"].size for side in ("near", "far"))}  # own and borrowed
+    near, far = (_part(Homophily, arrays, f"{before}{side}", both) for side in ("near", "far"))
+    relation = _part(Relation, arrays, name, known={"kind": kind, "near": near, "far": far})
+    _check_places(relation.near_columns, width, f"{name}.near_columns")
+    _check_places(relation.far_columns, sum(one.coordinates.width for one in blocks.parts), f"{name}.far_columns")
+    if not np.array_equal(near.correlation, far.correlation):
+        raise ValueError(f"the sides of {name} do not match")
+    rate = _part_if_any(Rate, arrays, f"{before}rate")
     if (rate is None) != relation.silent:
         raise ValueError(f"{before}rate is missing, or the edges say nothing about columns")
-    return OtherKind(kind, blocks, share, relation, rate, chance, count)
-
-
-def _usual(arrays: Arrays) -> UsualScores:
-    places, medians = arrays["usual.places"], arrays["usual.medians"]
-    chance, nodes = _number(arrays, "usual.chance"), _number(arrays, "usual.nodes")
-    if places.ndim != 1 or places.shape != medians.shape or not places.size or chance < 0 or nodes < 1:
-        raise ValueError(f"usual has shapes {places.shape} and {medians.shape}, or a chance below 0")
-    return UsualScores(places, medians, chance, nodes)
-
-
-def _flows(arrays: Arrays, width: int) -> FlowModel | None:
-    if "flows.centre" not in arrays:
-        return None
-    centre, spread, origin, slopes, whiten = (arrays[f"flows.{name}"] for name in FLOWS)
-    count = centre.size
-    shapes = (centre.shape, spread.shape, origin.shape, slopes.shape, whiten.shape)
-    if shapes != ((count,), (count,), (width,), (width, count), (count, count)) or not (spread > 0).all():
-        raise ValueError(f"flows has shapes {shapes}, which do not match {width} coordinates")
-    return FlowModel(centre, spread, origin, slopes, whiten)
+    parts = {"kind": kind, "blocks": blocks, "relation": relation, "rate": rate}
+    return _part(OtherKind, arrays, f"{before}edges", known=parts)
 
 
 def _chance(arrays: Arrays, simulations: int) -> Chance | None:
     if "chance" not in arrays:
         return None
-    scores = arrays["chance"]
-    nodes = int(_number(arrays, "chance.nodes"))
+    scores, (nodes,) = arrays["chance"], arrays["chance.nodes"].tolist()
     if scores.ndim != 1 or simulations < 1 or nodes < 1 or (np.diff(scores) < 0).any():
         raise ValueError("the simulated scores are not sorted numbers of at least one network")
-    return Chance(scores, simulations, nodes)
-
-
-def _block(arrays: Arrays, name: str, columns: int) -> Block:
-    own = arrays[f"{name}.columns"]
-    if own.dtype.kind != "i" or own.ndim != 1 or not own.size or own.min() < 0 or own.max() >= columns:
-        raise ValueError(f"{name} has columns that a table of {columns} does not have")
-    reduction = _preparation(arrays, f"{name}.reduction") if f"{name}.reduction.unit" in arrays else None
-    weights, knots = (arrays.get(f"{name}.coordinates.{part}") for part in ("weights", "knots"))
-    if (reduction is None) == (knots is None):
-        raise ValueError(f"{name} has both or neither of two ways to coordinates")
-    for part, axes in ((weights, 1), (knots, 2)):
-        if part is not None and (part.ndim != axes or part.size == 0 or part.shape[-1] != own.size):
-            raise ValueError(f"{name}.coordinates has shape {part.shape} and there are {own.size} columns")
-    preparation, weight = _preparation(arrays, f"{name}.preparation"), _number(arrays, f"{name}.weight")
-    if not all(part is None or part.unit.size == own.size for part in (reduction, preparation)) or not weight > 0:
-        raise ValueError(f"the parts of {name} do not match {own.size} columns")
-    return Block(own, Coordinates(weights, reduction, knots), preparation, weight)
-
-
-def _preparation(arrays: Arrays, name: str) -> Preparation:
-    unit, centre, spread = (arrays[f"{name}.{part}"] for part in ("unit", "centre", "spread"))
-    components = arrays.get(f"{name}.components")
-    inner = (unit.size,) if components is None else (unit.size, spread.size)
-    found = centre.shape if components is None else components.shape
-    if (unit.shape, centre.shape, found) != ((unit.size,), (unit.size,), inner) or spread.shape != inner[-1:]:
-        raise ValueError(f"the parts of {name} do not match")
-    if not (unit > 0).all() or not (spread > 0).all():
-        raise ValueError(f"{name} has scales that are not above 0")
-    return Preparation(unit, centre, components, spread)
-
-
-def _bulk(arrays: Arrays, name: str) -> Bulk:
-    below, excess = arrays[f"{name}.below"], arrays[f"{name}.excess"]
-    if below.shape != (STEPS_BELOW + 1,) or excess.shape != GRID.shape:
-        raise ValueError(f"the parts of {name} have shapes {below.shape} and {excess.shape}")
-    share, scale, shape = (_number(arrays, f"{name}.{part}") for part in ("share", "scale", "shape"))
-    return Bulk(below, share, scale, shape, excess)
-
-
-def _number(arrays: Arrays, name: str) -> float:
-    (number,) = arrays[name].tolist()
-    return float(number)
+    return Chance(scores, simulations, int(nodes))
