@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.base.parallel import single_threaded
 from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.convolution import Block, Convolution, product
@@ -111,9 +112,10 @@ class Inputs:
         convolution = Convolution.of(graph, dtype, most=most, seed=seed)
         x = torch.from_numpy(np.array(graph.attributes, dtype=dtype, order="C"))
         out = np.empty(tuple(x.shape), dtype=dtype)
-        for start in range(0, graph.node_count, ROWS_AT_ONCE):
-            stop = min(start + ROWS_AT_ONCE, graph.node_count)
-            out[start:stop] = convolution.rows(start, stop, normalised=normalised).times(x).numpy()
+        with single_threaded():  # a pool of torch's threads would hang every process that is forked later
+            for start in range(0, graph.node_count, ROWS_AT_ONCE):
+                stop = min(start + ROWS_AT_ONCE, graph.node_count)
+                out[start:stop] = convolution.rows(start, stop, normalised=normalised).times(x).numpy()
         return cls(convolution, out)
 
 
