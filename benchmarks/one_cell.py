@@ -216,7 +216,7 @@ def _detect(tables: Tables, *, flows: bool) -> None:
         for file, rows in zip(files, (tables.edges, tables.nodes), strict=True):
             pyarrow.csv.write_csv(pa.table(rows), file)
         settings = checked_run_settings({"read": {"flows": flows}, "odd": QUICK})
-        detect(files[0], files[1], out=Path(home, "run"), settings=settings, explain=0, report=False)
+        detect(files[0], files[1], out=Path(home, "run"), settings=settings, explain=3, report=False)
 
 
 def page(outcomes: list[Outcome], seconds: float) -> str:

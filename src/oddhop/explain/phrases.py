@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+LONGEST = 1e15  # a number that is said with all its digits
+
 
 def spoken(parts: Sequence[str]) -> str:
     """Join phrases as one says them.
@@ -74,7 +76,9 @@ def said_number(value: float) -> str:
     Examples
     --------
     >>> from oddhop.explain.phrases import said_number
-    >>> [said_number(one) for one in (12345.6, 3.0, 0.12345)]
-    ['12,346', '3', '0.123']
+    >>> [said_number(one) for one in (12345.6, 3.0, 0.12345, 1.2e300, float("-inf"))]
+    ['12,346', '3', '0.123', '1.2e+300', '-inf']
     """
+    if abs(value) >= LONGEST:
+        return f"{value:.3g}"
     return f"{round(value):,}" if abs(value) >= 1_000 or value == round(value) else f"{value:.3g}"
