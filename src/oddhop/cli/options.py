@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from oddhop.base.settings import Option
 
 INPUT, LEARNING, TELLING = "Input", "Detection", "Output"
+# Options whose default is that they are not given, by their place in the help.
+of_input, of_learning, of_output = (
+    functools.partial(typer.Option, show_default=False, rich_help_panel=panel) for panel in (INPUT, LEARNING, TELLING)
+)
 
 
 class Engine(StrEnum):
@@ -47,25 +51,21 @@ Edges = Annotated[
 ]
 Nodes = Annotated[
     list[str] | None,
-    typer.Option(
+    of_input(
         "--nodes",
         help="Node table: a file, a glob pattern, a folder, a query (with --database), or the character - for "
         "standard input. If the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
-        show_default=False,
-        rich_help_panel=INPUT,
     ),
 ]
 Database = Annotated[
     str | None,
-    typer.Option(
+    of_input(
         "--database",
         envvar="ODDHOP_DATABASE",
         help="Address of the database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address "
         "contains a password, set the environment variable ODDHOP_DATABASE instead of this option. Other users of the "
         "machine can see a password on the command line.",
-        show_default=False,
         show_envvar=True,
-        rich_help_panel=INPUT,
     ),
 ]
 DetectorName = Annotated[
@@ -80,20 +80,16 @@ DetectorName = Annotated[
 ]
 SettingsFile = Annotated[
     Path | None,
-    typer.Option(
+    of_learning(
         "--settings",
         help="TOML file with settings, in the sections [read], [encode], [odd] and [hcm].",
-        show_default=False,
-        rich_help_panel=LEARNING,
     ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option(
+    of_learning(
         "--set",
         help="Change one setting, for example hcm.burn_in=200 or encode.kinds.zip=category (repeatable).",
-        show_default=False,
-        rich_help_panel=LEARNING,
     ),
 ]
 EXPLAINED = 100
@@ -115,13 +111,11 @@ AnswerBook = Annotated[
 ]
 Answers = Annotated[
     str | None,
-    typer.Option(
+    of_output(
         "--answers",
         help="Table, query or book of cases with your answers about nodes. From the answers, oddhop learns a second "
         "ranking of the nodes. A table of answers needs the columns id and answer. An answer is 1 (worth your time), 0 "
         "(harmless) or empty (unsure).",
-        show_default=False,
-        rich_help_panel=TELLING,
     ),
 ]
 RunFolderPath = Annotated[
@@ -138,23 +132,19 @@ EngineName = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option(
+    of_learning(
         "--address",
         help="Address of the head node of the Ray cluster, as HOST:PORT.",
         envvar="RAY_ADDRESS",
-        show_default=False,
-        rich_help_panel=LEARNING,
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.", rich_help_panel=LEARNING)]
 Since = Annotated[
     Path | None,
-    typer.Option(
+    of_output(
         "--since",
         help="Folder of an earlier run to compare the results with. The command prints the changes and writes "
         "them to changes.parquet.",
-        show_default=False,
-        rich_help_panel=TELLING,
     ),
 ]
 
@@ -232,14 +222,12 @@ class Output:
     ] = EXPLAINED
     cases: Annotated[
         str | None,
-        typer.Option(
+        of_output(
             "--cases",
             metavar="BOOK",
             help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and "
             "verdicts. The command adds the flagged cases to the book of cases. A case that a reviewer has cleared as "
             "harmless stays hidden until the case changes.",
-            show_default=False,
-            rich_help_panel=TELLING,
         ),
     ] = None
     answers: Answers = None

@@ -83,15 +83,7 @@ def hub_count(pairs: Pairs) -> int:
 
 
 def hubs_of(degrees: Ints, nodes: int) -> Bools:
-    """Tell which nodes of the other kind are left out: the largest, so that the pairs of edges stay few enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.butterfly import hubs_of
-    >>> hubs_of(np.array([10, 1_000_000, 3, 20]), 1_000_000).tolist()
-    [False, True, False, False]
-    """
+    """Tell which nodes of the other kind are left out: the largest, so that the pairs of edges stay few enough."""
     order = np.argsort(degrees, kind="stable")
     wedges = np.cumsum(degrees[order].astype(np.float64) ** 2)
     most = max(WEDGES, WEDGES_PER_NODE * nodes)

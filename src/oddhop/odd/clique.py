@@ -139,13 +139,6 @@ def beyond_degree(tied: Floats, degrees: Ints, usual: UsualScores | None = None)
 
     The medians are those of four groups by degree, and between the groups a line in the logarithm of the degree. They
     are those of the same nodes where ``usual`` is not given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.clique import beyond_degree
-    >>> beyond_degree(np.array([1.0, 1.0, 4.0, 5.0, 5.0, 0.0]), np.array([2, 2, 2, 9, 9, 0])).tolist()
-    [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]
     """
     known = usual_scores(tied, degrees) if usual is None else usual
     usually = np.interp(np.log(np.maximum(degrees, 1)), known.places, known.medians)

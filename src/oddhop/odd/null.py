@@ -58,15 +58,7 @@ class Chance:
     nodes: int = 0
 
     def shares(self, score: Floats) -> Floats:
-        """Give, for every rank, the nodes of a simulated network that score as high, over the real ones that do.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop.odd.null import Chance
-        >>> Chance(np.array([1.0, 2.0, 6.0]), 10).shares(np.array([9.0, 5.0, 0.5])).round(2).tolist()
-        [0.1, 0.1, inf]
-        """
+        """Give, for every rank, the nodes of a simulated network that score as high, over the real ones that do."""
         ladder = np.sort(score)[::-1]
         above = self.scores.size - np.searchsorted(self.scores, ladder, side="left")
         # A network with more nodes has more by chance.

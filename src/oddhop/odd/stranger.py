@@ -212,28 +212,12 @@ def held_out_nats(halves: Halves) -> float:
 
 
 def odds_of_no_reason(f: Floats) -> Floats:
-    """Give, for every edge, the chance that looks are not why the two are joined: what f makes of even odds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.stranger import odds_of_no_reason
-    >>> odds_of_no_reason(np.array([-2.0, 0.0, 2.0])).round(2).tolist()
-    [0.12, 0.5, 0.88]
-    """
+    """Give, for every edge, the chance that looks are not why the two are joined: what f makes of even odds."""
     return np.asarray(expit(f))
 
 
 def share_as_far(usual: Floats, f: Floats) -> Floats:
-    """Return the share of edges, whose f is sorted and may be of single precision, that look as far apart as f says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.stranger import share_as_far
-    >>> share_as_far(np.float32([-1.0, 0.1, 0.2, 3.0]), np.array([0.1, 9.0])).tolist()
-    [0.75, 0.25]
-    """
+    """Return the share of edges, whose f is sorted and may be of single precision, that look as far apart as f says."""
     rounding = ROUNDING * np.maximum(np.abs(f), 1.0) if usual.dtype == np.float32 else 1e-9
     as_far = usual.size - np.searchsorted(usual, f - rounding, side="left")
     return np.asarray(np.maximum(as_far, 1) / usual.size)
