@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -373,3 +374,16 @@ def test_an_infinite_amount_is_a_large_one_and_not_missing(cell):
         largest = network.graph.attribute_names.index(names[0])
         assert network.graph.attributes[3, largest] >= network.graph.attributes[:, largest].max()
         assert usual.graph.attribute_names == network.graph.attribute_names
+
+
+WARNED = ["one x", "two marks", "three x", "few and x", "signs behind", "one bad day", "both orders", "short years"]
+
+
+def test_what_is_not_read_as_it_looks_is_a_warning_and_every_option_that_it_names_helps(network):
+    doubts = {one.column: one.warning for one in network.encoding.report if one.warning}
+    assert sorted(doubts) == sorted(WARNED)
+    for column, doubt in doubts.items():
+        for kind in re.findall(rf"encode\.kinds\.{re.escape(column)}=(\w+)", doubt):
+            forced = TEXTS.select(["id", column])
+            again = read_network(EDGES, forced, flows=False, kinds={column: kind})
+            assert again.encoding.report[0].kind == kind

@@ -229,6 +229,7 @@ def decide(
         looks = f"{present - fit:,} of {present:,} values are not {best.kind}s"
     elif counts.get("unread", 0) > HALF * present:
         looks = "it looks like amounts or dates in a form that is not read, such as (3.50) or 02.01.24"
+        return Reading("", present + words, doubt=f"{looks}: read as text; write -3.50 or 2024-01-02")
     way_out = ways_out.get(best.kind, "")
     doubt = f"{looks}: read as text{f'; {way_out} reads it as {best.kind}s' if way_out else ''}" if looks else ""
     return Reading("", present + words, doubt=doubt)
