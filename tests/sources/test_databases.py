@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+from oddhop import read_network
 from oddhop.cli import app
 from oddhop.errors import TableError
 from oddhop.tables.read import Query, read_tables
@@ -86,16 +87,18 @@ def test_types_of_duckdb_arrive(tmp_path):
     assert network.columns.schema.field("day").type == pa.date32()
 
 
-def test_a_column_of_several_types_is_refused_by_name(tmp_path):
+def test_a_column_of_several_types_is_text_and_one_with_bytes_is_refused_by_name(tmp_path):
     source = f"sqlite:///{tmp_path / 't.db'}"
     with sqlite3.connect(tmp_path / "t.db") as connection:
-        connection.execute("CREATE TABLE t (source, target, note)")
-        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [("a", "b", 1), ("b", "a", "one"), ("b", "a", None)])
+        connection.execute("CREATE TABLE t (id, size, note)")
+        rows = [(f"n{k:02d}", k % 5 + 0.5, b"bytes" if k else "text") for k in range(40)]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [*rows[:38], ("n38", "x", None), ("n39", 2, None)])
     connection.close()
-    with pytest.raises(TableError, match=r"'note': integer and text; say one in the query"):
-        read_tables(Query(source, "select * from t -- all"), NODES)
-    mended = read_tables(Query(source, "select source, target, cast(note as text) as note from t -- all"), NODES)
-    assert mended.counts.edge_rows == 3
+    edges = pa.table({"source": ["n00"], "target": ["n01"]})
+    with pytest.raises(TableError, match=r"'note': blob and text; say one in the query"):
+        read_tables(edges, Query(source, "select * from t -- all"))
+    network = read_network(edges, Query(source, "select id, size from t -- all"), flows=False)
+    assert [(one.column, one.kind, one.missing) for one in network.encoding.report] == [("size", "number", 1)]
 
 
 def test_whole_numbers_and_fractions_are_numbers_and_nothing_is_of_numbers(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,8 @@ def _schema(connection: sqlite3.Connection, query: str, names: list[str], label:
         kind = set((told or "").split(",")) - {"null"} or {""}
         if kind == {"integer", "real"}:
             kind = {"real"}
+        elif "blob" not in kind and "text" in kind:
+            kind = {"text"}  # what the texts are is decided later, as for any source
         if len(kind) > 1:
             raise TableError(
                 f"{label} gives values of several types in column {name!r}: {' and '.join(sorted(kind))}",
@@ -142,5 +144,12 @@ def _batches(connection: sqlite3.Connection, query: str, schema: pa.Schema) -> I
     cursor = connection.execute(query)
     while rows := cursor.fetchmany(ROWS_AT_ONCE):
         columns = zip(*rows, strict=True)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        arrays = [
+            pa.array(_alike(column, field.type), field.type) for column, field in zip(columns, schema, strict=True)
+        ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _alike(column: Sequence[Any], kind: pa.DataType) -> Sequence[Any]:
+    """Return numbers among texts as texts."""
+    return [str(one) if isinstance(one, int | float) else one for one in column] if kind == pa.string() else column
