@@ -215,6 +215,19 @@ def test_words_are_hashed_once_a_row_whatever_their_case_and_form():
     assert np.flatnonzero(rows[2]).tolist() == [23]  # the same on every machine and in every version
 
 
+@pytest.mark.parametrize(
+    ("rows", "gaps", "marked"), [(600, 1, False), (600, 5, False), (600, 6, True), (50, 1, True), (5_000, 10, True)]
+)
+def test_a_few_gaps_are_filled_without_a_mark(rows: int, gaps: int, marked: bool) -> None:
+    values = [None if row < gaps else float(row) for row in range(rows)]
+    encoding = learn_encoding(pa.table({"x": values, "y": np.sin(np.arange(rows))}))
+    assert ("x is missing" in encoding.names) == marked
+    (report,) = (one for one in encoding.report if one.column == "x")
+    assert report.missing == gaps
+    assert f"{gaps} missing, filled with the median" in report.done
+    assert report.done.endswith("marked") == marked
+
+
 def test_names_like_those_of_ids_matter_only_for_distinct_whole_numbers():
     table = pa.table({"user_id": [5, 90, 31, 7], "userId": [1, 1, 2, 3], "paid": [4, 90, 31, 7], "key": [0.5, 1, 2, 3]})
     assert learn_encoding(table).names == ("userId", "paid", "key")

@@ -60,6 +60,7 @@ from oddhop.tables.settings import NAMED_LIKE_AN_ID, PLAIN, EncodeOptions, Encod
 
 NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
+FEW_GAPS, FEW_GAPS_SHARE = 10, 0.01
 IGNORE = "ignore"
 FORM_KINDS = {one.kind for one in NAMED.values()} - {"text"}
 
@@ -404,7 +405,9 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, settings: EncodeSe
     present = ~np.isnan(days)
     scale = learn_scale(days)
     varies = np.ptp(scale.apply(days)[present]) > 0
-    filled = f"; {entry.missing} missing, filled with the median and marked" if mark else ""
+    # A mark that few nodes have would set them apart from all others: one empty cell would lead the list.
+    mark = mark and not (varies and entry.missing < min(FEW_GAPS, FEW_GAPS_SHARE * len(column)))
+    filled = f"; {entry.missing} missing, filled with the median{' and marked' * mark}" if entry.missing else ""
     tamed = scale.tamed(days)
     done = f"{scale.told}{filled}" if varies else f"only one value{marked}"
     entry = replace(entry, done=done, tamed=tamed)
