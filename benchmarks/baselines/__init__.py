@@ -14,7 +14,14 @@ from benchmarks.baselines.amen import amen
 from benchmarks.baselines.borrowed import anomalous, cola, dominant, radar
 from benchmarks.baselines.madan import madan
 from benchmarks.baselines.tabular import isolation_forest, lof
-from benchmarks.baselines.trivial import attribute_norm, degree, degree_and_distance, neighbour_distance
+from benchmarks.baselines.trivial import (
+    attribute_norm,
+    degree,
+    degree_and_distance,
+    dropped_share,
+    neighbour_cosine,
+    neighbour_distance,
+)
 from oddhop.base.arrays import Floats
 from oddhop.graph.graph import Graph
 
@@ -38,6 +45,8 @@ TRIVIAL: dict[str, ScoreFunction] = {
     "attribute norm": attribute_norm,
     "neighbour distance": neighbour_distance,
     "degree + distance": degree_and_distance,
+    "neighbour cosine": neighbour_cosine,
+    "dropped share": dropped_share,
 }
 """Scores that learn nothing."""
 

@@ -7,7 +7,11 @@ import numpy as np
 from oddhop.base.arrays import Floats
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
+from oddhop.graph.preparation import learn_preparation
+from oddhop.hcm import cosine as untrained
+from oddhop.hcm.purify import purify
 
+DROP_RATIO = 0.2  # the default of HCM, and the paper's
 EDGES_AT_ONCE = 65_536
 
 
@@ -65,6 +69,38 @@ def degree_and_distance(graph: Graph, *, seed: int = 0) -> Floats:
     [-1.93, 1.41, 0.52]
     """
     return _standard(degree(graph, seed=seed)) + _standard(neighbour_distance(graph, seed=seed))
+
+
+def neighbour_cosine(graph: Graph, *, seed: int = 0) -> Floats:
+    """Return the mean of 1 - cosine to the neighbours, on attributes prepared as for HCM; 0 without neighbours.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from benchmarks.baselines.trivial import neighbour_cosine
+    >>> neighbour_cosine(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [4.0]])).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    return untrained.neighbour_cosine(_prepared(graph), seed)[0]
+
+
+def dropped_share(graph: Graph, *, seed: int = 0) -> Floats:
+    """Return the share of the edges of a node that HCM drops before it trains: its least similar fifth.
+
+    Examples
+    --------
+    >>> from oddhop import Graph
+    >>> from benchmarks.baselines.trivial import dropped_share
+    >>> path = Graph.from_arrays([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]], [[3.0], [2.0], [3.0], [2.0], [3.0], [-9.0]])
+    >>> dropped_share(path).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.5, 1.0]
+    """
+    left = np.diff(purify(_prepared(graph), DROP_RATIO, seed=seed).indptr)
+    return np.asarray(1.0 - left / np.maximum(graph.degrees, 1)) * (graph.degrees > 0)
+
+
+def _prepared(graph: Graph) -> Graph:
+    return learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph)
 
 
 def edge_distances(graph: Graph) -> Floats:

@@ -257,7 +257,7 @@ def suite(name: str) -> list[Cell]:
     --------
     >>> from benchmarks.comparison.suites import suite
     >>> len(suite("ci"))
-    30
+    34
     """
     if name not in SUITES:
         raise SettingsError(f"no suite is called {name!r}", f"there are {', '.join(SUITES)}")

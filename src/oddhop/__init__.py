@@ -11,12 +11,15 @@ from oddhop.version import __version__
 if TYPE_CHECKING:
     from oddhop.detector.registry import load
     from oddhop.graph.graph import Graph
+    from oddhop.hcm.cosine import NeighbourCosine
     from oddhop.hcm.detector import HCM
     from oddhop.odd.detector import Odd
     from oddhop.reports import report
     from oddhop.tables.network import Network, read_network
 
-__all__ = ["HCM", "Graph", "Network", "Odd", "OddhopError", "__version__", "load", "read_network", "report"]
+__all__ = [
+    "HCM", "Graph", "NeighbourCosine", "Network", "Odd", "OddhopError", "__version__", "load", "read_network", "report"
+]  # fmt: skip
 
 _HOMES = {
     "Graph": "oddhop.graph.graph",
@@ -25,7 +28,7 @@ _HOMES = {
     "read_network": "oddhop.tables.network",
     "report": "oddhop.reports",
 }
-_DETECTORS = {"HCM": "hcm", "Odd": "odd"}
+_DETECTORS = {"HCM": "hcm", "NeighbourCosine": "cosine", "Odd": "odd"}
 
 
 def __getattr__(name: str) -> Any:

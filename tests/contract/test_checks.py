@@ -9,13 +9,15 @@ from sklearn.base import BaseEstimator
 pytest.importorskip("torch")
 
 from benchmarks.baselines import BASELINES
-from oddhop import HCM, Graph, Odd
+from oddhop import HCM, Graph, NeighbourCosine, Odd
 from tests.conftest import QUICK
 from tests.contract.checks import Check, graph_detector_checks, graph_detector_report
 from tests.contract.subjects import DoesNotApply, FunctionDetector
 
 # Two seeds of two short chains agree by luck; those of eight do, at .81 or above in 15 pairs of seeds.
-OURS = [*graph_detector_checks(HCM(**{**QUICK, "chains": 8})), *graph_detector_checks(Odd())]
+OURS = [
+    check for one in (HCM(**{**QUICK, "chains": 8}), Odd(), NeighbourCosine()) for check in graph_detector_checks(one)
+]
 
 
 @pytest.mark.slow

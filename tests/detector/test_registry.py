@@ -103,7 +103,7 @@ def test_an_unknown_detector_is_refused_with_those_that_there_are(folder: Path) 
     told = CliRunner().invoke(app, ["detect", "edges.csv", "--nodes", "nodes.csv", "--detector", "od", "--out", "run"])
     assert told.exit_code == 2
     assert "no detector is called 'od'" in told.stderr
-    assert "choose odd or hcm" in told.stderr
+    assert "choose odd or hcm or cosine" in told.stderr
     with pytest.raises(SettingsError):
         oddhop.detector.registry.settings_named("none")
 

@@ -39,6 +39,11 @@ DETECTORS: dict[str, Entry] = {
         "hcm",
         "neural network of the HCM paper, needs torch",
     ),
+    "cosine": Entry(
+        "oddhop.hcm.cosine:NeighbourCosine",
+        "oddhop.detector.settings:DetectorSettings",
+        summary="mean cosine to the neighbours, no training",
+    ),
 }
 
 
