@@ -8,10 +8,11 @@ is applied with stands in one function, ``product``.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 
 from oddhop.base.arrays import Floats, Ints
@@ -37,15 +38,14 @@ class Compressed:
     width: int
 
     @classmethod
-    def of(cls, arrays: tuple[Ints, Ints, Floats], width: int) -> Compressed:
-        """Take what a kernel made."""
-        indptr, columns, values = (torch.from_numpy(array) for array in arrays)
-        return cls(indptr, columns, values, width)
+    def of(cls, matrix: sp.csr_array) -> Compressed:
+        """Take the parts of a matrix of SciPy."""
+        indptr, columns, values = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
+        return cls(indptr, columns, values, matrix.shape[1])
 
     def to(self, device: str) -> Compressed:
         """Return it on a device."""
-        parts = {name: getattr(self, name).to(device) for name in ("indptr", "columns", "values")}
-        return replace(self, **parts)
+        return Compressed(self.indptr.to(device), self.columns.to(device), self.values.to(device), self.width)
 
     def times(self, dense: torch.Tensor) -> torch.Tensor:
         """Return the product with a dense matrix."""
@@ -124,15 +124,21 @@ class Convolution:
         degrees = self.indptr[rows + 1] - self.indptr[rows]
         counts = degrees if self.most is None else np.minimum(degrees, self.most)
         drawn = draw_neighbours(self.indptr, self.indices, rows, counts, word(self.seed, NEIGHBOURS))
-        nodes, place = _field(self.weights.size, rows, drawn)
-        row_arrays = _rows(rows, counts, degrees, drawn, self.weights, place)
-        columns = _turned(*row_arrays, nodes.size)
-        return nodes, Block(Compressed.of(row_arrays, nodes.size), Compressed.of(columns, rows.size))
+        seen, place = np.zeros(self.weights.size, dtype=bool), np.empty(self.weights.size, dtype=np.int32)
+        seen[rows], seen[drawn] = True, True
+        nodes = np.flatnonzero(seen)
+        place[nodes] = np.arange(nodes.size)
+        values, columns, indptr = _rows(rows, counts, degrees, drawn, self.weights)
+        matrix = sp.csr_array((values, place[columns], indptr), shape=(rows.size, nodes.size))
+        return nodes, Block(Compressed.of(matrix), Compressed.of(matrix.tocsc().T))
 
     def rows(self, start: int, stop: int, *, normalised: bool = True) -> Compressed:
         """Return a range of rows over all nodes and all neighbours; without norms all entries are 1."""
-        arrays = _range_of_rows(self.indptr, self.indices, self.weights, start, stop, normalised)
-        return Compressed.of(arrays, self.weights.size)
+        degrees = np.diff(self.indptr[start : stop + 1])
+        neighbours = self.indices[self.indptr[start] : self.indptr[stop]]
+        weights = self.weights if normalised else np.ones_like(self.weights)
+        arrays = _rows(np.arange(start, stop), degrees, degrees, neighbours, weights)
+        return Compressed.of(sp.csr_array(arrays, shape=(stop - start, weights.size)))
 
 
 @compiled
@@ -166,77 +172,20 @@ def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: 
 
 
 @compiled
-def _field(size: int, rows: Ints, drawn: Ints) -> tuple[Ints, Ints]:
-    place = np.full(size, -1, dtype=np.int32)
-    for row in rows:
-        place[row] = 0
-    for node in drawn:
-        place[node] = 0
-    nodes = np.empty(rows.size + drawn.size, dtype=np.int64)
-    end = 0
-    for node in range(size):
-        if place[node] == 0:
-            place[node] = end
-            nodes[end] = node
-            end += 1
-    return nodes[:end].copy(), place
-
-
-@compiled
-def _rows(
-    rows: Ints, counts: Ints, degrees: Ints, drawn: Ints, weights: Floats, place: Ints
-) -> tuple[Ints, Ints, Floats]:
+def _rows(rows: Ints, counts: Ints, degrees: Ints, drawn: Ints, weights: Floats) -> tuple[Floats, Ints, Ints]:
+    """Return the entries of rows, a node before its neighbours: their values, their nodes, and where rows begin."""
     indptr = np.zeros(rows.size + 1, dtype=np.int32)
     columns = np.empty(rows.size + drawn.size, dtype=np.int32)
     values = np.empty(columns.size, dtype=weights.dtype)
     end, read = 0, 0
     for r in range(rows.size):
         own = weights[rows[r]]
-        columns[end], values[end] = place[rows[r]], own * own
+        columns[end], values[end] = rows[r], own * own
         end += 1
         for _ in range(counts[r]):
-            columns[end] = place[drawn[read]]
+            columns[end] = drawn[read]
             values[end] = own * weights[drawn[read]] * (degrees[r] / counts[r])
             end += 1
             read += 1
         indptr[r + 1] = end
-    return indptr, columns, values
-
-
-@compiled
-def _turned(indptr: Ints, columns: Ints, values: Floats, width: int) -> tuple[Ints, Ints, Floats]:
-    """Return the transpose, by counting."""
-    starts = np.zeros(width + 1, dtype=np.int32)
-    for column in columns:
-        starts[column + 1] += 1
-    for column in range(width):
-        starts[column + 1] += starts[column]
-    ends = starts[:-1].copy()
-    rows, turned = np.empty_like(columns), np.empty_like(values)
-    for row in range(indptr.size - 1):
-        for k in range(indptr[row], indptr[row + 1]):
-            rows[ends[columns[k]]], turned[ends[columns[k]]] = row, values[k]
-            ends[columns[k]] += 1
-    return starts, rows, turned
-
-
-@compiled
-def _range_of_rows(
-    indptr: Ints, indices: Ints, weights: Floats, start: int, stop: int, normalised: bool
-) -> tuple[Ints, Ints, Floats]:
-    size = indptr[stop] - indptr[start] + stop - start
-    out = np.zeros(stop - start + 1, dtype=np.int32)
-    columns, values = np.empty(size, dtype=np.int32), np.ones(size, dtype=weights.dtype)
-    end = 0
-    for row in range(start, stop):
-        columns[end] = row
-        if normalised:
-            values[end] = weights[row] * weights[row]
-        end += 1
-        for k in range(indptr[row], indptr[row + 1]):
-            columns[end] = indices[k]
-            if normalised:
-                values[end] = weights[row] * weights[indices[k]]
-            end += 1
-        out[row - start + 1] = end
-    return out, columns, values
+    return values, columns, indptr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.hcm.hop_pairs import POOL_PAIRS
 from oddhop.hcm.model import HEAD_UNITS, Shape
@@ -26,7 +28,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     True
     """
     nodes, edges = size.nodes, size.edges
-    item, width = _item(settings), _width(size.attributes, settings)
+    item, width = np.dtype(settings.dtype).itemsize, _width(size.attributes, settings)
     wiring, prepared = 8 * nodes + 2 * 4 * edges, item * nodes * width
     held = BASE + size.reading + 8 * nodes + prepared
     if not size.mapped:
@@ -38,9 +40,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     embeddings = 0 if in_folder else min(settings.layers, 2) * settings.hidden * item * nodes
     moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
     training = _training_memory(nodes, edges, width, settings, workers)
-    chains = (
-        8 * settings.replicates * nodes
-    )  # of one figure of the nodes; two are kept, and a third while they are made
+    chains = 8 * settings.replicates * nodes  # of one figure of the nodes; two are kept, a third while they are made
     scored = max(embeddings, RANKED * nodes + 2 * chains, 3 * chains)  # embeddings are gone by the time of the ranking
     rows = 2 if settings.directed else 1  # along the arrows and against them
     pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"
@@ -60,10 +60,6 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     )
 
 
-def _item(settings: HCMSettings) -> int:
-    return 8 if settings.precision == "float64" else 4
-
-
 def _width(attributes: int, settings: HCMSettings) -> int:
     """Return how many attributes the model sees."""
     return min(attributes, settings.pca_components or attributes) if attributes > settings.pca_above else attributes
@@ -72,7 +68,7 @@ def _width(attributes: int, settings: HCMSettings) -> int:
 def _training_memory(nodes: int, edges: int, width: int, settings: HCMSettings, workers: int) -> int:
     # A step sees the drawn nodes and their neighbours, layer by layer, before and after relu and with the
     # gradient. Drawn nodes have more neighbours than most, as friends do.
-    item = _item(settings)
+    item = np.dtype(settings.dtype).itemsize
     most = settings.most_neighbours(nodes)
     spread = min(2 * (2 * edges / max(nodes, 1) + 1), nodes if most is None else most + 1)
     by_rule = settings.hop_classes * (int(settings.sampling_ratio * edges) + 1)  # no class is asked for more than edges

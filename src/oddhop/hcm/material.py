@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,16 +33,6 @@ class Material:
     graph: Graph
     inputs: Inputs
     pairs: HopPairs | None = None
-
-
-class Place(Protocol):
-    """Where the material of a run is, and its arrays."""
-
-    def open(self) -> Material:
-        """Return the material."""
-
-    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> Array:
-        """Return an array: a new one, or as it was left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +70,10 @@ class InFiles:
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, fresh: bool) -> Array:
         """Map an array of the folder."""
         return self.folder.array(name, shape, dtype, fresh=fresh)
+
+
+Place: TypeAlias = InProcess | InFiles
+"""Where the material of a run is, and its arrays: new ones if they are fresh, or as they were left."""
 
 
 def written(array: Array) -> None:

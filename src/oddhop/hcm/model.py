@@ -59,16 +59,9 @@ class Shape:
     @classmethod
     def of(cls, settings: HCMSettings, attributes: int) -> Shape:
         """Return what the settings ask for, on so many attributes."""
-        return cls(
-            attributes,
-            settings.hidden,
-            settings.layers,
-            settings.hop_classes,
-            settings.directed,
-            settings.relu_vectors,
-            settings.relu_logits,
-            settings.prediction == "most_likely",
-        )
+        sizes = attributes, settings.hidden, settings.layers, settings.hop_classes
+        relus, likeliest = (settings.relu_vectors, settings.relu_logits), settings.prediction == "most_likely"
+        return cls(*sizes, settings.directed, *relus, likeliest)
 
     @property
     def parts(self) -> list[tuple[int, ...]]:
