@@ -1,7 +1,8 @@
 """A made-up bank: accounts, and payments with direction, amount, time and kind, among them six planted schemes.
 
-``python -m benchmarks.bank FOLDER`` writes payments.parquet, accounts.parquet and plants.parquet; ``--rank`` also fits
-Odd and prints the rank of every plant. It is a shakedown, not evidence: whoever wrote the plants wrote the detector.
+``python -m benchmarks.bank FOLDER`` writes payments.parquet, accounts.parquet and plants.parquet. ``python -m
+benchmarks.schemes --parts plants`` ranks the plants. It is a shakedown, not evidence: whoever wrote the plants wrote
+the detector.
 
 The plants were written first, as lists of payments. The columns of the accounts came after, from the same law for
 everybody; only the misfit has the columns of another trade. So no column gives a plant away by itself.
@@ -196,7 +197,6 @@ def main() -> None:
     parser.add_argument("--accounts", type=int, default=20_000)
     parser.add_argument("--payments", type=int, default=150_000)
     parser.add_argument("--days", type=int, default=WINDOW)
-    parser.add_argument("--rank", action="store_true", help="fit Odd and print the ranks of the plants")
     asked = parser.parse_args()
     made = bank(asked.seed, asked.accounts, asked.payments, asked.days)
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -209,13 +209,6 @@ def main() -> None:
     )
     pairs = made.payments.group_by(["payer", "payee"]).aggregate([]).num_rows
     print(f"{made.payments.num_rows:,} payments between {pairs:,} ordered pairs of {made.accounts.num_rows:,} accounts")
-    if asked.rank:
-        from oddhop import Odd
-
-        fitted = Odd(random_state=0).fit(made.payments, nodes=made.accounts)
-        print(fitted.network_.graph, f"{fitted.information_:.3f} nats an edge")
-        for group, found in ranks(made, fitted.result_).items():
-            print(f"{group:>10}: {', '.join(map(str, found))}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
-"""What edge columns add: ranks of the bank's plants, and labelled networks with and without each group of columns.
+"""What edge columns add: labelled networks with and without each group of columns, and what the columns cost.
 
-    python -m benchmarks.flows bank                                # two banks, about two minutes
     ODDHOP_DATA=... python -m benchmarks.flows development         # bitcoin_otc, sichuan_telecom, fdcompcn
     ODDHOP_DATA=... python -m benchmarks.flows confirmation        # ethereum_phishing, label-free and with 100 labels
     python -m benchmarks.flows speed 1000000 10000000              # seconds and memory, beside bare DuckDB
@@ -24,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.bank import bank, ranks
 from benchmarks.metrics import figures
 from benchmarks.networks import data_folder
 from oddhop import Odd, read_network
@@ -66,24 +64,6 @@ def places(score: np.ndarray) -> np.ndarray:
     return rank
 
 
-def show_bank(seeds: tuple[int, ...] = (0, 1)) -> None:
-    print("| bank | method | mule | collector | smurfing | cycle | ring | misfit |\n|---|---|---|---|---|---|---|---|")
-    for seed in seeds:
-        made = bank(seed)
-        with_flows = read_network(made.payments, made.accounts)
-        without = read_network(made.payments, made.accounts, flows=False)
-        found = {
-            "Odd with edge columns": ranks(made, fitted(with_flows).result_),
-            "Odd without": ranks(made, fitted(without).result_),
-        }
-        for name, method in (("isolation forest, flow columns", forest), ("ECOD, flow columns", ecod)):
-            rank = places(method(own_flows(with_flows)))
-            found[name] = {k: sorted(rank[with_flows.numbers(who)].tolist()) for k, who in made.plants.items()}
-        for name, plants in found.items():
-            cells = [f"{own[0]}" if len(own) == 1 else f"{own[0]} to {own[-1]}" for own in plants.values()]
-            print(f"| {seed} | {name} | {' | '.join(cells)} |", flush=True)
-
-
 def groups(columns: EventColumns) -> dict[str, set[str]]:
     """Return the names of the flow columns by group."""
 
@@ -103,6 +83,13 @@ def labelled(name: str) -> tuple[pa.Table, pa.Table, np.ndarray]:
     nodes = pq.read_table(folder / "nodes.parquet")
     labels = nodes["label"].to_numpy(zero_copy_only=False).astype(np.float64)
     return pq.read_table(folder / "edges.parquet"), nodes.drop_columns(["label"]), labels
+
+
+def leaking(name: str, network: Network) -> set[str]:
+    """Return the flow columns that give the label of a network away."""
+    events = network.graph.events
+    made = () if events is None else flow_columns(events.columns)
+    return {one.name for one in made if one.name.startswith(LEAKS.get(name, ()))}
 
 
 def told(score: np.ndarray, labels: np.ndarray) -> str:
@@ -126,8 +113,7 @@ def methods(name: str, edges: pa.Table, nodes: pa.Table) -> Iterator[tuple[str, 
     whole = read_network(edges, nodes)
     events = whole.graph.events
     columns = None if events is None else events.columns
-    made = () if columns is None else flow_columns(columns)
-    leaks = {one.name for one in made if one.name.startswith(LEAKS.get(name, ("\0",)))}
+    leaks = leaking(name, whole)
 
     def read(left_out: set[str]) -> Network:
         return read_network(edges, nodes, kinds=dict.fromkeys(sorted(left_out | leaks), "ignore"))
@@ -276,12 +262,10 @@ def show_speed(counts: list[int], ways: tuple[str, ...] = ("flows", "duckdb", "d
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("bank", "development", "confirmation", "speed", "child"))
+    parser.add_argument("what", choices=("development", "confirmation", "speed", "child"))
     parser.add_argument("more", nargs="*")
     asked = parser.parse_args()
-    if asked.what == "bank":
-        show_bank()
-    elif asked.what == "development":
+    if asked.what == "development":
         show_labelled("bitcoin_otc", "sichuan_telecom", "fdcompcn")
     elif asked.what == "confirmation":
         show_labelled("ethereum_phishing")

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from sklearn.ensemble import IsolationForest
 
 from benchmarks.feedback import COUNTS, METHODS, simulate
-from benchmarks.flows import labelled, told
+from benchmarks.flows import labelled, leaking, told
 from oddhop import Network, Odd, read_network
 from oddhop.feedback.learner import places
 
@@ -35,15 +35,16 @@ SLOW, SLOW_SEEDS = ("random forest", "extra trees", "AADForest"), 3
 def network_named(name: str) -> tuple[Network, np.ndarray]:
     """Return a network and the labels of its judged nodes, NaN where unknown."""
     edges, nodes, labels = labelled(name)
-    if name == "ethereum_phishing":
-        network = read_network(edges, nodes, keep_unknown=True)
+    if name in ("bitcoin_otc", "ethereum_phishing"):
+        leaks = leaking(name, read_network(edges, nodes, keep_unknown=True))
+        network = read_network(edges, nodes, keep_unknown=True, kinds=dict.fromkeys(sorted(leaks), "ignore"))
         rows = np.arange(labels.size)
     else:
         (kind,) = set(nodes["kind"].to_numpy(zero_copy_only=False)[~np.isnan(labels)])
         rows = np.flatnonzero(pc.equal(nodes["kind"], kind).to_numpy(zero_copy_only=False))
         if name == "berka_loans":
-            leaks = [one for one in nodes.column_names if one.startswith(("loan_", "card"))]
-            nodes = nodes.drop_columns(leaks)
+            loans = [one for one in nodes.column_names if one.startswith(("loan_", "card"))]
+            nodes = nodes.drop_columns(loans)
             edges = edges.filter(pc.not_equal(pc.fill_null(edges["purpose"], ""), "UVER"))
         if name == "wikipedia_bans":
             # Seconds from the first edit, whose date is not known: any date will do.
@@ -59,14 +60,12 @@ def network_named(name: str) -> tuple[Network, np.ndarray]:
     return network, out
 
 
-def label_free(name: str, network: Network, labels: np.ndarray, cache: Path) -> list[str]:
-    """Fit Odd once, keep the features, and give a row of figures for it and for trivial scores."""
+def label_free_scores(network: Network) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Fit Odd once; return its scores with trivial ones beside them, and the features of the nodes."""
     detector = Odd(random_state=0, simulate=False, n_resamples=2).fit(network)
     table = detector.features()
     columns = [table[one].to_numpy() for one in table.column_names[1:]]
     x = np.column_stack([*columns, places(detector.anomaly_scores_)]).astype(np.float32)
-    cache.mkdir(parents=True, exist_ok=True)
-    np.savez(cache / f"{name}.npz", x=x, y=labels)
     degrees = network.graph.degrees[network.graph.judged].astype(float)
     scores = {
         "Odd": detector.anomaly_scores_,
@@ -74,6 +73,14 @@ def label_free(name: str, network: Network, labels: np.ndarray, cache: Path) -> 
         "low degree": -degrees,
         "isolation forest, same features": -IsolationForest(random_state=0).fit(x[:, :-1]).score_samples(x[:, :-1]),
     }
+    return scores, x
+
+
+def label_free(name: str, network: Network, labels: np.ndarray, cache: Path) -> list[str]:
+    """Keep the features, and give a row of figures for Odd and for trivial scores."""
+    scores, x = label_free_scores(network)
+    cache.mkdir(parents=True, exist_ok=True)
+    np.savez(cache / f"{name}.npz", x=x, y=labels)
     known = int(np.sum(~np.isnan(labels)))
     head = f"{name} ({int(np.nansum(labels))} of {known} known)"
     return [f"| {head} | {what} | {told(one, labels)} |" for what, one in scores.items()]
