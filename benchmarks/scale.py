@@ -203,8 +203,7 @@ def fit(args: argparse.Namespace) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
         f"{graph}: built at {built / 2**20:.2f} GiB, peak {peak / 2**20:.2f} GiB, "
-        f"{time.perf_counter() - begin:.0f} s, losses {detector.diagnostics_.losses.round(3).tolist()}, "
-        f"largest R-hat {detector.diagnostics_.mixing.r_hat.max():.2f}"
+        f"{time.perf_counter() - begin:.0f} s, {detector.diagnostics_}"
     )
 
 

@@ -113,7 +113,7 @@ def test_a_cell_of_the_benchmark_has_the_direction_of_its_file(graph: Graph, fit
     problem = Problem(Graph.from_arrays(arcs, graph.attributes), None, None, None, directed_edges=arcs)
     settings = {name: value for name, value in DIRECTED.items() if name != "random_state"}
     found = scores_of(Cell("some", "HCM", 0, settings=settings), problem)
-    assert np.array_equal(found["hav"], fitted.anomaly_scores_)
+    assert np.array_equal(found["ahp"], fitted.anomaly_scores_)
 
 
 @pytest.mark.parametrize("layers", [1, 2])

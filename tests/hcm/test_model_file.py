@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 from oddhop import HCM, Graph
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, ModelFileError
+from oddhop.hcm.settings import BY_NEED
 from oddhop.tables.encode import learn_encoding
 from tests.conftest import QUICK, sha256
 
@@ -49,16 +50,25 @@ def test_a_model_with_pca_loads_too(tmp_path: Path) -> None:
         HCM.load(turned)
 
 
-def test_a_loaded_model_still_says_whether_its_chains_converged(small: Graph, fitted: HCM, saved: Path) -> None:
-    [found] = fitted.diagnostics_.convergence
-    assert found.figure == np.median(fitted.diagnostics_.mixing.r_hat[fitted.network_.graph.degrees > 0])
-    assert found in fitted.audit()
+def test_a_loaded_model_still_says_what_another_seed_would_keep(small: Graph, fitted: HCM, saved: Path) -> None:
+    [found] = [one for one in fitted.audit() if one.check == "seeds"]
+    assert found.figure == fitted.diagnostics_.agreement.kept
     assert found in HCM.load(saved).audit(small)
 
 
-def test_a_file_without_r_hat_says_nothing_about_the_chains(small: Graph, saved: Path, tmp_path: Path) -> None:
-    older = HCM.load(_rewritten(saved, tmp_path, lambda a, i: i["learned"].pop("r_hat")))
-    assert "chains" not in [one.check for one in older.audit(small)]
+def test_a_file_that_does_not_know_says_nothing_of_other_seeds(small: Graph, saved: Path, tmp_path: Path) -> None:
+    older = HCM.load(_rewritten(saved, tmp_path, lambda a, i: i["learned"].pop("agreement")))
+    assert "seeds" not in [one.check for one in older.audit(small)]
+
+
+def test_a_model_whose_chains_were_added_by_need_loads_too(small: Graph, tmp_path: Path) -> None:
+    fitted = HCM(**QUICK | {"chains": None}).fit(small)
+    assert len(fitted.model_.learned.posterior.weights) in BY_NEED
+    fitted.save(tmp_path / "model.oddhop")
+    assert sha256(-HCM.load(tmp_path / "model.oddhop").score_samples(small)) == sha256(fitted.anomaly_scores_)
+    odd = _rewritten(tmp_path / "model.oddhop", tmp_path, lambda a, i: a.update(weights=a["weights"][:3]))
+    with pytest.raises(ModelFileError, match="weights is float32 of shape"):
+        HCM.load(odd)
 
 
 def test_the_files_of_this_version_stay_readable(saved: Path) -> None:
@@ -142,8 +152,9 @@ def _rewritten(saved: Path, tmp_path: Path, change) -> Path:
         (lambda a, i: a.pop("threshold"), "threshold"),
         (lambda a, i: i["learned"]["left_out"].update(dropped=-1), "counts that are not valid"),
         (lambda a, i: i["learned"].pop("left_out"), "left_out"),
-        (lambda a, i: i["learned"].update(r_hat="1.0"), "r_hat is '1.0', expected a number"),
-        (lambda a, i: i["learned"].update(r_hat=-1.0), "r_hat is -1.0, expected a number"),
+        (lambda a, i: i["learned"]["agreement"].update(kept="1.0"), "is no agreement of two rankings"),
+        (lambda a, i: i["learned"]["agreement"].update(first=0), "is no agreement of two rankings"),
+        (lambda a, i: i["learned"].update(agreement={"kept": 1.0}), "not a usable model"),
         (lambda a, i: i.update(kind=["hcm"]), "does not name the model in it"),
     ],
     ids=lambda one: None if callable(one) else one[:40],

@@ -36,7 +36,7 @@ def test_blocks_of_any_size_and_any_number_of_threads_give_the_same_hops(
         monkeypatch.setattr(f"oddhop.hcm.scoring.{name}", size)
     parts = score_nodes(posterior, inputs, small, workers=2)
     np.testing.assert_allclose(parts.chain_ahp, whole.chain_ahp, atol=1e-6)
-    np.testing.assert_allclose(parts.chain_iv, whole.chain_iv, atol=1e-6)
+    np.testing.assert_allclose(parts.iv, whole.iv, atol=1e-6)
 
 
 def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: Graph, tmp_path: Path) -> None:
@@ -46,32 +46,42 @@ def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: G
     first, again = (score_nodes(model.learned.posterior, inputs, small, folder=folder) for _ in range(2))
     memory = score_nodes(model.learned.posterior, inputs, small)
     for other in (first, again):
-        assert np.array_equal(other.chain_iv, memory.chain_iv)
-        assert np.array_equal(other.draws, memory.draws)
+        for part in ("chain_ahp", "chain_within", "chain_between", "moved"):
+            assert np.array_equal(getattr(other, part), getattr(memory, part))
     del first, again, other
-    changed = bytearray((tmp_path / "mean.bin").read_bytes())
+    changed = bytearray((tmp_path / "mean-0.bin").read_bytes())
     changed[5] ^= 1
-    (tmp_path / "mean.bin").write_bytes(changed)
+    (tmp_path / "mean-0.bin").write_bytes(changed)
     with pytest.raises(ModelFileError, match="changed after"):
         score_nodes(model.learned.posterior, inputs, small, folder=folder)
 
 
-@pytest.mark.parametrize("change", [{"sha256": None}, {"sha256": [{}] * 3}, {"sha256": [{}]}])
+@pytest.mark.parametrize("change", [{"ahp": None}, {"ahp": np.zeros(3)}, {"more": np.zeros(61)}])
 def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_path: Path, change: dict) -> None:
     model = HCM(**QUICK).fit(small).model_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
-    folder.save("scoring", {"within": np.zeros((2, small.node_count))}, change)
+    score_nodes(model.learned.posterior, inputs, small, folder=folder)
+    arrays, info = folder.load("scores-0")
+    folder.save("scores-0", {name: one for name, one in {**arrays, **change}.items() if one is not None}, info)
     with pytest.raises(ModelFileError, match="does not match its run"):
         score_nodes(model.learned.posterior, inputs, small, folder=folder)
 
 
-def test_a_checkpoint_of_no_chain_is_a_beginning(small: Graph, tmp_path: Path) -> None:
-    model = HCM(**QUICK).fit(small).model_
+def test_chains_that_are_added_leave_those_before_and_the_variance_falls_apart_into_two(small: Graph) -> None:
+    model = HCM(**QUICK | {"chains": 3}).fit(small).model_
+    posterior = model.learned.posterior
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
-    RunFolder(tmp_path).save("scoring", {"within": np.zeros((0, small.node_count))}, {"sha256": []})
-    begun = score_nodes(model.learned.posterior, inputs, small, folder=RunFolder(tmp_path))
-    assert np.array_equal(begun.chain_iv, score_nodes(model.learned.posterior, inputs, small).chain_iv)
+    two = score_nodes(replace(posterior, weights=posterior.weights[:2]), inputs, small)
+    steps = []
+    three = score_nodes(posterior, inputs, small, before=two, progress=lambda s, d, t: steps.append(d))
+    assert steps == [5, 6]
+    whole = score_nodes(posterior, inputs, small)
+    for part in ("chain_ahp", "chain_within", "chain_between", "moved"):
+        assert np.array_equal(getattr(three, part), getattr(whole, part))
+    same = score_nodes(replace(posterior, weights=np.stack([posterior.weights[0]] * 2)), inputs, small)
+    assert not same.chain_between.any()
+    np.testing.assert_array_equal(same.iv, same.chain_within[0])
 
 
 def test_a_node_with_one_neighbour_is_judged_and_one_with_none_is_not(small: Graph) -> None:
@@ -93,7 +103,7 @@ def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: G
     assert not scores.chain_scores("ahp").any()
     assert not scores.chain_scores("hav").any()
     assert not scores.judged.any()
-    assert not (tmp_path / "mean.bin").exists()
+    assert not (tmp_path / "mean-0.bin").exists()
 
 
 def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, tmp_path: Path) -> None:
@@ -128,12 +138,11 @@ def test_equal_parts_of_one_chain_stand_in_for_chains(small: Graph, samples: int
     model = detector.model_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     scores = score_nodes(model.learned.posterior, inputs, small)
-    assert scores.draws.shape == (1, samples, small.node_count)
-    np.testing.assert_allclose(scores.ahp, scores.draws[0].mean(axis=0), rtol=1e-5)
+    assert scores.single
     parts = replicate_count(1, samples)
-    assert scores.chain_iv.shape == (parts, small.node_count)
+    assert scores.chain_within.shape == (parts, small.node_count)
     # An interval of HAV is made from how HAV differs between the parts, not from AHP alone.
     table = detector.result_
     assert (table["rank_low"].to_numpy() <= table["rank"].to_numpy()).all()
     expected = rank_nodes(scores, "hav", 3).std
-    assert not np.allclose(expected, rank_nodes(replace(scores, chain_iv=0 * scores.chain_iv), "hav", 3).std)
+    assert not np.allclose(expected, rank_nodes(replace(scores, chain_between=0 * scores.chain_between), "hav", 3).std)

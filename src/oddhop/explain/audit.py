@@ -36,6 +36,7 @@ class Finding:
     figure : what was measured, or None where nothing was.
     sentence : what it means.
     more : what else to know about it, which the report says and the terminal does not.
+    always : whether the terminal says it where it is fine, too.
     """
 
     check: str
@@ -43,6 +44,7 @@ class Finding:
     figure: float | None
     sentence: str
     more: str = ""
+    always: bool = False
 
 
 def audit_ranking(

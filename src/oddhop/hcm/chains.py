@@ -1,7 +1,7 @@
-"""Chains: train from a random start, burn in, and keep posterior samples of the weights.
+"""Chains: train from a random start, burn in, and keep samples of the weights.
 
 A chain runs on one thread and draws its random numbers by (seed, chain, step), so it gives the same
-samples alone or beside others, straight through or resumed.
+samples alone or beside others, before more are added or after, straight through or resumed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Posterior samples of the weights, (chains, samples, weights), and the last training losses."""
+    """Samples of the weights, (chains, samples, weights), and the last training losses."""
 
     weights: Floats
     shape: Shape
@@ -128,22 +128,25 @@ def run_chains(
     shape: Shape,
     place: Place,
     *,
+    before: Posterior | None = None,
     folder: RunFolder | None = None,
     mapper: Mapper | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Posterior:
-    """Run all chains: by a mapper as tasks, or on so many threads of this process."""
-    total = plan.steps * plan.chains
+    """Run all chains but those that ran ``before``: by a mapper as tasks, or on so many threads of this process."""
+    first = 0 if before is None else len(before.weights)
+    numbers, total = range(first, plan.chains), plan.steps * plan.chains
     if mapper is None:
-        run = partial(_run_chain, plan, shape, place, folder, _Steps(plan, progress).report)
-        finished = threads(workers)(run, range(plan.chains), lambda _: None)
+        run = partial(_run_chain, plan, shape, place, folder, _Steps(plan, progress, first).report)
+        finished = threads(workers)(run, numbers, lambda _: None)
     else:
         run = partial(_run_chain, plan, shape, place, folder, _unheard)
-        finished = mapper(run, range(plan.chains), lambda done: progress("training", done * plan.steps, total))
-    return Posterior(
-        weights=np.stack([kept for kept, _ in finished]), shape=shape, losses=np.array([loss for _, loss in finished])
-    )
+        finished = mapper(run, numbers, lambda done: progress("training", (first + done) * plan.steps, total))
+    weights, losses = np.stack([kept for kept, _ in finished]), np.array([loss for _, loss in finished])
+    if before is not None:
+        weights, losses = np.concatenate([before.weights, weights]), np.concatenate([before.losses, losses])
+    return Posterior(weights, shape, losses)
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,13 @@ class _Steps:
 
     plan: Plan
     progress: Progress
+    first: int
     done: dict[int, int] = field(default_factory=dict)
 
     def report(self, number: int, step: int) -> None:
         self.done[number] = step
-        self.progress("training", sum(self.done.values()), self.plan.steps * self.plan.chains)
+        before = self.first * self.plan.steps
+        self.progress("training", before + sum(self.done.values()), self.plan.steps * self.plan.chains)
 
 
 def _unheard(number: int, step: int) -> None:

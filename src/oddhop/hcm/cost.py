@@ -7,7 +7,7 @@ import numpy as np
 from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.hcm.hop_pairs import POOL_PAIRS
 from oddhop.hcm.model import HEAD_UNITS, Shape
-from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.settings import HCMSettings, replicate_count
 
 ARROW_ROWS = 64  # bytes of an edge while its arrows are put in rows both ways
 LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and afterwards
@@ -23,7 +23,7 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     --------
     >>> from oddhop.detector.cost import Size
     >>> from oddhop.hcm.cost import memory
-    >>> from oddhop.hcm.settings import HCMSettings
+    >>> from oddhop.hcm.settings import HCMSettings, replicate_count
     >>> max(memory(Size(1_000_000, 10_000_000, 20), HCMSettings(), workers=2).memory.values()) < 6 * 2**30
     True
     """
@@ -36,12 +36,15 @@ def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool =
     pairs = nodes * (nodes - 1) // (1 if settings.directed else 2)
     if settings.pair_labels == "sampled":
         pairs = min(nodes * (nodes - 1), settings.hop_classes * POOL_PAIRS)
-    snapshots = settings.chains * settings.samples * Shape.of(settings, width).size * item
+    # The class of the neighbours is the smallest, but in networks where hardly any pair is far apart.
+    chains = settings.rounds((1 - settings.drop_ratio) * edges, settings.hop_classes)[-1]
+    replicates = replicate_count(chains, settings.samples)
+    snapshots = chains * settings.samples * Shape.of(settings, width).size * item
     embeddings = 0 if in_folder else min(settings.layers, 2) * settings.hidden * item * nodes
-    moments = (settings.replicates + 1) * edges * item + settings.chains * settings.samples * item * nodes
-    training = _training_memory(nodes, edges, width, settings, workers)
-    chains = 8 * settings.replicates * nodes  # of one figure of the nodes; two are kept, a third while they are made
-    scored = max(embeddings, RANKED * nodes + 2 * chains, 3 * chains)  # embeddings are gone by the time of the ranking
+    moments = (replicates + 1) * edges * item
+    training = _training_memory(nodes, edges, width, settings, min(workers, chains))
+    of_chains = 8 * replicates * nodes  # of one figure of the nodes, and there are five
+    scored = max(embeddings, RANKED * nodes + 5 * of_chains)  # embeddings are gone by the time of the ranking
     rows = 2 if settings.directed else 1  # along the arrows and against them
     pairs_leaner = "pair_labels='sampled'" if settings.pair_labels == "exhaustive" else "workers=1, or a graph on disk"
     return Cost(
@@ -80,4 +83,4 @@ def _training_memory(nodes: int, edges: int, width: int, settings: HCMSettings, 
         rows = int(min(nodes, rows * spread))
         chain += int(2 * (item + 4) * entries + 4 * settings.hidden * rows * item + 12 * nodes)
     chain += rows * width * item + 10 * Shape.of(settings, width).size * item
-    return min(workers, settings.chains) * chain
+    return workers * chain

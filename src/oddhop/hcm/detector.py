@@ -22,22 +22,22 @@ from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.result_table import Judgement
 from oddhop.errors import SettingsError
-from oddhop.explain.audit import Finding, agreement
+from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
 from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm import cost
-from oddhop.hcm.chains import run_chains
+from oddhop.hcm.chains import Posterior, run_chains
 from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.material import InProcess, Material, Place, write_material
 from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
-from oddhop.hcm.phrases import GUIDE, convergence, ties
-from oddhop.hcm.ranking import posterior_spread, rank_nodes
+from oddhop.hcm.phrases import GUIDE, kept_by_another_seed, ties
+from oddhop.hcm.ranking import agreement, rank_nodes, spread_of
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings, published
 from oddhop.hcm.training_pairs import plan_chains, training_data
@@ -114,23 +114,38 @@ class HCM(GraphDetector):
         place: Place = InProcess(material, run.folder)
         if run.mapper is not None and run.stored is not None and run.folder is not None:
             place = write_material(material, run.stored, run.folder)
-        posterior = run_chains(
-            plan, shape, place, folder=run.folder, mapper=run.mapper, workers=run.workers, progress=run.progress
-        )
-        scores = score_nodes(
-            posterior,
-            data.inputs,
-            graph,
-            folder=run.folder,
-            place=place,
-            mapper=run.mapper,
-            device=plan.device,
-            workers=run.workers,
-            progress=run.progress,
-        )
-        told = self.diagnostics_ = Diagnostics.of(scores, posterior, plan, data.pairs, data.left_out)
+        posterior: Posterior | None = None
+        scores: Scores | None = None
+        rounds = iter(settings.rounds(data.pairs.smallest, data.pairs.present.size))
+        while True:
+            posterior = run_chains(
+                replace(plan, chains=next(rounds)),
+                shape,
+                place,
+                before=posterior,
+                folder=run.folder,
+                mapper=run.mapper,
+                workers=run.workers,
+                progress=run.progress,
+            )
+            scores = score_nodes(
+                posterior,
+                data.inputs,
+                graph,
+                before=scores,
+                folder=run.folder,
+                place=place,
+                mapper=run.mapper,
+                device=plan.device,
+                workers=run.workers,
+                progress=run.progress,
+            )
+            agreed = agreement(scores, settings.score)
+            if len(posterior.weights) == plan.chains or (agreed is not None and agreed.enough):
+                break
+        self.diagnostics_ = Diagnostics.of(scores, agreed, posterior, plan, data.pairs, data.left_out)
         maxima = scores.max_ahp, scores.max_iv
-        return HCMLearned(preparation, posterior, maxima, data.left_out, told.r_hat), judgement(scores, settings)
+        return HCMLearned(preparation, posterior, maxima, data.left_out, agreed), judgement(scores, settings)
 
     def fit_partitions(
         self,
@@ -206,13 +221,13 @@ class HCM(GraphDetector):
         hops, variance = (float(np.median(judged[name].to_numpy())) for name in ("ahp", "iv"))
         return Baseline(line, hops, variance**0.5)
 
-    def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
-        disagree = "The chains disagree about the ranking: train longer or run more chains."
-        settings, learned = self.model_.settings, self.model_.learned
-        mixed = convergence(learned.r_hat, chains=settings.chains, samples=settings.samples, thin=settings.thin)
-        left_out = learned.left_out
+    def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:  # noqa: ARG002 - it is the same for all results
+        learned = self.model_.learned
+        chains, left_out = len(learned.posterior.weights), learned.left_out
+        unknown = learned.agreement is None and chains > 1  # in files of before 0.1.0
+        kept = () if unknown else (kept_by_another_seed(learned.agreement, chains),)
         tied = (ties(left_out.dropped, left_out.tied),) if left_out.dropped else ()
-        return (agreement(result, top, self.guide.repeated, disagree), *mixed, *tied)
+        return (*kept, *tied)
 
     def _prepared(self, graph: Graph) -> Graph:
         return self.model_.learned.preparation.apply(graph, self.model_.settings.dtype)
@@ -245,6 +260,6 @@ def judgement(scores: Scores, settings: HCMSettings) -> Judgement:
         "iv": scores.iv,
         "hav": scores.hav,
         "score_std": ranking.std,
-        "spread": posterior_spread(scores.draws),
+        "spread": spread_of(scores),
     }
     return Judgement(ranking, scores.judged, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Shape
-from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.ranking import Agreement
+from oddhop.hcm.settings import BY_NEED, HCMSettings
 from oddhop.hcm.training_pairs import LeftOut
 
 SCHEMA = 2
@@ -26,14 +27,14 @@ class HCMLearned:
     preparation, posterior : the attributes' scaling and PCA, and the weights.
     maxima : what HAV divides AHP and IV by.
     left_out : the edges that hop labels were made without.
-    r_hat : the median R-hat of the nodes that were fitted; None in files of before 0.1.0.
+    agreement : what another seed would keep of the ranking that was fitted; None with a single chain.
     """
 
     preparation: Preparation
     posterior: Posterior
     maxima: tuple[float, float]
     left_out: LeftOut
-    r_hat: float | None
+    agreement: Agreement | None
 
 
 HCMModel: TypeAlias = Model[HCMSettings, HCMLearned]
@@ -41,14 +42,14 @@ HCMModel: TypeAlias = Model[HCMSettings, HCMLearned]
 
 def to_parts(learned: HCMLearned) -> Parts:
     """Take apart what was learned, for a file."""
-    posterior = learned.posterior
+    posterior, agreed = learned.posterior, learned.agreement
     arrays = {
         **learned.preparation.arrays(),
         "weights": posterior.weights,
         "losses": posterior.losses,
         "maxima": np.array(learned.maxima),
     }
-    info = {"shape": vars(posterior.shape), "left_out": vars(learned.left_out), "r_hat": learned.r_hat}
+    info = {"shape": vars(posterior.shape), "left_out": vars(learned.left_out), "agreement": agreed and vars(agreed)}
     return Parts(arrays, info)
 
 
@@ -61,9 +62,12 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     weights = arrays["weights"]
     components = arrays.get("components")
     columns = arrays["unit"].size
+    chains = settings.chains
+    if chains is None:  # by need
+        chains = next((some for some in BY_NEED if some == len(weights)), BY_NEED[-1])
     expected = {
-        "weights": (settings.chains, settings.samples, shape.size),
-        "losses": (settings.chains,),
+        "weights": (chains, settings.samples, shape.size),
+        "losses": (chains,),
         "maxima": (2,),
         "unit": (columns,),
         "centre": (columns,),
@@ -84,9 +88,18 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     left_out = LeftOut(**parts.info["left_out"])
     if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
         raise ValueError(f"{left_out} has counts that are not valid")
-    r_hat = parts.info.get("r_hat")
-    if r_hat is not None and not (type(r_hat) is float and 0 < r_hat < np.inf):
-        raise ValueError(f"r_hat is {r_hat!r}, expected a number above 0")
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
-    return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, r_hat), columns
+    return HCMLearned(
+        Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, _agreement(parts.info.get("agreement"))
+    ), columns
+
+
+def _agreement(found: Any) -> Agreement | None:
+    if found is None:
+        return None
+    agreed = Agreement(**found)
+    shares = (agreed.kept, agreed.correlation)
+    if type(agreed.first) is not int or agreed.first < 1 or not all(type(x) is float and abs(x) <= 1 for x in shares):
+        raise ValueError(f"{agreed} is no agreement of two rankings")
+    return agreed

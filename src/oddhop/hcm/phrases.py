@@ -5,9 +5,10 @@ from __future__ import annotations
 from oddhop.explain.audit import Finding
 from oddhop.explain.guide import Guide
 from oddhop.explain.phrases import share
+from oddhop.hcm.ranking import Agreement
 
 HALF = 0.5
-CONVERGED = 1.1  # R-hat up to which chains are taken to agree
+STEADY = 0.75  # of the first nodes that another seed keeps
 GUIDE = Guide(
     repeated="in another run with a new seed",
     picture="Each ring in the picture is one predicted hop. The dashed ring marks the typical predicted distance of a "
@@ -32,30 +33,31 @@ GUIDE = Guide(
 )
 
 
-def convergence(r_hat: float | None, *, chains: int, samples: int, thin: int) -> tuple[Finding, ...]:
-    """Say whether the chains agree; nothing where R-hat is unknown or does not compare chains.
+def kept_by_another_seed(agreement: Agreement | None, chains: int) -> Finding:
+    """Say what another run, with another seed, would keep of the ranking.
 
     Examples
     --------
-    >>> from oddhop.hcm.phrases import convergence
-    >>> convergence(1.62, chains=4, samples=10, thin=10)[0].sentence[:70]
-    'The chains have not converged: the median R-hat of the nodes is 1.62 a'
+    >>> from oddhop.hcm.phrases import kept_by_another_seed
+    >>> from oddhop.hcm.ranking import Agreement
+    >>> kept_by_another_seed(Agreement(first=20, kept=0.86, correlation=0.97), chains=4).sentence
+    'Another seed would keep about 17 of the first 20 nodes (rank correlation of all nodes 0.97).'
     """
-    if r_hat is None or chains < 2 or samples < 2:
-        return ()
-    if r_hat <= CONVERGED:
-        return (
-            Finding(
-                "chains", "fine", r_hat, f"The chains have converged: the median R-hat of the nodes is {r_hat:.2f}."
-            ),
-        )
-    sentence = (
-        f"The chains have not converged: the median R-hat of the nodes is {r_hat:.2f} and should be at most "
-        f"{CONVERGED}. Check the rank intervals before you act, or fit again with more samples that are farther apart. "
-        f"For example, set samples={2 * samples} and thin={2 * thin} (command line: --set hcm.samples={2 * samples} "
-        f"--set hcm.thin={2 * thin})."
+    if agreement is None:
+        told = "One chain does not show what another seed would keep of the ranking."
+        return Finding("seeds", "warning", None, f"{told} {_more_chains(4)}", always=True)
+    told = (
+        f"Another seed would keep about {round(agreement.kept * agreement.first)} of the first {agreement.first} nodes "
+        f"(rank correlation of all nodes {agreement.correlation:.2f})."
     )
-    return (Finding("chains", "warning", r_hat, sentence),)
+    if agreement.kept >= STEADY:
+        return Finding("seeds", "fine", agreement.kept, told, always=True)
+    advice = f"Check the rank intervals before you act. {_more_chains(4 * chains)}"
+    return Finding("seeds", "warning", agreement.kept, f"{told} {advice}", always=True)
+
+
+def _more_chains(chains: int) -> str:
+    return f"To make the ranking steadier, set chains={chains} (command line: --set hcm.chains={chains})."
 
 
 def ties(dropped: int, tied: int) -> Finding:

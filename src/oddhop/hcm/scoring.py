@@ -1,6 +1,6 @@
-"""Scores: the posterior over every edge, and from the edges to the nodes.
+"""Scores: all samples over every edge, and from the edges to the nodes.
 
-With y_t(e) the hop count that sample t predicts for the ends of edge e, over T samples,
+With y_t(e) the hop count that sample t predicts for the ends of edge e, over T samples of all chains,
 
     AHP(i) = mean over the edges of i of  mean_t y_t(e)
     IV(i)  = mean over the edges of i of  mean_t (y_t(e) - mean_t y_t(e))^2
@@ -11,23 +11,22 @@ with T. Both AHP and IV are means over the chains: AHP of AHP_c, and IV of
 
     IV_c(i) = mean over the edges of i of  var_c(e) + (mean_c(e) - mean(e))^2,
 
-which is what the uncertainty of a score is told from (see ``ranking.py``). With a direction, y_t(e) is the prediction
-along the arrow of e, and the mean of both where e has two.
+within a chain and between the chains. How they differ says how sure a score is (see ``ranking.py``). With a direction,
+y_t(e) is the prediction along the arrow of e, and the mean of both where e has two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.checkpoints import RunFolder
-from oddhop.base.files import Arrays, digest
+from oddhop.base.files import digest
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.detector.ranking import spans
@@ -40,29 +39,50 @@ from oddhop.hcm.model import ROWS_AT_ONCE, HopModel, Inputs, Shape
 
 EDGES_AT_ONCE, EDGES_OF_A_TASK = 4_096, 65_536
 WEIGHTS, ARROWS = "weights", "arrows"
-CHECKPOINT = "scoring"
+OF_NODES = ("ahp", "within", "moved")
 ALL = slice(None)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """What the posterior says of every node.
+@dataclass(frozen=True, eq=False)
+class ChainScores:
+    """What one chain says; equal parts of a single chain stand in for chains.
 
     Attributes
     ----------
-    chain_ahp, chain_iv : (chains, nodes); their means over the chains are AHP and IV. Equal parts of a single chain
-        stand in for chains.
-    draws : (chains, samples, nodes), the mean predicted hop count to the neighbours, by sample.
+    mean : of every edge, the mean predicted hop count; in a file where the run has a folder.
+    ahp, within : of every node, average hop prediction and the variance of the predictions of its edges.
+    moved : of every node, the variance of its mean predicted hop count from sample to sample.
+    """
+
+    mean: Floats
+    ahp: Floats
+    within: Floats
+    moved: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What all chains say of every node.
+
+    Attributes
+    ----------
+    chain_ahp, chain_within, chain_between : (chains, nodes); means over the chains are AHP and the two parts of IV.
+    moved : of every node, the variance of its mean predicted hop count from sample to sample of a chain.
     judged : False for nodes without neighbours, whose figures are all 0.
     max_ahp, max_iv : what HAV divides by; of the training network, also when another is scored.
+    chains : what they are made of.
+    single : whether they are parts of a single chain, which does not say what another would.
     """
 
     chain_ahp: Floats
-    chain_iv: Floats
-    draws: Floats
+    chain_within: Floats
+    chain_between: Floats
+    moved: Floats
     judged: Bools
     max_ahp: float
     max_iv: float
+    chains: tuple[ChainScores, ...] = ()
+    single: bool = False
 
     @property
     def ahp(self) -> Floats:
@@ -71,8 +91,8 @@ class Scores:
 
     @property
     def iv(self) -> Floats:
-        """Inferred variance."""
-        return np.asarray(self.chain_iv.mean(axis=0))
+        """Inferred variance: within the chains and between them."""
+        return np.asarray(self.chain_within.mean(axis=0) + self.chain_between.mean(axis=0))
 
     @property
     def hav(self) -> Floats:
@@ -91,7 +111,9 @@ class Scores:
         if kind == "ahp":
             return self.chain_ahp[:, span]
         far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in (self.max_ahp, self.max_iv))
-        return np.asarray(far * self.chain_ahp[:, span] + unsure * self.chain_iv[:, span])
+        return np.asarray(
+            far * self.chain_ahp[:, span] + unsure * (self.chain_within[:, span] + self.chain_between[:, span])
+        )
 
 
 def score_nodes(
@@ -99,6 +121,7 @@ def score_nodes(
     inputs: Inputs,
     graph: Graph,
     *,
+    before: Scores | None = None,
     maxima: tuple[float, float] | None = None,
     folder: RunFolder | None = None,
     place: Place | None = None,
@@ -107,7 +130,7 @@ def score_nodes(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Scores:
-    """Score every node of a graph by all posterior samples.
+    """Score every node of a graph by all samples; of chains that were scored ``before`` only the new ones.
 
     With a folder the figures of the edges are kept in files there rather than in memory. They are read and
     written from beginning to end, which a disk does well. A mapper runs blocks as tasks on what is in ``place``.
@@ -121,31 +144,14 @@ def score_nodes(
         written(place.array(ARROWS, ways.shape, ways.dtype, fresh=False))
     replicates = posterior.replicates
     chains, samples = replicates.shape[:2]
-    nodes, edges = graph.node_count, graph.edge_count
-    dtype = posterior.weights.dtype
-    within, sealed = _kept(folder, chains, nodes)
-    first = len(sealed)
-    shapes = {"mean": (chains, edges), "square": (1, edges), "draws": (chains, samples, nodes)}
-    moments = {name: _begun(folder, name, shape, dtype, fresh=first == 0) for name, shape in shapes.items()}
-    _check_moments(moments, sealed)
-    for chain in range(first, chains):
-        mean, square = moments["mean"][chain], moments["square"][0]
-        mean[:], square[:] = 0, 0
-        for sample in range(samples):
-            sums = np.zeros(nodes)
-            for start, hops in blocks.hops(replicates[chain, sample]):
-                span = slice(start, start + hops.size)
-                welford(hops, sample + 1, mean[span], square[span])
-                _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
-            moments["draws"][chain, sample] = _over_degree(sums, graph)
-            progress("scoring", chain * samples + sample + 1, chains * samples)
-        (within[chain],) = _node_means(_variances(square, samples), 1, graph)
-        if folder:
-            for array in moments.values():
-                written(array)
-            sealed.append(_digests(moments, chain))
-            folder.save(CHECKPOINT, {"within": within[: chain + 1]}, {"sha256": sealed})
-    return _scores_of(moments, within, graph, maxima, posterior.weights.shape[0])
+    found = [] if before is None else [*before.chains]
+    for chain in range(len(found), chains):
+        one = _kept(folder, chain, graph, posterior.weights.dtype)
+        if one is None:
+            report = partial(_of_all, progress, chain * samples, chains * samples)
+            one = _score_chain(blocks, replicates[chain], folder, chain, report)
+        found.append(one)
+    return _together(tuple(found), graph, maxima, single=len(posterior.weights) == 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,50 +247,63 @@ def edge_hops(work: _Work, first: int) -> Floats:
     return np.concatenate(out)
 
 
-def _begun(
-    folder: RunFolder | None, name: str, shape: tuple[int, ...], dtype: np.dtype[np.floating], *, fresh: bool
-) -> Floats:
-    return folder.array(name, shape, dtype, fresh=fresh) if folder else np.zeros(shape, dtype=dtype)
+def _of_all(progress: Progress, before: int, total: int, done: int) -> None:
+    progress("scoring", before + done, total)
 
 
-def _digests(moments: Arrays, chain: int) -> dict[str, str]:
-    return {name: digest(moments[name][chain]) for name in ("mean", "draws")}
+def _score_chain(
+    blocks: _Blocks, samples: Floats, folder: RunFolder | None, number: int, report: Callable[[int], None]
+) -> ChainScores:
+    graph = blocks.graph
+    mean, square = (_zeros(folder, name, graph.edge_count, samples.dtype) for name in (f"mean-{number}", "square"))
+    ahp, moved = np.zeros((2, graph.node_count))
+    for count, weights in enumerate(samples, 1):
+        sums = np.zeros(graph.node_count)
+        for start, hops in blocks.hops(weights):
+            span = slice(start, start + hops.size)
+            welford(hops, count, mean[span], square[span])
+            _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
+        welford(_over_degree(sums, graph), count, ahp, moved)
+        report(count)
+    (within,) = _node_means(lambda span: [square[span]], 1, graph)
+    found = ChainScores(mean, ahp, within / len(samples), moved / len(samples))
+    if folder:
+        written(mean)
+        folder.save(f"scores-{number}", {part: getattr(found, part) for part in OF_NODES}, {"sha256": digest(mean)})
+    return found
 
 
-def _kept(folder: RunFolder | None, chains: int, nodes: int) -> tuple[Floats, list[dict[str, str]]]:
-    """Return what a run that was killed had found within its chains, and the sha256 of the moments of each."""
-    within = np.zeros((chains, nodes))
-    found = folder.load(CHECKPOINT) if folder else None
-    if found is None:
-        return within, []
-    arrays, info = found
-    sealed: Any = info.get("sha256")
-    done = len(sealed) if isinstance(sealed, list) else -1
-    if not 0 <= done <= chains or [array.shape for array in arrays.values()] != [(done, nodes)]:
+def _zeros(folder: RunFolder | None, name: str, size: int, dtype: np.dtype[np.floating]) -> Floats:
+    return folder.array(name, (size,), dtype, fresh=True) if folder else np.zeros(size, dtype=dtype)
+
+
+def _kept(folder: RunFolder | None, number: int, graph: Graph, dtype: np.dtype[np.floating]) -> ChainScores | None:
+    """Return what a run that was killed had found of a chain."""
+    kept = folder.load(f"scores-{number}") if folder else None
+    if folder is None or kept is None:
+        return None
+    arrays, info = kept
+    if {part: array.shape for part, array in arrays.items()} != dict.fromkeys(OF_NODES, (graph.node_count,)):
         raise ModelFileError("the checkpoint of scoring does not match its run", "start again in another folder")
-    (within[:done],) = arrays.values()
-    return within, sealed
-
-
-def _check_moments(moments: Arrays, expected: list[dict[str, str]]) -> None:
-    if [_digests(moments, chain) for chain in range(len(expected))] != expected:
+    mean = folder.array(f"mean-{number}", (graph.edge_count,), dtype, fresh=False)
+    if digest(mean) != info.get("sha256"):
         raise ModelFileError(
             "the values of the edges in the run folder were changed after they were written",
             "start again in another folder",
         )
+    return ChainScores(mean, **arrays)
 
 
-def _scores_of(
-    moments: Arrays, within: Floats, graph: Graph, maxima: tuple[float, float] | None, chains: int
+def _together(
+    chains: tuple[ChainScores, ...], graph: Graph, maxima: tuple[float, float] | None, *, single: bool
 ) -> Scores:
-    mean = moments["mean"]
-    chain_ahp = _node_means(lambda span: mean[:, span], len(mean), graph)
-    chain_iv = _node_means(lambda span: from_the_mean(np.asarray(mean[:, span])), len(mean), graph)
-    chain_iv += within
-    if maxima is None:
-        maxima = float(chain_ahp.mean(axis=0).max()), float(chain_iv.mean(axis=0).max())
-    draws = moments["draws"].reshape(chains, -1, graph.node_count)
-    return Scores(chain_ahp, chain_iv, draws, graph.degrees > 0, *maxima)
+    between = _node_means(lambda span: from_the_mean(np.stack([one.mean[span] for one in chains])), len(chains), graph)
+    ahp, within = (np.stack([getattr(one, part) for one in chains]) for part in ("ahp", "within"))
+    moved = np.asarray(sum(one.moved for one in chains) / len(chains))
+    chains = tuple(replace(one, ahp=ahp[k], within=within[k]) for k, one in enumerate(chains))  # not twice in memory
+    scores = Scores(ahp, within, between, moved, graph.degrees > 0, 0.0, 0.0, chains, single)
+    max_ahp, max_iv = maxima or (float(scores.ahp.max()), float(scores.iv.max()))
+    return replace(scores, max_ahp=max_ahp, max_iv=max_iv)
 
 
 def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: Graph) -> Floats:
@@ -295,10 +314,6 @@ def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: 
         for row, figures in zip(sums, values(slice(start, start + left.size)), strict=True):
             _add_to_ends(left, right, figures, row)
     return _over_degree(sums, graph)
-
-
-def _variances(square: Floats, samples: int) -> Callable[[slice], list[Floats]]:
-    return lambda span: [square[span] / samples]
 
 
 def _over_degree(sums: Floats, graph: Graph) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,6 +15,8 @@ from oddhop.errors import SettingsError
 if TYPE_CHECKING:
     import numpy as np
 
+BY_NEED, MOST_STEPS = (4, 8, 16, 32), 9_000  # chains, until they agree or have taken so many steps together
+PASSES, BURN_IN = 10, (100, 1_000)  # over the pairs of the smallest class, and the fewest and most steps
 SAMPLED_ABOVE, MANY = 2**20, 256  # nodes; the neighbours that a step then sees of one
 
 AS_PRINTED: dict[str, Any] = {
@@ -78,8 +81,8 @@ class HCMSettings(DetectorSettings):
     Examples
     --------
     >>> from oddhop.hcm.settings import HCMSettings
-    >>> HCMSettings().chains
-    4
+    >>> HCMSettings().rounds(smallest=1_000, classes=4), HCMSettings().rounds(smallest=100_000, classes=4)
+    ((4, 8, 16, 32), (4, 8))
     """
 
     hop_classes: int = option(4, 'Number C of classes of hops: 1, 2, ..., C-1 and "C or more".', ge=2, le=16)
@@ -102,13 +105,23 @@ class HCMSettings(DetectorSettings):
     sampler: Literal["sgld", "sgd"] = option(
         "sgld", "Sampler: sgld draws samples from the posterior, and sgd takes the same steps without noise."
     )
-    chains: int = option(4, "Number of independent chains.", ge=1)
-    score: Literal["hav", "ahp"] = option(
-        "hav", "Score: hav is average hop prediction with inferred variance, and ahp is the prediction alone."
+    chains: int | None = option(
+        None,
+        "Number of independent chains. By need, chains are added until another seed would keep the ranking.",
+        shown="by need: 4, 8, 16 or 32",
+        ge=1,
     )
-    samples: int = option(10, "Number of samples that each chain keeps.", ge=1)
-    burn_in: int = option(1_000, "Number of steps of each chain before its first sample.", ge=1)
-    thin: int = option(10, "Number of steps between two samples.", ge=1)
+    score: Literal["hav", "ahp"] = option(
+        "ahp", "Score: ahp is average hop prediction, and hav adds the inferred variance."
+    )
+    samples: int = option(4, "Number of samples that each chain keeps.", ge=1)
+    burn_in: int | None = option(
+        None,
+        "Number of steps of each chain before its first sample.",
+        shown="by need: ten passes over the pairs of the smallest class, at least 100 and at most 1,000",
+        ge=1,
+    )
+    thin: int = option(5, "Number of steps between two samples.", ge=1)
     step_size: float = option(0.002, "Size of a step after burn-in.", gt=0)
     initial_step_factor: float = option(10.0, "Factor of the first step. During burn-in, the factor falls to 1.", ge=1)
     preconditioned: bool = option(
@@ -123,7 +136,7 @@ class HCMSettings(DetectorSettings):
         shown="1 / (classes x smallest class), at most 1e-4",
         ge=0,
     )
-    pairs_per_step: int | None = option(2_048, "Maximum number of pairs in a step. None sets no limit.", ge=1)
+    pairs_per_step: int | None = option(512, "Maximum number of pairs in a step. None sets no limit.", ge=1)
     pair_labels: Literal["sampled", "exhaustive"] = option(
         "sampled", "Pairs to learn from: sampled, or exhaustive for all pairs as in the paper (small networks)."
     )
@@ -180,7 +193,21 @@ class HCMSettings(DetectorSettings):
         """Return how many neighbours of a node a training step sees at most; None for all."""
         return MANY if self.neighbours is None and nodes > SAMPLED_ABOVE else self.neighbours
 
-    @property
-    def replicates(self) -> int:
-        """The number of parts in which the samples are compared."""
-        return replicate_count(self.chains, self.samples)
+    def pairs_a_class(self, smallest: float, classes: int) -> int:
+        """Return how many pairs of every class a step draws, where the smallest has so many."""
+        most = int(self.sampling_ratio * smallest)
+        return max(1, most if self.pairs_per_step is None else min(most, self.pairs_per_step // classes))
+
+    def steps_before(self, smallest: float, classes: int) -> int:
+        """Return how many steps a chain takes before its first sample."""
+        if self.burn_in is not None:
+            return self.burn_in
+        passes = math.ceil(PASSES * smallest / self.pairs_a_class(smallest, classes))
+        return min(max(passes, BURN_IN[0]), BURN_IN[1])
+
+    def rounds(self, smallest: float, classes: int) -> tuple[int, ...]:
+        """Return how many chains there are each time it is asked whether they agree."""
+        if self.chains is not None:
+            return (self.chains,)
+        steps = self.steps_before(smallest, classes) + self.samples * self.thin
+        return tuple(chains for chains in BY_NEED if chains == BY_NEED[0] or chains * steps <= MOST_STEPS)

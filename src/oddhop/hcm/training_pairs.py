@@ -74,13 +74,18 @@ def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int, device: str =
         temperature = min(1.0 / (classes * pairs.smallest), HOTTEST)
     rule = Rule(
         step_size=settings.step_size,
-        burn_in=settings.burn_in,
+        burn_in=settings.steps_before(pairs.smallest, classes),
         temperature=temperature if settings.sampler == "sgld" else 0.0,
         weight_decay=settings.weight_decay,
         warm=settings.initial_step_factor,
         preconditioned=settings.preconditioned,
     )
-    per_class = int(settings.sampling_ratio * pairs.smallest)
-    if settings.pairs_per_step is not None:
-        per_class = min(per_class, settings.pairs_per_step // classes)
-    return Plan(rule, settings.chains, settings.samples, settings.thin, max(1, per_class), seed, device=device)
+    return Plan(
+        rule,
+        settings.rounds(pairs.smallest, classes)[-1],
+        settings.samples,
+        settings.thin,
+        settings.pairs_a_class(pairs.smallest, classes),
+        seed,
+        device=device,
+    )

@@ -83,7 +83,7 @@ def write_report(
         changes = ChangesSince(said["since"], tuple(said["sentences"]), tuple(tuple(row.values()) for row in rows))
     page = report_of(detector, network, result, explanations, standing=standing, changes=changes)
     for one in page.findings:
-        if one.level == "warning":
+        if one.level == "warning" or one.always:
             log.say("audit", f"  audit: {one.sentence}", check=one.check, figure=one.figure)
     page.write(folder / files.REPORT)
 
