@@ -26,7 +26,7 @@ from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import Scores
 from oddhop.hcm.settings import HCMSettings
 
-TOP, SAMPLES = 1_000, 10
+TOP = 1_000
 
 
 def tell(what: str, nodes: int, call: Callable[[], Any]) -> None:
@@ -44,13 +44,10 @@ def tell(what: str, nodes: int, call: Callable[[], Any]) -> None:
 def made_up(score: np.ndarray, judged: np.ndarray, chains: int) -> Scores:
     rng = np.random.default_rng(chains)
     ahp, iv = np.empty((2, chains, score.size))
-    draws = np.empty((chains, SAMPLES, score.size), dtype=np.float32)
     for chain in range(chains):
         ahp[chain] = np.where(judged, 2 + score + rng.normal(0, 0.3, score.size), 0.0)
         iv[chain] = np.where(judged, rng.gamma(2.0, 0.1, score.size), 0.0)
-        for sample in range(SAMPLES):
-            draws[chain, sample] = ahp[chain] + rng.normal(0, 0.2)
-    return Scores(ahp, iv, draws, judged, float(ahp.mean(axis=0).max()), float(iv.mean(axis=0).max()))
+    return Scores(ahp, iv, 0 * iv, iv[0], judged, float(ahp.mean(axis=0).max()), float(iv.mean(axis=0).max()))
 
 
 def main() -> None:
