@@ -47,7 +47,7 @@ def collector(bank: Bank, rng: np.random.Generator) -> None:
     (outlet,) = bank.persons(rng, 1, 20, 50)
     bank.live(rng, account, 9, income=1870)
     start, victims, held = rng.integers(35, 55), bank.persons(rng, rng.integers(42, 60)), 0
-    for place, (day, victim) in enumerate(zip(np.sort(rng.integers(0, 24, len(victims))), victims, strict=False)):
+    for place, (day, victim) in enumerate(zip(np.sort(rng.integers(0, 24, len(victims))), victims, strict=True)):
         price = rng.choice([49.0, 79, 89.9, 119, 149, 189])
         held += price
         bank.pay(
@@ -151,7 +151,7 @@ def dormant(bank: Bank, rng: np.random.Generator) -> None:
     )
     sources, takers, day = bank.firms(rng, 2), bank.persons(rng, 3, 20, 50), rng.integers(50, 84)
     sums = rng.uniform(14e3, 26e3, 2)
-    for payer, amount, place in zip(sources, sums, (0, 1), strict=False):
+    for payer, amount, place in zip(sources, sums, (0, 1), strict=True):
         bank.pay(payer, account, amount, day + place, minute(rng, "office"))
     for place, amount in enumerate(rng.dirichlet(np.full(9, 6)) * sums.sum() * 0.98):
         bank.pay(
@@ -189,7 +189,7 @@ def ghosts(bank: Bank, rng: np.random.Generator) -> None:
     staff = [person for person, boss in bank.boss.items() if boss in bank.employers[:12]]
     (clerk,) = bank.pick(rng, 1, np.isin(np.arange(len(bank.quiet)), staff))
     firm, pay = bank.boss[clerk], rng.uniform(1950, 2350)
-    day = next((t // 1440 for p, q, _, t, c, _ in bank.events if q == clerk and p == firm), 26)
+    day = next((event[3] // 1440 for event in bank.events if event[:2] == (firm, clerk)), 26)
     people = [
         bank.open(
             "person", -rng.integers(20, 160), 2200.0, "employee", bank.known["region"][clerk], int(rng.integers(24, 58))
@@ -215,10 +215,9 @@ def cycle(bank: Bank, rng: np.random.Generator) -> None:
     It passes five accounts and comes back to its owner as apparent income: loan, fee, purchase, consultancy. Each
     round takes a week, each station keeps next to nothing; three rounds.
     """
-    stations = bank.persons(rng, 2, 30, 65, segment="self-employed") + bank.firms(
-        rng, 3, segments=["services", "construction"]
-    )
-    stations = [stations[i] for i in (0, 2, 3, 1, 4)]
+    one, two = bank.persons(rng, 2, 30, 65, segment="self-employed")
+    first, second, third = bank.firms(rng, 3, segments=["services", "construction"])
+    stations = [one, first, second, two, third]
     for day in rng.integers(4, 14) + np.array([0, 26, 52]):
         amount = rng.uniform(18e3, 46e3)
         for payer, payee in pairwise([*stations, stations[0]]):
