@@ -30,7 +30,6 @@ from oddhop.tables.ingest.growing_files import growing_table, write_dense, write
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import fetch_batches, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import EdgeRoles
-from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, joined_ends
 from oddhop.tables.read.numbering import Ends
@@ -87,9 +86,7 @@ def keep_nodes(
     """Make ``people``, which outlives the connection, of the node tables and ``edges``."""
     connection.execute("DROP TABLE IF EXISTS people")
     views = {
-        one.table: _bring(
-            connection, one.form, one.table, one.picks, set(one.labels), where_it_lies=not one.form.textual
-        )
+        one.table: one.form.load(connection, one.table, one.picks, set(one.labels), as_view=not one.form.textual)
         for one in chosen.nodes
     }
     with reading(chosen.node_label):
@@ -97,25 +94,6 @@ def keep_nodes(
     for table, is_view in views.items():
         connection.execute(f"DROP {'VIEW' if is_view else 'TABLE'} {table}")
     return people
-
-
-def _bring(
-    connection: duckdb.DuckDBPyConnection,
-    form: Form,
-    table: str,
-    picks: dict[int, str],
-    ids: set[int],
-    *,
-    where_it_lies: bool,
-) -> bool:
-    """Make a view of a table where it lies, or load it; tell whether it is a view."""
-    scan = form.scan(picks) if where_it_lies else None
-    if scan is None:
-        form.load(connection, table, picks, ids)
-        return False
-    with reading(form.label):
-        connection.execute(f"CREATE TEMP VIEW {table} AS {scan}")
-    return True
 
 
 def write_nodes(
@@ -175,7 +153,7 @@ def bring_edges(
         with suppress(duckdb.CatalogException):  # it is the other
             connection.execute(f"DROP {kind} IF EXISTS edges")
     picks = chosen.edge_picks(read)
-    _bring(connection, chosen.edge_form, "edges", picks, set(picks), where_it_lies=where_they_lie)
+    chosen.edge_form.load(connection, "edges", picks, set(picks), as_view=where_they_lie)
     return chosen.end_ids(connection)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -13,41 +13,21 @@ import pyarrow as pa
 
 from oddhop.errors import TableError
 from oddhop.tables.read.database import compression, literal, literals, reading, unglobbed
-from oddhop.tables.read.hive import Partitions
+from oddhop.tables.read.hive import ScannedFiles
 
 LONGEST_HEADER = 1 << 24
 
 
 @dataclass(frozen=True)
-class Delimited:
-    """Files with one header, which all of them begin with."""
+class Delimited(ScannedFiles):
+    """Files with one header, which all of them begin with; all of it is text."""
 
-    label: str
-    files: tuple[str, ...]
     tabs: bool = False
-    partitions: Partitions | None = None
-    notes: tuple[str, ...] = ()
     textual = True
 
-    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as the other forms
+    def own_names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:  # noqa: ARG002 - as of Parquet
         """Return the names of the columns, from the header."""
-        own = self._header().used
-        if self.partitions is None:
-            return own
-        self.partitions.check(own, self.label)
-        return (*own, *self.partitions.keys)
-
-    def load(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        table: str,
-        picks: Mapping[int, str],
-        ids: Collection[int],  # noqa: ARG002 - as the other forms
-    ) -> None:
-        """Make a table of the picked columns, named c and their number; all of it is text."""
-        scan = self.scan(picks)
-        with reading(self.label):
-            connection.execute(f"CREATE TEMP TABLE {table} AS {scan}")
+        return self._header().used
 
     def scan(self, picks: Mapping[int, str]) -> str:
         """Write a query that reads the picked columns where they are, all of them text."""

@@ -67,12 +67,18 @@ class Form(Protocol):
         """Return the names of the columns."""
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
-    ) -> None:
-        """Make a table of the picked columns, number and name, and call them c and their number."""
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Mapping[int, str],
+        ids: Collection[int],
+        *,
+        as_view: bool = False,
+    ) -> bool:
+        """Make a table of the picked columns, number and name, and call them c and their number.
 
-    def scan(self, picks: Mapping[int, str]) -> str | None:
-        """Write a query that reads the picked columns where they are; None where they must be loaded first."""
+        Where it can, it makes a view instead if one is asked for; it returns whether it did.
+        """
 
 
 @contextmanager
@@ -219,7 +225,7 @@ def as_form(chosen: Chosen, label: str, files: Sequence[Path], folder: Path) -> 
     ]
     if chosen.form == "NDJSON":
         return NDJSON(label, paths, tuple(notes))
-    return Delimited(label, paths, chosen.form == "TSV", chosen.partitions, tuple(notes))
+    return Delimited(label, paths, chosen.partitions, tuple(notes), chosen.form == "TSV")
 
 
 def _missing(path: Path, what: str, name: str) -> TableError:

@@ -51,7 +51,9 @@ class Frame:
         table: str,
         picks: Mapping[int, str],
         ids: Collection[int],  # noqa: ARG002 - as the other forms
-    ) -> None:
+        *,
+        as_view: bool = False,  # noqa: ARG002 - a stream can be read once
+    ) -> bool:
         """Make a table of the picked columns, named c and their number."""
         columns = self._columns()
         places = [columns[k][0] for k in picks]
@@ -65,9 +67,7 @@ class Frame:
             connection.register("frame", pa.RecordBatchReader.from_batches(schema, batches()))
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM frame")  # noqa: S608 - our own names
             connection.unregister("frame")
-
-    def scan(self, picks: Mapping[int, str]) -> None:
-        """Say that it must be loaded: a stream can be read once."""
+        return False
 
     def _columns(self) -> list[tuple[int, str]]:
         """Return the places and names of the columns, the index of pandas first, as pandas writes it to a CSV."""

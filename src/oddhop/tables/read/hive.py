@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+import duckdb
+
 from oddhop.errors import TableError
-from oddhop.tables.read.database import identifier, literal
+from oddhop.tables.read.database import identifier, literal, reading
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 FILE = "oddhop file"  # the column of DuckDB that says which file a row is of
@@ -52,6 +54,47 @@ class Partitions:
         )
         columns = ", ".join(f"k{k}" for k in range(len(self.keys)))
         return f"{with_file} JOIN (VALUES {rows}) AS folders(file, {columns}) ON own.{identifier(FILE)} = folders.file"
+
+
+@dataclass(frozen=True)
+class ScannedFiles:
+    """Files that DuckDB reads where they are, with the columns that the names of their folders make."""
+
+    label: str
+    files: tuple[str, ...]
+    partitions: Partitions | None = None
+    notes: tuple[str, ...] = ()
+
+    def own_names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+        """Return the names of the columns in the files."""
+        raise NotImplementedError
+
+    def scan(self, picks: Mapping[int, str]) -> str:
+        """Write a query that reads the picked columns, number and name, and calls them c and their number."""
+        raise NotImplementedError
+
+    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+        """Return the names of the columns, those of the folders last."""
+        own = self.own_names(connection)
+        if self.partitions is None:
+            return own
+        self.partitions.check(own, self.label)
+        return (*own, *self.partitions.keys)
+
+    def load(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Mapping[int, str],
+        ids: Collection[int],  # noqa: ARG002 - as the other forms
+        *,
+        as_view: bool = False,
+    ) -> bool:
+        """Make a table or a view of the picked columns, named c and their number."""
+        with reading(self.label):
+            kind = "VIEW" if as_view else "TABLE"
+            connection.execute(f"CREATE TEMP {kind} {table} AS {self.scan(picks)}")
+        return as_view
 
 
 def _text(value: str | None) -> str:

@@ -46,8 +46,14 @@ class NDJSON:
             return tuple(row[0] for row in keys.fetchall())
 
     def load(
-        self, connection: duckdb.DuckDBPyConnection, table: str, picks: Mapping[int, str], ids: Collection[int]
-    ) -> None:
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        picks: Mapping[int, str],
+        ids: Collection[int],
+        *,
+        as_view: bool = False,  # noqa: ARG002 - its types are found from all the values
+    ) -> bool:
         """Make a table of the picked columns, named c and their number."""
         picked = ", ".join(f"json_extract(json, ${n}) AS c{k}" for n, k in enumerate(picks, start=2))
         with self._reading():
@@ -59,9 +65,7 @@ class NDJSON:
             typed = ", ".join(f"CAST(json_extract_string(c{k}, '$') AS {kinds[k]}) AS c{k}" for k in picks)
             connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {typed} FROM {table}_json")  # noqa: S608
             connection.execute(f"DROP TABLE {table}_json")
-
-    def scan(self, picks: Mapping[int, str]) -> None:
-        """Say that it must be loaded: its types are found from all the values."""
+        return False
 
     def _kind(self, connection: duckdb.DuckDBPyConnection, table: str, k: int, name: str, is_id: bool) -> str:
         kinds, small = fetch_row(

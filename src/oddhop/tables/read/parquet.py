@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
 
 from oddhop.tables.read.database import identifier, literals, reading, unglobbed
-from oddhop.tables.read.hive import Partitions
+from oddhop.tables.read.hive import ScannedFiles
 
 READ = "read_parquet($1, hive_partitioning = false) AS own"
 
 
 @dataclass(frozen=True)
-class Parquet:
+class Parquet(ScannedFiles):
     """Files with the columns of the first."""
 
-    label: str
-    files: tuple[str, ...]
-    partitions: Partitions | None = None
-    notes = ()
     textual = False
 
-    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    def own_names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
         """Return the names of the columns; of names that differ in case alone the later gets a number."""
         with reading(self.label):
             described = connection.execute(f"DESCRIBE SELECT * FROM {READ}", [unglobbed(self.files)])  # noqa: S608
-            own = tuple(row[0] for row in described.fetchall())
-        if self.partitions is None:
-            return own
-        self.partitions.check(own, self.label)
-        return (*own, *self.partitions.keys)
-
-    def load(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        table: str,
-        picks: Mapping[int, str],
-        ids: Collection[int],  # noqa: ARG002 - as the other forms
-    ) -> None:
-        """Make a table of the picked columns, named c and their number."""
-        with reading(self.label):
-            connection.execute(f"CREATE TEMP TABLE {table} AS {self.scan(picks)}")
+            return tuple(row[0] for row in described.fetchall())
 
     def scan(self, picks: Mapping[int, str]) -> str:
         """Write a query that reads the picked columns where they are."""
