@@ -17,7 +17,8 @@ from oddhop.errors import GraphError, ModelFileError, NothingToLearnError, Table
 from oddhop.odd import butterfly
 from oddhop.odd.kinds import hub_counts, split_edges
 from oddhop.odd.views import fit_views
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 from tests.odd.small_shop import ACCOUNTS, DEVICES, FARM, FARM_DEVICES, MERCHANTS, RING, shop
 

@@ -67,7 +67,7 @@ def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     variates = canonical_variates(coordinates, homophily)
     np.testing.assert_array_equal(f, homophily_of(graph, coordinates, workers=3)[1])
     left, right = graph.ends(0, graph.edge_count)
-    ratio = Ratio.of(homophily)
+    ratio = Ratio.of(homophily.correlation)
     for a, b in ((left, right), (right, left)):
         # f is kept in single precision: its odds are off by as much as f is.
         np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(variates[a], variates[b]))), rtol=1e-6)
@@ -110,7 +110,7 @@ def test_what_an_edge_tells_of_held_out_nodes_is_the_mean_over_the_edges_within_
         rho, turn = np.linalg.eigh((one.T @ two + two.T @ one) / (2 * len(one)))
         rho = np.sign(rho) * np.sqrt(np.maximum(rho**2 - 4 * 2 / (2 * len(one)), 0.0))
         kept = turn[:, rho != 0]
-        told.append(-Ratio.between(rho)((left - mean) @ white @ kept, (right - mean) @ white @ kept))
+        told.append(-Ratio.of(rho)((left - mean) @ white @ kept, (right - mean) @ white @ kept))
     assert held_out_nats(tuple(halves)) == pytest.approx(np.concatenate(told).mean(), rel=1e-9)
     assert np.concatenate(told).mean() > 0.1
 

@@ -11,8 +11,8 @@ import pytest
 
 from oddhop import Graph
 from oddhop.partitions import store as ranges
-from oddhop.partitions.files import InFiles
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import InFiles, Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 from tests.odd.stores import in_files, in_memory
 

@@ -27,9 +27,9 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.pairs import Pairs
-from oddhop.odd.row_blocks import gathered
+from oddhop.odd.row_blocks import degrees_of, gathered, row_sums
 from oddhop.odd.triangles import LARGEST, STAGE
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 WEDGES, WEDGES_PER_NODE = 500_000_000, 1_000  # pairs of edges with a common end: in all, or for every judged node
@@ -60,7 +60,7 @@ def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = N
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
     """
     near, far = pairs.sides
-    degrees = _degrees(far)
+    degrees = degrees_of(far)
     hubs = hubs_of(degrees, near.nodes)
     weights = np.where(hubs, HUB, np.log(max(near.nodes, 1) / np.maximum(degrees, 1)))
     for number in far.ranges:
@@ -73,13 +73,9 @@ def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = N
     return Common(pairs, chance, hubs)
 
 
-def _degrees(store: Store) -> Ints:
-    return np.concatenate([np.diff(store.rows(number).indptr) for number in store.ranges])
-
-
 def hub_count(pairs: Pairs) -> int:
     """Count the nodes of the other kind that are left out."""
-    return int(hubs_of(_degrees(pairs.far), pairs.near.nodes).sum())
+    return int(hubs_of(degrees_of(pairs.far), pairs.near.nodes).sum())
 
 
 def hubs_of(degrees: Ints, nodes: int) -> Bools:
@@ -102,12 +98,8 @@ def write_largest_shared(common: Common, runner: TaskRunner) -> None:
 def partners(common: Common, node: int) -> tuple[Ints, Floats]:
     """Return the judged nodes that share a neighbour with one, and the surprise of each, in memory."""
     pairs = common.pairs
-    near, far, weights, sums = (
-        pairs.in_memory(),
-        pairs.near.peer_rows(0),
-        pairs.near.read_peer(WEIGHTS, 0),
-        pairs.array(SUMS),
-    )
+    near, far = pairs.in_memory(), pairs.near.peer_rows(0)
+    weights, sums = pairs.near.read_peer(WEIGHTS, 0), pairs.array(SUMS)
     left, their_left = pairs.array(RESIDUALS), pairs.near.read_peer(RESIDUALS, 0)
     t, first = np.zeros((2, near.stop))
     for e in range(near.indptr[node], near.indptr[node + 1]):
@@ -127,19 +119,15 @@ def partners(common: Common, node: int) -> tuple[Ints, Floats]:
 
 def _write_sums(store: Store, number: int) -> None:
     """Write s of the judged nodes of a range: the sum of r over the edges to nodes that are not left out."""
-    rows, left = store.rows(number), store.read(RESIDUALS, number)
-    cursor, sums = rows.indptr[:-1].copy(), np.zeros(rows.stop - rows.start)
-    for peer in store.peers:
-        _add_left(rows.indptr, rows.indices, cursor, *store.peer_span(peer), left, store.read_peer(WEIGHTS, peer), sums)
-    store.write(SUMS, number, sums)
+    rows, kept = store.rows(number), np.concatenate([store.read_peer(WEIGHTS, peer) >= 0.0 for peer in store.peers])
+    left = np.where(kept[rows.indices], store.read(RESIDUALS, number), np.float32(0))
+    store.write(SUMS, number, row_sums(rows.indptr, left))
 
 
 def _their_sums(store: Store, number: int) -> Floats:
     """Return q of the nodes of the other kind of a range, 0 for those that are left out."""
-    rows = store.rows(number)
-    sums = np.zeros(rows.stop - rows.start)
-    _add_rows(rows.indptr, store.read(RESIDUALS, number), store.read(WEIGHTS, number), sums)
-    return sums
+    sums = row_sums(store.rows(number).indptr, store.read(RESIDUALS, number))
+    return np.where(store.read(WEIGHTS, number) >= 0.0, sums, 0.0)
 
 
 def _write_largest(pairs: Pairs, chance: float, number: int) -> None:
@@ -183,12 +171,9 @@ def _their_rows(store: Store, number: int) -> Iterator[tuple[int, int, _Theirs]]
         whole = _Theirs(None, peer.indptr, peer.indices, store.read_peer(RESIDUALS, 0), store.read_peer(WEIGHTS, 0))
         yield 0, rows.stop - rows.start, whole
         return
-    wedges, cursor = np.zeros(rows.stop - rows.start), rows.indptr[:-1].copy()
-    for number_of in store.peers:
-        theirs = store.peer_rows(number_of)
-        weights = store.read_peer(WEIGHTS, number_of)
-        _count_wedges(rows.indptr, rows.indices, cursor, theirs.start, theirs.stop, theirs.indptr, weights, wedges)
-    group = np.cumsum(wedges) // WEDGES_AT_ONCE
+    parts = ((np.diff(store.peer_rows(peer).indptr), store.read_peer(WEIGHTS, peer)) for peer in store.peers)
+    degrees = np.concatenate([np.where(weights >= 0.0, own, 0).astype(np.int32) for own, weights in parts])
+    group = np.cumsum(row_sums(rows.indptr, degrees[rows.indices])) // WEDGES_AT_ONCE
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(group)) + 1, [group.size]]).tolist()
     for first, last in pairwise(bounds):
         nodes = np.unique(rows.indices[rows.indptr[first] : rows.indptr[last]])
@@ -201,54 +186,13 @@ def _copied(store: Store, nodes: Ints) -> _Theirs:
     for peer in store.peers:
         start, stop = store.peer_span(peer)
         some = nodes[slice(*np.searchsorted(nodes, [start, stop]))] - start
-        rows, left, weights = (
-            store.peer_rows(peer),
-            store.read_peer(RESIDUALS, peer),
-            store.read_peer(WEIGHTS, peer)[some],
-        )
+        rows, left = store.peer_rows(peer), store.read_peer(RESIDUALS, peer)
+        weights = store.read_peer(WEIGHTS, peer)[some]
         degrees = np.where(weights >= 0.0, rows.indptr[some + 1] - rows.indptr[some], 0)
         entries = np.repeat(rows.indptr[some] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
         parts.append((degrees, rows.indices[entries], left[entries], weights))
     degrees, indices, left, weights = (np.concatenate(some) for some in zip(*parts, strict=True))
     return _Theirs(nodes, np.concatenate([[0], np.cumsum(degrees)]), indices, left, weights)
-
-
-@compiled
-def _add_left(
-    indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, left: Floats, weights: Floats, sums: Floats
-) -> None:
-    for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            if weights[indices[cursor[i]] - start] >= 0.0:
-                sums[i] += left[cursor[i]]
-            cursor[i] += 1
-
-
-@compiled
-def _add_rows(indptr: Ints, left: Floats, weights: Floats, sums: Floats) -> None:
-    for i in range(indptr.size - 1):
-        if weights[i] >= 0.0:
-            for r in left[indptr[i] : indptr[i + 1]]:
-                sums[i] += r
-
-
-@compiled
-def _count_wedges(
-    indptr: Ints,
-    indices: Ints,
-    cursor: Ints,
-    start: int,
-    stop: int,
-    their_indptr: Ints,
-    weights: Floats,
-    wedges: Floats,
-) -> None:
-    for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            j = indices[cursor[i]] - start
-            if weights[j] >= 0.0:
-                wedges[i] += their_indptr[j + 1] - their_indptr[j]
-            cursor[i] += 1
 
 
 @compiled

@@ -37,13 +37,12 @@ from oddhop.odd.triangles import (
     LEFT,
     TIE_SUMS,
     chance_log_p,
-    in_rows,
-    surprise_of,
     triangle_rate,
     unexplained,
     write_largest,
 )
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner
 
 DEGREE_GROUPS = 4
@@ -111,8 +110,12 @@ def ties_of(store: InMemory, chance: float) -> Ties:
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:
     """Return the surprise of every edge of one node, in the order of its row."""
-    found = _surprises(graph.indptr, graph.indices, ties.left, ties.sums, ties.chance, node)
-    return np.asarray(np.maximum(found, 0.0))
+    row = slice(graph.indptr[node], graph.indptr[node + 1])
+    left, theirs = ties.left[row], ties.sums[graph.indices[row]]
+    places = _mutual(graph.indptr, graph.indices, ties.left, node)
+    found = left * (sp.csr_array(places, shape=2 * (left.size,)) @ left)
+    expected = left * ties.sums[node] * theirs * ties.chance
+    return np.asarray(np.maximum((found - expected) / np.sqrt(expected + 1.0), 0.0))
 
 
 def clique_scores_with(graph: Graph, ties: Ties, node: int, own: Floats) -> tuple[Floats, Floats]:
@@ -157,18 +160,6 @@ def usual_scores(tied: Floats, degrees: Ints, chance: float = 0.0) -> UsualScore
     places, medians = ([values[one] for one in members] for values in (size, own))
     means, middles = np.array([one.mean() for one in places]), np.array([np.median(one) for one in medians])
     return UsualScores(means, middles, chance, float(degrees.size))
-
-
-@compiled
-def _surprises(indptr: Ints, indices: Ints, left: Floats, sums: Floats, chance: float, u: int) -> Floats:
-    out = np.zeros(indptr[u + 1] - indptr[u])
-    for e in range(indptr[u], indptr[u + 1]):
-        v = indices[e]
-        a, b = (u, v) if indptr[u + 1] - indptr[u] <= indptr[v + 1] - indptr[v] else (v, u)
-        ours, theirs = (indptr[a], indptr[a + 1]), (indptr[b], indptr[b + 1])
-        shared = in_rows(indices, left, ours[0], ours[1], indices, left, theirs[0], theirs[1])
-        out[e - indptr[u]] = surprise_of(left[e] * shared, left[e] * sums[u] * sums[v] * chance)
-    return out
 
 
 @compiled

@@ -19,7 +19,7 @@ from oddhop.graph.disk import Partition
 from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
 from oddhop.odd.row_blocks import block_sums, summed, weighted_product
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 EIGENVECTORS = 64

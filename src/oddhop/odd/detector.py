@@ -117,11 +117,10 @@ class Odd(GraphDetector):
         run.progress("views", 1, settings.n_resamples + 1)
         residuals = folded(graph, data.store.of_entries[RESIDUALS])
         thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
-        judgement = _judgement(evidence, thinned, data.degrees, settings)
         chance = None
         if simulated:
             chance = simulate_chance(fitted, data, seed=run.seed, workers=run.workers, progress=run.progress)
-        judgement = _with_head(judgement, chance, settings)
+        judgement = _judgement(evidence, thinned, data.degrees, chance, settings)
         truncated = 0 if data.cycles is None else data.cycles.truncated
         return OddLearned(fitted, residuals, chance, truncated, hub_counts(data.edges)), judgement
 
@@ -140,8 +139,7 @@ class Odd(GraphDetector):
         found = judge_on_disk(store, runner, node_keys(graph), rounds, cycles, simulated=simulated)
         truncated = 0 if cycles is None else cycles.truncated
         learned = OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
-        judgement = _judgement(found.evidence, found.replicates, found.degrees, run.settings)
-        return learned, _with_head(judgement, found.chance, run.settings)
+        return learned, _judgement(found.evidence, found.replicates, found.degrees, found.chance, run.settings)
 
     def fit_partitions(
         self,
@@ -191,8 +189,7 @@ class Odd(GraphDetector):
             store = InFiles(stored.folder.absolute(), kept.path.absolute(), seed, kept.run)
             runner, keys = TaskRunner(mapper, progress), keys_of(known.ids)
             found = judge_on_disk(store, runner, keys, settings.n_resamples, simulated=simulated)
-        said = _judgement(found.evidence, found.replicates, found.degrees, settings)
-        said = _with_head(said, found.chance, settings)
+        said = _judgement(found.evidence, found.replicates, found.degrees, found.chance, settings)
         known_by = fingerprint(stored.folder)
         learned = OddLearned(
             found.fitted, found.residuals, found.chance, hubs=found.hubs, cycles=manifest.events is None
@@ -209,8 +206,7 @@ class Odd(GraphDetector):
         self._cycles = data.cycles
         check_finite(evidence.score)
         thinned = _thinned_scores(fitted, data, model.settings, model.seed, workers, progress)
-        judgement = _judgement(evidence, thinned, data.degrees, model.settings)
-        return _with_head(judgement, model.learned.chance, model.settings)
+        return _judgement(evidence, thinned, data.degrees, model.learned.chance, model.settings)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
@@ -285,15 +281,6 @@ class Odd(GraphDetector):
         return from_parts(parts, settings)
 
 
-def _with_head(judgement: Judgement, chance: Chance | None, settings: OddSettings) -> Judgement:
-    """Flag the nodes that stand out, where they are asked for; a model without simulated networks cannot tell."""
-    if settings.max_chance is None:
-        return judgement
-    if chance is None:
-        raise SettingsError("the model has no simulated networks", "fit it with max_chance, or give top_k")
-    return replace(judgement, head=chance.standing_out(judgement.ranking.score[judgement.judged], settings.max_chance))
-
-
 def _thinned_scores(
     fitted: FittedViews, data: ViewData, settings: OddSettings, seed: int, workers: int, progress: Progress
 ) -> list[Floats]:
@@ -306,8 +293,13 @@ def _thinned_scores(
     return thinned
 
 
-def _judgement(evidence: Evidence, thinned: list[Floats], degrees: Ints, settings: OddSettings) -> Judgement:
-    """Rank the nodes, and say how sure each rank is by the scores with edges left out."""
+def _judgement(
+    evidence: Evidence, thinned: list[Floats], degrees: Ints, chance: Chance | None, settings: OddSettings
+) -> Judgement:
+    """Rank the nodes, and say how sure each rank is by the scores with edges left out.
+
+    The nodes that stand out are flagged where they are asked for; a model without simulated networks cannot tell.
+    """
     judged = degrees > 0
     score = np.where(judged, evidence.score, 0.0)
     top = budget(settings, int(judged.sum()))
@@ -317,4 +309,9 @@ def _judgement(evidence: Evidence, thinned: list[Floats], degrees: Ints, setting
         **{f"p_{name}": np.exp(log_p) for name, log_p in zip(KINDS, evidence.log_p, strict=True)},
         "score_std": ranking.std,
     }
-    return Judgement(ranking, judged, columns)
+    head = None
+    if settings.max_chance is not None:
+        if chance is None:
+            raise SettingsError("the model has no simulated networks", "fit it with max_chance, or give top_k")
+        head = chance.standing_out(score[judged], settings.max_chance)
+    return Judgement(ranking, judged, columns, head)

@@ -10,7 +10,8 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.row_blocks import block_sums, neighbour_sums, summed
-from oddhop.partitions.store import Array, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import Array
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "edges between kinds"

@@ -208,7 +208,8 @@ def _around(context: Context, number: int) -> _Around:
     mine = of == kinds.judged
     if mine.any() and not context.fitted.homophily.silent:
         there = context.variates[nodes[mine] - graph.judged.start]
-        f[mine] = Ratio.of(context.fitted.homophily)(np.broadcast_to(context.variates[place], there.shape), there)
+        ratio = Ratio.of(context.fitted.homophily.correlation)
+        f[mine] = ratio(np.broadcast_to(context.variates[place], there.shape), there)
         rarity[mine] = share_as_far(context.usual_within, f[mine])
     return _Around(nodes, of, f, rarity)
 

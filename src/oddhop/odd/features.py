@@ -22,6 +22,7 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.rows import dense
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
 from oddhop.odd.homophily import RATIOS
+from oddhop.odd.row_blocks import row_sums
 from oddhop.odd.views import FittedViews, figures_of
 
 FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "flow score", "clique score"
@@ -89,22 +90,14 @@ def _name(graph: Graph, column: int) -> str:
     return f"column {column + 1}" if graph.attribute_names is None else graph.attribute_names[column]
 
 
-@compiled
-def _over_rows(indptr: Ints, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _over_rows(indptr: Ints, values: Floats) -> tuple[Floats, ...]:
     """Return mean, spread, least and most of a value over the entries of every row; 0 where there are none."""
-    nodes = indptr.size - 1
-    mean, spread, least, most = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
-    for u in range(nodes):
-        row = values[indptr[u] : indptr[u + 1]]
-        if row.size:
-            total, squares = 0.0, 0.0
-            least[u], most[u] = np.inf, -np.inf
-            for value in row:
-                total += value
-                squares += np.float64(value) * value
-                least[u], most[u] = min(least[u], value), max(most[u], value)
-            mean[u] = total / row.size
-            spread[u] = np.sqrt(max(squares / row.size - mean[u] * mean[u], 0.0))
+    values, degrees = values.astype(np.float64), np.diff(indptr)
+    count, some = np.maximum(degrees, 1), np.flatnonzero(degrees)
+    mean = row_sums(indptr, values) / count
+    spread = np.sqrt(np.maximum(row_sums(indptr, values * values) / count - mean * mean, 0.0))
+    least, most = np.zeros((2, degrees.size))
+    least[some], most[some] = (pick.reduceat(values, indptr[some]) for pick in (np.minimum, np.maximum))
     return mean, spread, least, most
 
 

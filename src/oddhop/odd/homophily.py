@@ -31,7 +31,7 @@ from oddhop.odd.stranger import (
     whitening,
     with_variances,
 )
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "neighbours"
@@ -200,7 +200,7 @@ def _variates(store: Store, homophily: Homophily, target: str, dtype: npt.DTypeL
 def _write_parts(store: Store, homophily: Homophily, number: int) -> None:
     """Write what every node adds to f of its edges."""
     if not store.has("variate_parts", number):
-        store.write("variate_parts", number, Ratio.of(homophily).own(store.read(VARIATES, number)))
+        store.write("variate_parts", number, Ratio.of(homophily.correlation).own(store.read(VARIATES, number)))
 
 
 def _neighbour_products(store: Store, white: Homophily, number: int) -> list[Floats]:
@@ -238,7 +238,7 @@ def _write_ratios(store: Store, homophily: Homophily, number: int) -> None:
     sums, squares = np.zeros(len(own)), np.zeros(len(own))
     f[:] = 0.0
     if not homophily.silent:
-        ratio, cursor = Ratio.of(homophily), rows.indptr[:-1].copy()
+        ratio, cursor = Ratio.of(homophily.correlation), rows.indptr[:-1].copy()
         for peer in store.peers:
             entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
             parts = store.read("variate_parts", number), store.read_peer("variate_parts", peer)

@@ -19,9 +19,9 @@ from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import Rate, learn_rate
 from oddhop.odd.relation import Relation, learn_relation, mean_ratios, told_by
-from oddhop.odd.row_blocks import gathered
+from oddhop.odd.row_blocks import degrees_of, gathered
 from oddhop.odd.triangles import LARGEST, LARGEST_TIES, STAGE
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 CLIQUE_SCORES = "clique_scores"
@@ -62,8 +62,7 @@ class Edges:
     def degrees(self) -> Ints:
         """How many edges every judged node has."""
         sides = self.own, *(pairs.near for pairs in self.joined)
-        every = [np.concatenate([np.diff(side.rows(number).indptr) for number in side.ranges]) for side in sides]
-        return np.asarray(np.sum(every, axis=0))
+        return np.asarray(np.sum([degrees_of(side) for side in sides], axis=0))
 
     @property
     def shares(self) -> Floats:

@@ -23,7 +23,8 @@ from oddhop.base.files import Arrays
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import word
 from oddhop.odd.row_blocks import block_sums, neighbour_sums, random_rows, summed
-from oddhop.partitions.store import Array, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import Array
 from oddhop.partitions.task import TaskRunner
 
 WIDTH, STEPS, STEPS_AFTER = 16, 13, 8

@@ -17,12 +17,14 @@ head of the ranking.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats
+from oddhop.base.arrays import Floats
+from oddhop.base.files import Arrays
 from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.odd.homophily import COORDINATES, write_ratios_of_variates
@@ -33,8 +35,10 @@ from oddhop.odd.null_kinds import simulated_kinds
 from oddhop.odd.null_model import SIMULATIONS, learn_null_model
 from oddhop.odd.null_variates import write_simulated_variates
 from oddhop.odd.real_network import RealNetwork, Simulated
+from oddhop.odd.row_blocks import degrees_of
 from oddhop.odd.views import FittedViews, Known, ViewData, flow_components
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
 SIMULATED_NODES, FEWEST_SIMULATIONS = 500_000, 2  # nodes of all simulated networks together
@@ -112,20 +116,15 @@ def simulate_over_store(
         simulated = (simulated_kinds if fitted.others else _simulated_kind)(fitted, real, runner, seed)
         count = simulations_for(store.nodes)
 
-        def draw(turn: int) -> Floats:
-            within = runner.within(f"simulated network {turn + 1} of {count}")
-            found, _ = store.remembered(f"simulated{turn}", lambda: ({"score": simulated(within, turn)}, {}))
+        def find(turn: int) -> tuple[Arrays, dict[str, Any]]:
+            return {"score": simulated(runner.within(f"simulated network {turn + 1} of {count}"), turn)}, {}
+
+        kept = np.zeros(0)
+        for turn in range(count):
+            found, _ = store.remembered(f"simulated{turn}", partial(find, turn))
             store.discard(f"simulated{turn}")
-            return found["score"]
-
-        return _highest(draw, judged, count, progress)
-
-
-def _highest(draw: Callable[[int], Floats], judged: Bools, count: int, progress: Progress) -> Chance:
-    kept = np.zeros(0)
-    for turn in range(count):
-        kept = np.sort(np.concatenate([kept, draw(turn)[judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
-        progress("simulations", turn + 1, count)
+            kept = np.sort(np.concatenate([kept, found["score"][judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
+            progress("simulations", turn + 1, count)
     return Chance(kept, count, int(judged.sum()))
 
 
@@ -135,11 +134,9 @@ def _simulated_kind(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, 
     components = write_components(real.store, runner, real.components)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
-        rng, store = (
-            generator(seed, SIMULATED, turn),
-            real.simulated_wiring(model.communities, seed, turn, model.shared),
-        )
-        degrees = Edges(store).degrees
+        rng = generator(seed, SIMULATED, turn)
+        store = real.simulated_wiring(model.communities, seed, turn, model.shared)
+        degrees = degrees_of(store)
         donors = nodes_of_like_degree(degrees, rng)
         write_simulated_variates(store, runner, model, model.beyond[donors], rng)
         flow = simulated_flow(real.store, components, degrees, rng)

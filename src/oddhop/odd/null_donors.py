@@ -11,7 +11,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.null_model import STAGE
 from oddhop.odd.outlier import log_lengths
 from oddhop.odd.row_blocks import gathered
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 LIKE_DEGREE = 50

@@ -15,14 +15,13 @@ from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.odd.communities import folded_store, unfolded
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
-from oddhop.odd.kinds import Edges
 from oddhop.odd.null_donors import simulated_flow, write_components
 from oddhop.odd.null_model import find_communities
 from oddhop.odd.real_network import RealNetwork, Simulated
 from oddhop.odd.relation import told_by
-from oddhop.odd.row_blocks import gathered
+from oddhop.odd.row_blocks import degrees_of, gathered, row_sums
 from oddhop.odd.views import FittedViews, Known
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 LIKE_NODES = 50  # to either side, by their outlyingness
@@ -69,15 +68,14 @@ def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, 
 def _write_shuffled(store: Store, f: Floats) -> None:
     """Write other values of f, one an edge, and their sums at every node."""
     rows = [store.rows(number) for number in store.ranges]
-    indptr = np.concatenate([[0], np.cumsum(Edges(store).degrees)])
+    indptr = np.concatenate([[0], np.cumsum(degrees_of(store))])
     indices = np.concatenate([one.indices for one in rows])
     entries = unfolded(Graph(frozen(indptr), frozen(indices), np.empty((store.nodes, 0))), f)
     for number, one in zip(store.ranges, rows, strict=True):
         room = store.entry_room(RATIOS, number, entries.dtype)
         room[:] = entries[indptr[one.start] : indptr[one.stop]]
         store.write(RATIOS, number, room)
-        owners = np.repeat(np.arange(one.stop - one.start), np.diff(one.indptr))
-        store.write(RATIO_SUMS, number, np.bincount(owners, room, minlength=one.stop - one.start))
+        store.write(RATIO_SUMS, number, row_sums(one.indptr, room))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +95,7 @@ class _Drawn:
 
     @classmethod
     def of(cls, store: Store, outlying: Floats) -> _Drawn:
-        counts = Edges(store).degrees
+        counts = degrees_of(store)
         order = np.argsort(np.where(counts > 0, outlying, np.inf), kind="stable")[: np.count_nonzero(counts)]
         return cls(gathered(store, RATIOS), np.concatenate([[0], np.cumsum(counts)]), order)
 

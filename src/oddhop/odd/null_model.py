@@ -23,7 +23,7 @@ from oddhop.odd.krylov import VECTORS, WEIGHTS, leading_eigenpairs
 from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed
 from oddhop.odd.stranger import Homophily
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 SIMULATIONS, POWER_STEPS = 20, 2

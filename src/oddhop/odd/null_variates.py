@@ -24,7 +24,7 @@ from oddhop.odd.null_model import (
     whole,
 )
 from oddhop.odd.row_blocks import block_sums, gathered, neighbour_sums, summed
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "canonical variates"

@@ -31,8 +31,7 @@ from oddhop.odd.real_network import RealNetwork
 from oddhop.odd.row_blocks import gathered
 from oddhop.odd.thinning import KEYS, thinned, wiring_of
 from oddhop.odd.views import FittedViews, Known, learn_views
-from oddhop.partitions.files import InFiles
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import InFiles, Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "attributes"

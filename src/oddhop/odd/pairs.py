@@ -16,7 +16,8 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.disk import Partition
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import Array, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import Array
 from oddhop.partitions.task import TaskRunner
 
 EDGES_AT_ONCE = 16_384
@@ -114,19 +115,10 @@ def chunk_sums(
 
 def _marked_rows(mark: str, store: Store, number: int) -> tuple[Ints, Ints]:
     rows, own = store.rows(number), store.read(mark, number)
-    cursor, kept = rows.indptr[:-1].copy(), np.zeros(rows.indices.size, dtype=bool)
-    for peer in store.peers:
-        _mark(rows.indptr, rows.indices, cursor, *store.peer_span(peer), own, store.read_peer(mark, peer), kept)
+    theirs = np.concatenate([store.read_peer(mark, peer) for peer in store.peers])
+    kept = np.repeat(own, np.diff(rows.indptr)) & theirs[rows.indices]
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[rows.indptr], rows.indices[kept]
-
-
-@compiled
-def _mark(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, own: Ints, theirs: Ints, out: Ints) -> None:
-    for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            out[cursor[i]] = own[i] and theirs[indices[cursor[i]] - start]
-            cursor[i] += 1
 
 
 @compiled

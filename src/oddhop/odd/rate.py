@@ -23,7 +23,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.odd.homophily import RATIOS
 from oddhop.odd.row_blocks import block_sums, summed
 from oddhop.odd.stranger import Homophily
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "rate of edges"

@@ -14,8 +14,8 @@ from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.null_donors import Components
 from oddhop.odd.null_model import POWER_STEPS, edge_ends
-from oddhop.odd.views import FittedViews, Known, evidence_of, simulated_figures
-from oddhop.partitions.store import Store
+from oddhop.odd.views import FittedViews, Known, evidence_of, tie_scores, view_figures
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 Simulated = Callable[[TaskRunner, int], Floats]
@@ -71,5 +71,6 @@ class RealNetwork:
         self, fitted: FittedViews, edges: Edges, known: Known, runner: TaskRunner, nats: Sequence[Floats] = ()
     ) -> Floats:
         """Judge a simulated network by what was learned from this one."""
-        figures = simulated_figures(edges, known, fitted, runner, nats)
+        # The raw clique scores of a simulated network are compared with each other.
+        figures = view_figures(edges, known, fitted.homophily, tie_scores(edges, runner, None, ())[0], nats)
         return evidence_of(figures, known.cycle_log_p, fitted).score

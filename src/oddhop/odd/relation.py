@@ -28,13 +28,12 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
-from oddhop.base.kernels import compiled
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import HALVES, generator
 from oddhop.odd.ends import DEGREES, ENDS, STAGE, USED, Usual, chosen_edges, ends_of, informed, usual_ends
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.pairs import Chunk, Pairs, chunk_sums, edge_chunks
-from oddhop.odd.row_blocks import block_sums, gathered, summed
+from oddhop.odd.row_blocks import block_sums, gathered, row_sums, summed
 from oddhop.odd.stranger import (
     FARTHEST,
     Homophily,
@@ -45,7 +44,7 @@ from oddhop.odd.stranger import (
     with_variances,
 )
 from oddhop.odd.telling import telling_columns
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 RATIO_SQUARES, LIKELIER = "f_squares", "likelier"
@@ -260,19 +259,9 @@ def _write_ratios(pairs: Pairs, relation: Relation, number: int) -> None:
     if store.has(RATIO_SQUARES, number):
         return
     _write_of_edges(pairs, RATIOS, partial(_ratio, relation), number)
-    rows = store.rows(number)
-    sums, squares = np.zeros((2, rows.stop - rows.start))
-    _add_up(rows.indptr, store.read(RATIOS, number), sums, squares)
-    store.write(RATIO_SUMS, number, sums)
-    store.write(RATIO_SQUARES, number, squares)
-
-
-@compiled
-def _add_up(indptr: Ints, f: Floats, sums: Floats, squares: Floats) -> None:
-    for i in range(indptr.size - 1):
-        for value in f[indptr[i] : indptr[i + 1]]:
-            sums[i] += value
-            squares[i] += value * value
+    indptr, f = store.rows(number).indptr, store.read(RATIOS, number)
+    store.write(RATIO_SUMS, number, row_sums(indptr, f))
+    store.write(RATIO_SQUARES, number, row_sums(indptr, f * f))
 
 
 def _ratio(relation: Relation, chunk: Chunk) -> Floats:
@@ -284,10 +273,8 @@ def _ratio(relation: Relation, chunk: Chunk) -> Floats:
 
 def ratio_of_ends(relation: Relation, near: Floats, far: Floats) -> Floats:
     """Return f of edges by the coordinates of their ends."""
-    f, share = (
-        Ratio.of(relation.near)(canonical_variates(near, relation.near), canonical_variates(far, relation.far)),
-        relation.unrelated,
-    )
+    a, b = canonical_variates(near, relation.near), canonical_variates(far, relation.far)
+    f, share = Ratio.of(relation.near.correlation)(a, b), relation.unrelated
     return f if not share else np.asarray(-np.logaddexp(np.log1p(-share) - f, np.log(share)))
 
 

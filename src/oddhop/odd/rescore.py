@@ -124,7 +124,8 @@ def fix_network(
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count, cycles)
     variates = store.of_nodes["variates"]
-    return FixedNetwork(graph, fitted, variates, Ratio.of(fitted.homophily), ties, np.sort(f[some]), cycles)
+    ratio = Ratio.of(fitted.homophily.correlation)
+    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), cycles)
 
 
 def _variates(fitted: FittedViews, x: AttributeRows) -> Floats:

@@ -15,7 +15,8 @@ from oddhop.base.kernels import compiled, compiled_unordered
 from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import mix, unit
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import Array, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import Array
 from oddhop.partitions.task import TaskRunner
 
 ROWS_IN_CACHE = 1_024
@@ -53,6 +54,11 @@ def summed(
 def gathered(store: Store, name: str) -> Array:
     """Return an array over nodes as a whole: eight bytes a node and more."""
     return np.concatenate([store.read(name, number) for number in store.ranges])
+
+
+def degrees_of(store: Store) -> Ints:
+    """Return how many entries the rows of all nodes have."""
+    return np.concatenate([np.diff(store.rows(number).indptr) for number in store.ranges])
 
 
 def _parts(start: int, stop: int) -> Iterator[slice]:
@@ -103,6 +109,16 @@ def add_rows(indptr: Ints, indices: Ints, cursor: Ints, start: int, stop: int, t
                         group[k] = 0
             entry += 1
         cursor[i] = entry
+
+
+@compiled
+def row_sums(indptr: Ints, values: Floats | Ints) -> Floats:
+    """Return the sums of values over the entries of rows, each in the order of the entries."""
+    sums = np.zeros(indptr.size - 1)
+    for i in range(sums.size):
+        for value in values[indptr[i] : indptr[i + 1]]:
+            sums[i] += value
+    return sums
 
 
 @compiled_unordered

@@ -142,12 +142,7 @@ class Ratio:
     across: Floats
 
     @classmethod
-    def of(cls, homophily: Homophily) -> Ratio:
-        """Take the parts from what was learned."""
-        return cls.between(homophily.correlation)
-
-    @classmethod
-    def between(cls, correlation: Floats) -> Ratio:
+    def of(cls, correlation: Floats) -> Ratio:
         """Take the parts from correlations."""
         rho = correlation[correlation != 0]
         spare = 1 - rho**2
@@ -203,7 +198,7 @@ def held_out_nats(halves: Halves) -> float:
             rho, turn = np.linalg.eigh(white.T @ (ours.products + ours.products.T) @ white / (2 * learned))
             rho = corrected(rho, 4 * rho.size / learned)
             turn = white @ turn[:, rho != 0]
-            ratio = Ratio.between(rho)
+            ratio = Ratio.of(rho)
             squares, products = (
                 np.einsum("ik,ij,jk->k", turn, sums, turn) for sums in (theirs.moments, theirs.products)
             )

@@ -12,7 +12,7 @@ from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
 from oddhop.odd.row_blocks import block_sums, neighbour_sums, summed
 from oddhop.odd.stranger import sums_beyond_chance
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 

@@ -12,8 +12,8 @@ from oddhop.base.kernels import compiled
 from oddhop.base.randomness import LEFT_OUT_EDGES, drawn, word
 from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS
-from oddhop.partitions.files import InFiles
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import InFiles, Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner
 
 LEFT_OUT = 0.2

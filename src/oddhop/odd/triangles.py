@@ -24,7 +24,7 @@ from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.homophily import RATIOS
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.row_blocks import gathered
-from oddhop.partitions.store import Store
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 STAGE = "cliques"
@@ -249,22 +249,3 @@ def _largest(
 def surprise_of(found: float, expected: float) -> float:
     """Return how far the common neighbours of an edge are beyond what chance gives."""
     return (found - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]
-
-
-@compiled
-def in_rows(
-    indices: Ints, left: Floats, first: int, last: int, others: Ints, their_left: Floats, place: int, end: int
-) -> float:
-    """Return the sum of the products of weights over the nodes that two sorted rows have in common, in their order."""
-    total = 0.0
-    for e in range(first, last):
-        wanted = indices[e]
-        step = 1
-        while place + step < end and others[place + step] < wanted:
-            step *= 2
-        place = first_not_below(others, place + step // 2, min(place + step, end), wanted)
-        if place >= end:
-            break
-        if others[place] == wanted:
-            total += left[e] * their_left[place]
-    return total

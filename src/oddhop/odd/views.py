@@ -32,11 +32,12 @@ from oddhop.odd.krylov import VECTORS, Eigenvalues
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.p_values import FLOOR, Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
-from oddhop.odd.row_blocks import gathered
+from oddhop.odd.row_blocks import degrees_of, gathered
 from oddhop.odd.stranger import Homophily, strangeness
 from oddhop.odd.thinning import KEYS, node_keys, thinned
 from oddhop.odd.triangles import CHANCE_LOG_P, unexplained, write_largest
-from oddhop.partitions.store import InMemory, Store
+from oddhop.partitions.files import Store
+from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
 Figures = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
@@ -245,7 +246,7 @@ def figures_of(
     write_ratios(own, runner, fitted.homophily)
     nats = nats_by(data.edges, fitted.others, runner)
     chance = fitted.usual.chance_for(own.nodes)
-    tied = _raw_clique_scores(data.edges, runner, chance, fitted.others)[0]
+    tied = tie_scores(data.edges, runner, chance, fitted.others)[0]
     return view_figures(data.edges, data.known, fitted.homophily, tied, nats, fitted.rate, fitted.usual), data
 
 
@@ -273,7 +274,7 @@ def learn_views(
     rate = None
     if learned and not homophily.silent:
         rate = learn_rate(edges.own, runner, homophily, once=True)
-    tied, chance = _raw_clique_scores(edges, runner, None, learned)
+    tied, chance = tie_scores(edges, runner, None, learned)
     degrees = edges.degrees
     usual = usual_scores(tied, degrees, chance)
     figures = view_figures(edges, known, homophily, tied, nats, rate, usual)
@@ -288,7 +289,7 @@ def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
     return learn_bulk(stranger), learn_bulk(outlier), tied[0], learn_bulk(flow), tied[1]
 
 
-def _raw_clique_scores(
+def tie_scores(
     edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]
 ) -> tuple[Floats, float]:
     """Return the raw clique score of every judged node, and the chance that it was found with."""
@@ -297,13 +298,6 @@ def _raw_clique_scores(
     chance = unexplained(edges.own, runner, chance)
     write_largest(edges.own, runner, chance)
     return joint_clique_scores(edges, runner, others), chance
-
-
-def simulated_figures(
-    edges: Edges, known: Known, fitted: FittedViews, runner: TaskRunner, nats: Sequence[Floats] = ()
-) -> Figures:
-    """Return the figures of a simulated network, whose raw clique scores are compared with each other."""
-    return view_figures(edges, known, fitted.homophily, _raw_clique_scores(edges, runner, None, ())[0], nats)
 
 
 def flow_components(fitted: FittedViews, data: ViewData) -> Callable[[Store, int], Floats] | None:
@@ -328,7 +322,7 @@ def view_figures(
 
     ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
     """
-    sums, within = gathered(edges.own, RATIO_SUMS), Edges(edges.own).degrees
+    sums, within = gathered(edges.own, RATIO_SUMS), degrees_of(edges.own)
     if nats:
         told = [] if rate is None else [rate.nats(sums / np.maximum(within, 1), within)]
         strange = joint_strangeness(within.size, [*told, *nats])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays, atomic_file
 from oddhop.graph.disk import HEADER, Partition, Stored, open_stored
 from oddhop.partitions import store as ranges
-from oddhop.partitions.store import REWIRING, Array, Found, Wiring, part_rows
+from oddhop.partitions.store import REWIRING, Array, Found, InMemory, Wiring, part_rows
 from oddhop.partitions.task import TaskRunner
 
 # NumPy parses a header as Python, and that of 3.11 sometimes fails when threads parse at once.
@@ -177,7 +177,7 @@ class InFiles:
         nodes: slice,
         others: slice,
         entries: Sequence[str],
-        shared: tuple[Self, str],
+        shared: tuple[Any, str],
         runner: TaskRunner,
     ) -> Self:
         """Return nodes that follow each other with their edges to such others, and an array that is shared."""
@@ -191,7 +191,7 @@ class InFiles:
         """Return a store of nodes that follow each other, which may have no wiring."""
         return replace(self, wiring=f"{self.wiring}{name}-", shared=shared, within=(nodes.start, nodes.stop))
 
-    def facing(self, other: Self) -> Self:
+    def facing(self, other: Any) -> Self:
         """Return the same files with entries that are nodes of another store."""
         return replace(self, opposite=replace(other, opposite=None))
 
@@ -218,6 +218,10 @@ class InFiles:
 
     def _file(self, name: str, number: int) -> Path:
         return self.folder / f"{self._own(name)}-{number:05d}.npy"
+
+
+Store: TypeAlias = InMemory | InFiles
+"""Where the wiring of a network is, and arrays over its nodes or over the entries of their rows."""
 
 
 def _write_wiring(other: InFiles, store: InFiles, rows: Wiring, number: int) -> None:

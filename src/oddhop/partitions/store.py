@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,91 +33,6 @@ Found = tuple[Arrays, dict[str, Any]]
 
 Wiring = Callable[[Any, int], tuple[Ints, Ints]]
 """Gives the indptr and the indices of a range of a store."""
-
-
-class Store(Protocol):
-    """Where the wiring of a network is, and arrays over its nodes or over the entries of their rows."""
-
-    @property
-    def nodes(self) -> int:
-        """The number of nodes."""
-
-    @property
-    def ranges(self) -> range:
-        """The numbers of the ranges that tasks work on."""
-
-    @property
-    def peers(self) -> range:
-        """The numbers of the ranges that are read of other nodes."""
-
-    def span(self, number: int) -> tuple[int, int]:
-        """Return where a range begins and ends."""
-
-    def peer_span(self, peer: int) -> tuple[int, int]:
-        """Return where a peer begins and ends."""
-
-    def rows(self, number: int) -> Partition:
-        """Return the wiring of a range."""
-
-    def peer_rows(self, peer: int) -> Partition:
-        """Return the wiring of a peer."""
-
-    def has(self, name: str, number: int) -> bool:
-        """Return whether an array of a range was written."""
-
-    def read(self, name: str, number: int) -> Array:
-        """Return an array of a range."""
-
-    def read_peer(self, name: str, peer: int) -> Array:
-        """Return an array of a peer."""
-
-    def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
-        """Return an array over the nodes of a range, to fill and then write; with a width, a row for every node."""
-
-    def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
-        """Return an array over the entries of a range to be filled and then written."""
-
-    def write(self, name: str, number: int, array: Array) -> None:
-        """Keep an array of a range, whole or not at all."""
-
-    def forget(self, *names: str) -> None:
-        """Remove arrays."""
-
-    def remembered(self, name: str, find: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> Found:
-        """Return figures of the whole: as they were kept, or found now and kept."""
-
-    def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> Store:
-        """Return the same nodes with the wiring that ``rows`` gives every range.
-
-        ``shared`` names the arrays that it has in common with this one, and what they are called here.
-        """
-
-    def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> Store:
-        """Return the same nodes with another wiring, found as a whole where it is not there already."""
-
-    def discard(self, name: str) -> None:
-        """Remove all arrays of another wiring of these nodes."""
-
-    def part(
-        self,
-        name: str,
-        nodes: slice,
-        others: slice,
-        entries: Sequence[str],
-        shared: tuple[Self, str],
-        runner: TaskRunner,
-    ) -> Self:
-        """Return nodes that follow each other with their edges to such others, both numbered from 0.
-
-        ``entries`` names the arrays over entries that are taken along. ``shared`` is a store of the same nodes, and the
-        array that they have in common.
-        """
-
-    def facing(self, other: Self) -> Self:
-        """Return the same store with entries that are nodes of another one, its peers."""
-
-    def clear(self) -> None:
-        """Remove all arrays of this wiring, and of those that were made of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +97,11 @@ class InMemory:
         return whole.of_nodes[name] if name in whole.of_nodes else whole.of_entries[name]
 
     def room(self, name: str, number: int, dtype: npt.DTypeLike, width: int | None = None) -> Array:
-        """Return the part of an array over nodes that belongs to a block."""
+        """Return a block of an array over nodes, to fill and then write; with a width it has a row for every node."""
         return self._part(self.of_nodes, name, number, (self.nodes,) if width is None else (self.nodes, width), dtype)
 
     def entry_room(self, name: str, number: int, dtype: npt.DTypeLike) -> Array:
-        """Return the part of an array over entries that belongs to a block."""
+        """Return a block of an array over entries, to fill and then write."""
         return self._part(self.of_entries, name, number, (self.indices.size,), dtype)
 
     def _part(
@@ -218,7 +133,10 @@ class InMemory:
         return arrays, dict(info)
 
     def rewired(self, name: str, rows: Wiring, shared: Mapping[str, str], runner: TaskRunner) -> InMemory:
-        """Return the same nodes with another wiring, and the arrays that are shared."""
+        """Return the same nodes with the wiring that ``rows`` gives every range.
+
+        ``shared`` names the arrays that it has in common with this one, and what they are called here.
+        """
         parts = runner.each(REWIRING, partial(rows, self), self.ranges)
         degrees = np.concatenate([np.diff(indptr) for indptr, _ in parts])
         indptr = np.concatenate([[0], np.cumsum(degrees)])
@@ -226,7 +144,7 @@ class InMemory:
         return self.with_wiring(name, lambda: (indptr, indices), shared)
 
     def with_wiring(self, name: str, find: Callable[[], tuple[Ints, Ints]], shared: Mapping[str, str]) -> InMemory:  # noqa: ARG002
-        """Return the same nodes with another wiring, and the arrays that are shared."""
+        """Return the same nodes with another wiring, found as a whole where it is not there already."""
         return InMemory(*find(), {other: self.of_nodes[own] for other, own in shared.items()})
 
     def discard(self, name: str) -> None:
@@ -238,10 +156,14 @@ class InMemory:
         nodes: slice,
         others: slice,
         entries: Sequence[str],
-        shared: tuple[Self, str],
+        shared: tuple[Any, str],
         runner: TaskRunner,
     ) -> Self:
-        """Return nodes that follow each other with their edges to such others, and an array that is shared."""
+        """Return nodes that follow each other with their edges to such others, both numbered from 0.
+
+        ``entries`` names the arrays over entries that are taken along. ``shared`` is a store of the same nodes, and the
+        array that they have in common.
+        """
         firsts = range(nodes.start, nodes.stop, BLOCK)
         spans = [(first, min(first + BLOCK, nodes.stop)) for first in firsts]
         parts = runner.each(REWIRING, partial(part_rows, self, others, entries), spans)
@@ -250,17 +172,17 @@ class InMemory:
         arrays = dict(zip(entries, taken, strict=True))
         return replace(self, indptr=indptr, indices=indices, of_nodes={array: known.of_nodes[array]}, of_entries=arrays)
 
-    def facing(self, other: Self) -> Self:
-        """Return the same arrays with entries that are nodes of another store."""
+    def facing(self, other: Any) -> Self:
+        """Return the same arrays with entries that are nodes of another store, its peers."""
         return replace(self, opposite=replace(other, opposite=None))
 
     def clear(self) -> None:
-        """Remove all arrays."""
+        """Remove all arrays of this wiring."""
         self.of_nodes.clear()
         self.of_entries.clear()
 
 
-def part_rows(store: Store, others: slice, entries: Sequence[str], span: tuple[int, int]) -> list[Array]:
+def part_rows(store: Any, others: slice, entries: Sequence[str], span: tuple[int, int]) -> list[Array]:
     """Return the degrees of some nodes among others that follow each other, these by number, and arrays over them."""
     found = []
     for number in store.ranges:
