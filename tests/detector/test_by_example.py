@@ -7,11 +7,13 @@ import pyarrow as pa
 import pytest
 
 from oddhop.detector.cost import Cost, check_memory
-from oddhop.detector.flagging import threshold
-from oddhop.detector.ranking import align, ascending, join_similar, rank_scores
+from oddhop.detector.flagging import budget, threshold
+from oddhop.detector.ranking import align, ascending, join_similar, rank_scores, spans
+from oddhop.detector.registry import detector_named
 from oddhop.detector.result_table import Judgement, result_table
 from oddhop.detector.shown import first_rows
 from oddhop.errors import MemoryBudgetError
+from oddhop.odd.settings import OddSettings
 
 
 def test_a_table_has_the_highest_score_first() -> None:
@@ -53,3 +55,15 @@ def test_a_fit_that_needs_more_memory_is_refused() -> None:
         MemoryBudgetError, match=r"HCM on a large network needs about 3\.0 GiB for scoring, and the limit is"
     ):
         check_memory(Cost({"scoring": 3 * 2**30}), 2**30, "HCM on a large network")
+
+
+def test_the_budget_is_that_of_the_settings_or_one_in_a_hundred() -> None:
+    assert (budget(OddSettings(top_k=5), 1_000), budget(OddSettings(), 1_000)) == (5, 10)
+
+
+def test_nodes_are_cut_into_blocks() -> None:
+    assert repr(list(spans(65_537))) == "[slice(0, 65536, None), slice(65536, 65537, None)]"
+
+
+def test_a_detector_is_found_by_its_name() -> None:
+    assert detector_named("odd").__name__ == "Odd"

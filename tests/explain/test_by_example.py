@@ -11,6 +11,9 @@ from oddhop.explain.cases import case_numbers
 from oddhop.explain.counterfactual import Step, search
 from oddhop.explain.explanation import Baseline, Change, Explanation, Neighbour, alert_line
 from oddhop.explain.flows import node_flows, values_of, with_neighbour
+from oddhop.explain.orbit import arrowhead
+from oddhop.explain.phrases import counted, one_in, said_number, share, spoken
+from oddhop.explain.picture import picture
 
 
 def test_members_of_a_clique_share_a_number() -> None:
@@ -50,3 +53,44 @@ def test_the_rank_correlation_is_that_of_spearman() -> None:
 
 def test_where_nothing_is_flagged_the_line_is_the_score_of_the_last_of_the_first() -> None:
     assert alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2) == 2.0
+
+
+def test_an_arrowhead_stands_before_the_end_of_its_line() -> None:
+    assert arrowhead((0.0, 0.0), (50.0, 0.0)) == ((33.0, 4.0), (41.0, 0.0), (33.0, -4.0))
+
+
+def test_phrases_are_joined_as_one_says_them() -> None:
+    assert spoken(["red", "blue", "green"]) == "red, blue and green"
+
+
+def test_a_count_has_a_plural() -> None:
+    assert (counted(1, "event"), counted(2000, "event")) == ("1 event", "2,000 events")
+
+
+def test_a_small_share_is_one_in_so_many() -> None:
+    assert (one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)) == (
+        "most",
+        "1 in 2",
+        "1 in 81",
+        "fewer than 1 in a million",
+    )
+
+
+def test_a_share_is_a_percentage() -> None:
+    assert (share(0.5), share(0.00002), share(0.9999), share(0)) == ("50 %", "under 0.1 %", "over 99.9 %", "none")
+
+
+def test_a_number_has_as_many_digits_as_help() -> None:
+    assert [said_number(one) for one in (12345.6, 3.0, 0.12345, 1.2e300, float("-inf"))] == [
+        "12,346",
+        "3",
+        "0.123",
+        "1.2e+300",
+        "-inf",
+    ]
+
+
+def test_a_picture_says_how_far_a_neighbour_looks() -> None:
+    usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
+    why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
+    assert "3.0 ± 0.2 hops" in picture(why).svg

@@ -6,8 +6,10 @@ import numpy as np
 
 from oddhop import Graph
 from oddhop.graph.adjacency import Repairs
+from oddhop.graph.events import event_columns_from
 from oddhop.graph.in_words import more_facts, read_facts, repair_facts
-from oddhop.graph.rows import fill
+from oddhop.graph.kinds import kinds_from
+from oddhop.graph.rows import Columns, NodeRows, fill
 
 
 def test_rows_are_filled_from_whole_blocks() -> None:
@@ -33,3 +35,22 @@ def test_a_graph_says_what_else_is_known() -> None:
 
 def test_repairs_are_counted_in_words() -> None:
     assert repair_facts(Repairs(loops=2)) == ((2, "edges from a node to itself, skipped"),)
+
+
+def test_event_columns_are_read_from_a_document() -> None:
+    assert event_columns_from(
+        {"directed": True, "time": None, "amounts": ["euros"], "kinds": [], "levels": []}
+    ).amounts == ("euros",)
+
+
+def test_kinds_are_read_from_a_document() -> None:
+    document = {"names": ["user", "page"], "bounds": [0, 3, 5], "columns": [0, 1], "judged": 0}
+    assert kinds_from(document).names == ("user", "page")
+
+
+def test_rows_of_some_nodes_count_from_the_first_of_them() -> None:
+    assert NodeRows(np.arange(6.0).reshape(3, 2), slice(1, 3))[0:1].tolist() == [[2.0, 3.0]]
+
+
+def test_columns_come_in_the_order_that_is_asked_for() -> None:
+    assert Columns(np.arange(6.0).reshape(2, 3), np.array([2, 0]))[0:2].tolist() == [[2.0, 0.0], [5.0, 3.0]]

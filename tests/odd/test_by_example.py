@@ -9,10 +9,13 @@ from oddhop.detector.cost import Size
 from oddhop.explain.explanation import View
 from oddhop.odd.blocks import _categories
 from oddhop.odd.communities import folded, on_many_nodes, unfolded
-from oddhop.odd.cost import simulates
+from oddhop.odd.cost import cost, simulates
+from oddhop.odd.explain import drawn_at
 from oddhop.odd.features import triangle_counts
+from oddhop.odd.null import simulations_for
 from oddhop.odd.null_donors import nodes_of_like_degree
-from oddhop.odd.phrases import Shared, reasons_between_kinds
+from oddhop.odd.outlier import lengths
+from oddhop.odd.phrases import Shared, cut_short, left_out_hubs, reasons_between_kinds, related
 from oddhop.odd.row_blocks import added, block_sums
 from oddhop.odd.settings import OddSettings
 from oddhop.partitions.store import InMemory
@@ -65,3 +68,38 @@ def test_columns_of_a_category_are_found() -> None:
 
 def test_every_node_gives_once() -> None:
     assert sorted(nodes_of_like_degree(np.array([3, 1, 2]), np.random.default_rng(0)).tolist()) == [0, 1, 2]
+
+
+def test_the_views_of_a_million_nodes_take_less_than_six_gibibytes() -> None:
+    assert cost(Size(1_000_000, 10_000_000, 20), OddSettings()).memory["views"] < 6 * 2**30
+
+
+def test_rarer_neighbours_are_drawn_farther_out() -> None:
+    assert drawn_at(np.array([0.5, 0.05, 0.01, 1e-6])).round(1).tolist() == [1.0, 2.3, 3.0, 4.0]
+
+
+def test_a_large_network_is_simulated_less_often() -> None:
+    assert [simulations_for(nodes) for nodes in (600, 100_000, 10_000_000)] == [20, 5, 2]
+
+
+def test_the_length_of_a_row_is_logarithmic() -> None:
+    assert lengths(np.array([[3.0, 4.0], [1.0, 0.0]])).round(2).tolist() == [1.61, 0.0]
+
+
+def test_related_columns_are_told() -> None:
+    assert related(0.5).sentence[:41] == "Connected nodes have related column value"
+
+
+def test_a_search_that_ended_by_itself_is_not_told() -> None:
+    assert cut_short(0) == ()
+
+
+def test_hubs_that_are_left_out_are_told() -> None:
+    assert (
+        left_out_hubs({"merchant": 2})[0].sentence[:67]
+        == "Odd does not count 2 nodes of kind merchant as common neighbours, b"
+    )
+
+
+def test_the_network_is_judged_four_times_again() -> None:
+    assert OddSettings().n_resamples == 4

@@ -21,15 +21,7 @@ def frozen(array: Array) -> Array:
 
 
 def lies_on_disk(array: Any) -> bool:
-    """Return whether an array is mapped from a file, or a view of one that is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.base.arrays import lies_on_disk
-    >>> lies_on_disk(np.zeros(3))
-    False
-    """
+    """Return whether an array is mapped from a file, or a view of one that is."""
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None

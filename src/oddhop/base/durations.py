@@ -2,14 +2,7 @@
 
 
 def spoken_time(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Examples
-    --------
-    >>> from oddhop.base.durations import spoken_time
-    >>> spoken_time(4.2), spoken_time(75), spoken_time(7500)
-    ('4 s', '1 min 15 s', '2 h 5 min')
-    """
+    """Return a time as people say it."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

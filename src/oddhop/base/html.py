@@ -41,28 +41,14 @@ def panel(title: str, *parts: Markup) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> Markup:
-    """Return names with their values, a line each.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import facts
-    >>> "<td" in facts([("nodes", 1200)]), "1,200" in facts([("nodes", 1200)])
-    (True, True)
-    """
+    """Return names with their values, a line each."""
     row = Markup('<tr><td class="f">{}</td><td>{}</td></tr>')
     rows = [row.format(shown(name), shown(value)) for name, value in pairs]
     return Markup("<table>{}</table>").format(Markup("").join(rows)) if rows else Markup("")
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[Any]], count: int | None = None) -> Markup:
-    """Return a table of at most 12 rows; ``count`` says how many there are, where ``rows`` is a part of them.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import table
-    >>> "3 more" in table(["id", "score"], [("a", 0.5)], count=4)
-    True
-    """
+    """Return a table of at most 12 rows; ``count`` says how many there are, where ``rows`` is a part of them."""
     if not rows:
         return Markup("")
     sides = [Markup(' class="n"') if _is_number(value) else Markup("") for value in rows[0]]
@@ -73,14 +59,7 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]], count: int | None
 
 
 def sentences(told: Iterable[str]) -> Markup:
-    """Return sentences as a list, at most 12 of them.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import sentences
-    >>> str(sentences([]))
-    ''
-    """
+    """Return sentences as a list, at most 12 of them."""
     said = list(told)
     items = [Markup("<li>{}</li>").format(shown(one, 12 * LONGEST)) for one in said[:MOST_ROWS]]
     if len(said) > MOST_ROWS:
@@ -89,27 +68,13 @@ def sentences(told: Iterable[str]) -> Markup:
 
 
 def named(texts: Sequence[Any], most: int = 6) -> str:
-    """Return the first of some names, and how many more there are.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import named
-    >>> named(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
+    """Return the first of some names, and how many more there are."""
     first = ", ".join(shown(one, 40) for one in texts[:most])
     return first if len(texts) <= most else f"{first} and {len(texts) - most:,} more"
 
 
 def shown(value: Any, longest: int = LONGEST) -> str:
-    """Return a value as text, not too long: numbers with separators and few digits.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import shown
-    >>> [shown(one) for one in (1200, 0.123456, True, None, "x" * 500)][:4]
-    ['1,200', '0.1235', 'yes', '']
-    """
+    """Return a value as text, not too long: numbers with separators and few digits."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -33,12 +33,6 @@ class Bar:
     seconds : since the stage began.
     first : what was done already when it began, as in a run that goes on after it was stopped.
     note : what else is to be said.
-
-    Examples
-    --------
-    >>> from oddhop.base.notebook import Bar
-    >>> Bar("training", 30, 120, 10.0)
-    training: 30 of 120 after 10 s, about 30 s left
     """
 
     stage: str

@@ -50,14 +50,7 @@ def available_workers() -> int:
 
 
 def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, workers: int = 1) -> Iterator[Result]:
-    """Return the function's results in the order of the blocks, at most two a worker waiting.
-
-    Examples
-    --------
-    >>> from oddhop.base.parallel import map_blocks
-    >>> list(map_blocks(lambda block: block * block, range(4), workers=2))
-    [0, 1, 4, 9]
-    """
+    """Return the function's results in the order of the blocks, at most two a worker waiting."""
     with single_threaded():
         if workers == 1 or (isinstance(blocks, Sequence) and len(blocks) < 2):  # to start threads takes milliseconds
             yield from map(function, blocks)

@@ -19,14 +19,7 @@ START_VECTOR, LEFT_OUT_EDGES, HALVES, SIMULATED, PERMUTED_TIMES = 0x51E6, 0x7419
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """Return the generator of a key, for example (STEP, chain, step).
-
-    Examples
-    --------
-    >>> from oddhop.base.randomness import STEP, generator
-    >>> float(generator(0, STEP, 1).random()) == float(generator(0, STEP, 1).random())
-    True
-    """
+    """Return the generator of a key, for example (STEP, chain, step)."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=key)))
 
 

@@ -283,14 +283,7 @@ class _Work(Generic[Block, Result]):
 
 
 def late(flights: Sequence[tuple[int, float]], took: Sequence[float], now: float) -> list[int]:
-    """Tell which blocks take so much longer than others that a copy of each should be begun.
-
-    Examples
-    --------
-    >>> from oddhop.base.ray import late
-    >>> late([(0, 5.0), (1, 90.0)], took=[2.0, 3.0, 2.5], now=100.0)
-    [0]
-    """
+    """Tell which blocks take so much longer than others that a copy of each should be begun."""
     if not took:
         return []
     bound = max(LATE_AFTER, LATE_FACTOR * median(took))

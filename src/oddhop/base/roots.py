@@ -14,12 +14,6 @@ def sign_change(function: Callable[[float], float], low: float, high: float, tol
 
     The method is ITP (Oliveira and Takahashi 2020): false position, held so near to the middle of the interval that
     there is at most one call more than bisection makes.
-
-    Examples
-    --------
-    >>> from oddhop.base.roots import sign_change
-    >>> round(sign_change(lambda x: 2 - x * x, 0.0, 2.0, 1e-9), 6)
-    1.414214
     """
     at_low, at_high = function(low), function(high)
     if not at_low >= 0 >= at_high:

@@ -79,15 +79,7 @@ class Option:
 
 
 def options_of(model: type[Settings]) -> list[Option]:
-    """Return the fields of a settings class, its own first.
-
-    Examples
-    --------
-    >>> from oddhop.base.settings import options_of
-    >>> from oddhop.tables.settings import ReadSettings
-    >>> [(one.name, one.flag) for one in options_of(ReadSettings)][:2]
-    [('source', '--source'), ('target', '--target')]
-    """
+    """Return the fields of a settings class, its own first."""
     annotations, own = get_type_hints(model), set(model.__annotations__)
     found = []
     for name, field in sorted(model.model_fields.items(), key=lambda one: one[0] not in own):
@@ -152,16 +144,7 @@ def described(docstring: str | None, *models: type[Settings]) -> str | None:
 
 
 def checked(model: type[Some], values: Mapping[str, Any]) -> Some:
-    """Check settings given by name; the error names the first one that is wrong.
-
-    Examples
-    --------
-    >>> from oddhop.base.settings import checked
-    >>> from oddhop.odd.settings import OddSettings
-    >>> checked(OddSettings, {"topk": 4})
-    Traceback (most recent call last):
-    oddhop.errors.SettingsError: unknown setting topk; did you mean top_k?
-    """
+    """Check settings given by name; the error names the first one that is wrong."""
     if not isinstance(values, Mapping):
         raise SettingsError(f"settings must be names and values, got {type(values).__name__}", "give a dictionary")
     scalar = getattr(sys.modules.get("numpy"), "generic", ())  # without an import of NumPy, which takes long

@@ -10,14 +10,7 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def in_bytes(size: Any) -> Any:
-    """Read a size such as "4GiB", "500M" or "2e9"; anything but text is returned as it is.
-
-    Examples
-    --------
-    >>> from oddhop.base.sizes import in_bytes
-    >>> in_bytes("4GiB"), in_bytes("500M"), in_bytes(2048)
-    (4294967296, 524288000, 2048)
-    """
+    """Read a size such as "4GiB", "500M" or "2e9"; anything but text is returned as it is."""
     if not isinstance(size, str):
         return size
     number = size.strip().lower().removesuffix("b").removesuffix("i")
@@ -39,12 +32,5 @@ def checked_bytes(size: Any) -> int | None:
 
 
 def sized(count: float) -> str:
-    """Return a number of bytes as people say it.
-
-    Examples
-    --------
-    >>> from oddhop.base.sizes import sized
-    >>> sized(3 * 2**30), sized(5 * 2**20)
-    ('3.0 GiB', '5 MiB')
-    """
+    """Return a number of bytes as people say it."""
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

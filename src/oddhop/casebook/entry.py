@@ -34,14 +34,7 @@ def now() -> str:
 
 
 def later(at: str) -> str:
-    """Return the next moment that the book can tell from this one.
-
-    Examples
-    --------
-    >>> from oddhop.casebook.entry import later
-    >>> later("2026-11-16T09:30:59.999999Z")
-    '2026-11-16T09:31:00.000000Z'
-    """
+    """Return the next moment that the book can tell from this one."""
     return (datetime.strptime(at, FORM) + timedelta(microseconds=1)).strftime(FORM)
 
 

@@ -68,14 +68,7 @@ def erase(store: Store, node: str, who: str, reason: str) -> tuple[Erased, Entry
 
 
 def like(text: str) -> str:
-    """Write the pattern of texts that hold this one.
-
-    Examples
-    --------
-    >>> from oddhop.casebook.erase import like
-    >>> like("50%")
-    '%50!%%'
-    """
+    """Write the pattern of texts that hold this one."""
     return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
 
 

@@ -123,14 +123,7 @@ _ADAPTER = TypeAdapter(Fingerprint)
 
 
 def hash_of(node: str) -> str:
-    """Return the 64 bits that stand for an id, as 16 digits.
-
-    Examples
-    --------
-    >>> from oddhop.casebook.fingerprint import hash_of
-    >>> hash_of("p17")
-    '98ec632057222f9f'
-    """
+    """Return the 64 bits that stand for an id, as 16 digits."""
     return hashlib.blake2b(node.encode(), digest_size=8, key=HASH_KEY).hexdigest()
 
 

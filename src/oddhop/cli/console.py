@@ -150,15 +150,7 @@ def tell_sentence(text: str) -> None:
 
 
 def fitting(text: str, stream: TextIO) -> str:
-    """Spell out a text, and in a terminal wrap its lines between words; elsewhere a line stays a line.
-
-    Examples
-    --------
-    >>> import io
-    >>> from oddhop.cli.console import fitting
-    >>> len(fitting(50 * "word ", io.StringIO()).splitlines())
-    1
-    """
+    """Spell out a text, and in a terminal wrap its lines between words; elsewhere a line stays a line."""
     told = spelled(text)
     if not stream.isatty():
         return told
@@ -179,12 +171,5 @@ def _folded(line: str, width: int) -> str:
 
 
 def spelled(text: str) -> str:
-    r"""Spell out what a terminal would obey; lines stay lines.
-
-    Examples
-    --------
-    >>> from oddhop.cli.console import spelled
-    >>> spelled("a\x1b]0;b")
-    'a\\x1b]0;b'
-    """
+    """Spell out what a terminal would obey; lines stay lines."""
     return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

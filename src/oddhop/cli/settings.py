@@ -27,12 +27,6 @@ def gathered(
     """Join the three, the later ones on top; ``read`` and ``learn`` are the options, None for what was not given.
 
     Settings of learning go into the section of the detector.
-
-    Examples
-    --------
-    >>> from oddhop.cli.settings import gathered
-    >>> gathered(None, ["hcm.burn_in=200", "read.id=name"], detector="hcm", learn={"burn_in": 5}).of("hcm").burn_in
-    5
     """
     values: dict[str, Any] = {} if file is None else _from_file(file)
     settings_named(detector)  # an unknown detector is refused by its own name
@@ -51,16 +45,7 @@ def gathered(
 
 
 def named_nodes(given: Sequence[str] | None) -> str | dict[str, str] | None:
-    """Return the node table, or those that --nodes names by kind as KIND=TABLE.
-
-    Examples
-    --------
-    >>> from oddhop.cli.settings import named_nodes
-    >>> named_nodes(["account=accounts.csv", "device=devices.csv"])
-    {'account': 'accounts.csv', 'device': 'devices.csv'}
-    >>> named_nodes(["nodes.csv"])
-    'nodes.csv'
-    """
+    """Return the node table, or those that --nodes names by kind as KIND=TABLE."""
     if not given:
         return None
     tables: dict[str, str] = {}

@@ -11,15 +11,7 @@ DEFAULT_TOP_SHARE = 0.01
 
 
 def budget(settings: DetectorSettings, judged: int) -> int:
-    """Return how many of the judged nodes may be flagged; with no budget set, how many a reader looks at first.
-
-    Examples
-    --------
-    >>> from oddhop.detector.flagging import budget
-    >>> from oddhop.odd.settings import OddSettings
-    >>> budget(OddSettings(top_k=5), 1_000), budget(OddSettings(), 1_000)
-    (5, 10)
-    """
+    """Return how many of the judged nodes may be flagged; with no budget set, how many a reader looks at first."""
     share = DEFAULT_TOP_SHARE if settings.contamination == "auto" else settings.contamination
     return max(1, min(settings.top_k or int(np.ceil(share * judged)), judged))
 

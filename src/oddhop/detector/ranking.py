@@ -209,14 +209,7 @@ def align(replicates: Replicates, judged: Bools) -> Aligned:
 
 
 def spans(nodes: int) -> Iterator[slice]:
-    """Cut nodes into blocks.
-
-    Examples
-    --------
-    >>> from oddhop.detector.ranking import spans
-    >>> list(spans(65_537))
-    [slice(0, 65536, None), slice(65536, 65537, None)]
-    """
+    """Cut nodes into blocks."""
     for start in range(0, nodes, NODES_AT_ONCE):
         yield slice(start, min(start + NODES_AT_ONCE, nodes))
 

@@ -48,14 +48,7 @@ DETECTORS: dict[str, Entry] = {
 
 
 def detector_named(name: str) -> type[GraphDetector]:
-    """Return the detector of a name.
-
-    Examples
-    --------
-    >>> from oddhop.detector.registry import detector_named
-    >>> detector_named("odd").__name__
-    'Odd'
-    """
+    """Return the detector of a name."""
     entry = _entry(name)
     try:
         return _imported(entry.detector)  # type: ignore[no-any-return]

@@ -139,14 +139,7 @@ def _angles(places: list[int | None]) -> list[float]:
 
 
 def arrowhead(start: Point, end: Point) -> tuple[Point, Point, Point]:
-    """Return an arrowhead before the end of a line: one side, the tip and the other side.
-
-    Examples
-    --------
-    >>> from oddhop.explain.orbit import arrowhead
-    >>> arrowhead((0.0, 0.0), (50.0, 0.0))
-    ((33.0, 4.0), (41.0, 0.0), (33.0, -4.0))
-    """
+    """Return an arrowhead before the end of a line: one side, the tip and the other side."""
     length = max(math.hypot(end[0] - start[0], end[1] - start[1]), 1e-9)
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
     sides = [(end[0] - 17 * x - side * 4 * y, end[1] - 17 * y + side * 4 * x) for side in (1, -1)]

@@ -10,38 +10,17 @@ LONGEST = 1e15  # a number that is said with all its digits
 
 
 def spoken(parts: Sequence[str]) -> str:
-    """Join phrases as one says them.
-
-    Examples
-    --------
-    >>> from oddhop.explain.phrases import spoken
-    >>> spoken(["red", "blue", "green"])
-    'red, blue and green'
-    """
+    """Join phrases as one says them."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
 def counted(count: int, what: str) -> str:
-    """Say how many there are.
-
-    Examples
-    --------
-    >>> from oddhop.explain.phrases import counted
-    >>> counted(1, "event"), counted(2000, "event")
-    ('1 event', '2,000 events')
-    """
+    """Say how many there are."""
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def one_in(part: float) -> str:
-    """Say a small share as one in so many, with two digits.
-
-    Examples
-    --------
-    >>> from oddhop.explain.phrases import one_in
-    >>> one_in(0.8), one_in(0.5), one_in(0.0123), one_in(1e-9)
-    ('most', '1 in 2', '1 in 81', 'fewer than 1 in a million')
-    """
+    """Say a small share as one in so many, with two digits."""
     if part > 2 / 3:
         return "most"
     if part < 1e-6:
@@ -52,14 +31,7 @@ def one_in(part: float) -> str:
 
 
 def share(part: float) -> str:
-    """Say a share of the network.
-
-    Examples
-    --------
-    >>> from oddhop.explain.phrases import share
-    >>> share(0.5), share(0.00002), share(0.9999), share(0)
-    ('50 %', 'under 0.1 %', 'over 99.9 %', 'none')
-    """
+    """Say a share of the network."""
     percent = 100 * float(part)
     if percent == 0:
         return "none"
@@ -71,14 +43,7 @@ def share(part: float) -> str:
 
 
 def said_number(value: float) -> str:
-    """Say a number with as many digits as help.
-
-    Examples
-    --------
-    >>> from oddhop.explain.phrases import said_number
-    >>> [said_number(one) for one in (12345.6, 3.0, 0.12345, 1.2e300, float("-inf"))]
-    ['12,346', '3', '0.123', '1.2e+300', '-inf']
-    """
+    """Say a number with as many digits as help."""
     if abs(value) >= LONGEST:
         return f"{value:.3g}"
     return f"{round(value):,}" if abs(value) >= 1_000 or value == round(value) else f"{value:.3g}"

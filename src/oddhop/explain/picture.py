@@ -70,17 +70,7 @@ class Picture:
 
 
 def picture(why: Explanation) -> Picture:
-    """Draw an explanation: the node in the middle, each neighbour as far out as it looks, and a legend.
-
-    Examples
-    --------
-    >>> from oddhop.explain.explanation import Explanation, Neighbour, Baseline
-    >>> from oddhop.explain.picture import picture
-    >>> usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
-    >>> why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
-    >>> "3.0 ± 0.2 hops" in picture(why).svg
-    True
-    """
+    """Draw an explanation: the node in the middle, each neighbour as far out as it looks, and a legend."""
     drawn = orbit(why)
     legend = _legend(why, drawn)
     half = max(drawn.size, LINE * (len(legend) + 2) / 2)

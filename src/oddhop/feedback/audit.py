@@ -217,14 +217,7 @@ class Audit:
 
 
 def checked_verdict(node: str, verdict: object) -> int | None:
-    """Return 1, 0 or None; refuse any other answer.
-
-    Examples
-    --------
-    >>> from oddhop.feedback.audit import checked_verdict
-    >>> checked_verdict("a", True), checked_verdict("a", None)
-    (1, None)
-    """
+    """Return 1, 0 or None; refuse any other answer."""
     if verdict is None:
         return None
     if not isinstance(verdict, (bool, int, np.bool_, np.integer)) or verdict not in (0, 1):

@@ -27,14 +27,7 @@ class Range(NamedTuple):
 
 
 def at_any_time(rest: int, drawn: int, yes: int, no: int, error: float) -> Range:
-    """Bound the hits among ``rest`` nodes so that all looks hold at once.
-
-    Examples
-    --------
-    >>> from oddhop.feedback.bounds import at_any_time
-    >>> at_any_time(100, 30, 13, 17, 0.05)
-    Range(low=23, high=66)
-    """
+    """Bound the hits among ``rest`` nodes so that all looks hold at once."""
     return Range(_lowest(rest, drawn, yes, error), rest - _lowest(rest, drawn, no, error))
 
 

@@ -63,15 +63,7 @@ class Learned:
 
 
 def places(score: Floats) -> Floats:
-    """Return the original rank of every node as a normal score; nodes that tie share theirs.
-
-    Examples
-    --------
-    >>> from oddhop.feedback.learner import places
-    >>> import numpy as np
-    >>> places(np.array([0.1, 0.7, 0.7])).round(2).tolist()
-    [-0.97, 0.43, 0.43]
-    """
+    """Return the original rank of every node as a normal score; nodes that tie share theirs."""
     ladder = np.sort(score)
     below, up_to = (np.searchsorted(ladder, score, side=side) for side in ("left", "right"))
     middle: Floats = ndtri((below + up_to) / (2 * score.size))
@@ -79,18 +71,7 @@ def places(score: Floats) -> Floats:
 
 
 def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
-    """Learn from answers; None until one is "harmless", because nothing speaks against the order before that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.feedback.learner import Rows, learn
-    >>> x = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
-    >>> learned = learn(Rows(x[:40], (x[:40, 0] > 0).astype(float), x[100:], nodes=300))
-    >>> score = learned.score(x[40:100])
-    >>> bool(score[x[40:100, 0] > 0].mean() > score[x[40:100, 0] < 0].mean() + 0.3)
-    True
-    """
+    """Learn from answers; None until one is "harmless", because nothing speaks against the order before that."""
     if not (rows.hits == 0).any():
         return None
     x, hits, weights, slope = rows.x, rows.hits, np.ones(rows.hits.size), order_weight(rows)
@@ -111,15 +92,7 @@ def order_weight(rows: Rows) -> float:
 
 
 def highest(score: Floats, count: int) -> Ints:
-    """Return the positions of the highest scores, the highest first; ties in their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.feedback.learner import highest
-    >>> highest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
-    [1, 3, 2]
-    """
+    """Return the positions of the highest scores, the highest first; ties in their order."""
     if count < score.size:
         bar = np.partition(score, score.size - count)[score.size - count]
         among = np.flatnonzero(score >= bar)

@@ -41,14 +41,7 @@ class EventColumns:
 
 
 def event_columns_from(document: Mapping[str, Any]) -> EventColumns:
-    """Read what ``dataclasses.asdict`` gave, after JSON.
-
-    Examples
-    --------
-    >>> from oddhop.graph.events import event_columns_from
-    >>> event_columns_from({"directed": True, "time": None, "amounts": ["euros"], "kinds": [], "levels": []}).amounts
-    ('euros',)
-    """
+    """Read what ``dataclasses.asdict`` gave, after JSON."""
     directed, time = document["directed"], document["time"]
     amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
     levels = tuple(tuple(some) for some in document["levels"])

@@ -68,15 +68,7 @@ class NodeKinds:
 
 
 def kinds_from(document: Mapping[str, Any]) -> NodeKinds:
-    """Read what ``dataclasses.asdict`` gave, after JSON.
-
-    Examples
-    --------
-    >>> from oddhop.graph.kinds import kinds_from
-    >>> document = {"names": ["user", "page"], "bounds": [0, 3, 5], "columns": [0, 1], "judged": 0}
-    >>> kinds_from(document).names
-    ('user', 'page')
-    """
+    """Read what ``dataclasses.asdict`` gave, after JSON."""
     lists = {name: tuple(document[name]) for name in ("names", "bounds", "columns")}
     numbers = [*lists["bounds"], *lists["columns"], document["judged"]]
     if not all(type(name) is str for name in lists["names"]) or not all(type(number) is int for number in numbers):

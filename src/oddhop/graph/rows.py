@@ -51,15 +51,7 @@ class StoredRows:
 
 @dataclass(frozen=True, eq=False)
 class NodeRows:
-    """The attributes of nodes that follow each other, numbered from 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.graph.rows import NodeRows
-    >>> NodeRows(np.arange(6.0).reshape(3, 2), slice(1, 3))[0:1].tolist()
-    [[2.0, 3.0]]
-    """
+    """The attributes of nodes that follow each other, numbered from 0."""
 
     x: AttributeRows
     nodes: slice
@@ -77,15 +69,7 @@ class NodeRows:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Some columns of attributes; a block is copied when it is asked for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.graph.rows import Columns
-    >>> Columns(np.arange(6.0).reshape(2, 3), np.array([2, 0]))[0:2].tolist()
-    [[2.0, 0.0], [5.0, 3.0]]
-    """
+    """Some columns of attributes; a block is copied when it is asked for."""
 
     x: AttributeRows
     columns: Ints

@@ -14,15 +14,7 @@ FORWARD, BACKWARD = 1, 2
 
 
 def arrows(graph: Graph) -> Ints:
-    """Return for every edge (u, v), u < v, whether events go from u to v (1), from v to u (2), or both ways (3).
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.hcm.arrows import arrows
-    >>> arrows(Graph.from_arrays([[0, 2, 1, 0], [1, 1, 0, 2]], [[0.0], [1.0], [2.0]], directed=True)).tolist()
-    [3, 1, 2]
-    """
+    """Return for every edge (u, v), u < v, whether events go from u to v (1), from v to u (2), or both ways (3)."""
     events = graph.events
     if events is None or not events.columns.directed:
         raise GraphError(

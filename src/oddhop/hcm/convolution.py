@@ -94,17 +94,6 @@ class Convolution:
     Of a node with more than ``most`` neighbours as many are drawn, each alike and none twice; each then stands for
     degree / most of them, so that a product over the drawn ones has the expectation of the whole. Scores are always
     computed from all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import torch
-    >>> from oddhop import Graph
-    >>> from oddhop.hcm.convolution import Convolution, product
-    >>> path = Convolution.of(Graph.from_arrays([[0, 1], [1, 2]], [[0.0], [1.0], [2.0]]), np.float64)
-    >>> nodes, block = path.block(np.array([0]))
-    >>> nodes.tolist(), product(block, torch.tensor([[2.0], [4.0]], dtype=torch.float64)).round(decimals=3).item()
-    ([0, 1], 2.633)
     """
 
     indptr: Ints

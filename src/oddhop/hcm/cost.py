@@ -17,16 +17,7 @@ RANKED = 220
 
 
 def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool = False) -> Cost:
-    """Estimate the peak memory of every stage; ``in_folder`` the figures of the edges lie on disk.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Size
-    >>> from oddhop.hcm.cost import memory
-    >>> from oddhop.hcm.settings import HCMSettings, replicate_count
-    >>> max(memory(Size(1_000_000, 10_000_000, 20), HCMSettings(), workers=2).memory.values()) < 6 * 2**30
-    True
-    """
+    """Estimate the peak memory of every stage; ``in_folder`` the figures of the edges lie on disk."""
     nodes, edges = size.nodes, size.edges
     item, width = np.dtype(settings.dtype).itemsize, _width(size.attributes, settings)
     wiring, prepared = 8 * nodes + 2 * 4 * edges, item * nodes * width

@@ -39,12 +39,6 @@ class Shape:
     relu_vectors, relu_logits : whether the last layer, and the logits, go through a ReLU, as the paper prints it.
     most_likely : whether a predicted hop count is that of the most likely class; else the expected one, where the last
         class counts as C.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.model import Shape
-    >>> Shape(attributes=20, hidden=128, layers=2, classes=4).size
-    52996
     """
 
     attributes: int
@@ -147,14 +141,7 @@ def receptive(inputs: Inputs, ends: Ints, layers: int) -> tuple[torch.Tensor, tu
 
 
 def device_of(asked: str, *, single: bool = True) -> str:
-    """Return the device that is asked for; ``auto`` is a GPU where torch sees one that holds the numbers.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.model import device_of
-    >>> device_of("cpu")
-    'cpu'
-    """
+    """Return the device that is asked for; ``auto`` is a GPU where torch sees one that holds the numbers."""
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available() and single, "cpu": True}
     if asked == "auto":
         return next(name for name, found in there.items() if found)
@@ -168,17 +155,7 @@ def device_of(asked: str, *, single: bool = True) -> str:
 
 
 class HopModel(nn.Module):
-    """The network and its head.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from oddhop.hcm.model import HopModel, Shape
-    >>> shape = Shape(attributes=2, hidden=3, layers=1, classes=4)
-    >>> model = HopModel(shape, shape.start(torch.Generator().manual_seed(0), torch.float64))
-    >>> model.vectors(torch.ones(5, 2, dtype=torch.float64), ()).shape
-    torch.Size([5, 3])
-    """
+    """The network and its head."""
 
     def __init__(self, shape: Shape, flat: torch.Tensor) -> None:
         super().__init__()

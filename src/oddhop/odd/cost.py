@@ -61,16 +61,7 @@ def _rewiring_memory(size: Size) -> int:
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
-    """Estimate the memory of a fit in memory: passes over all edges, and one reduction of the attributes.
-
-    Examples
-    --------
-    >>> from oddhop.detector.cost import Size
-    >>> from oddhop.odd.cost import cost
-    >>> from oddhop.odd.settings import OddSettings
-    >>> cost(Size(1_000_000, 10_000_000, 20), OddSettings()).memory["views"] < 6 * 2**30
-    True
-    """
+    """Estimate the memory of a fit in memory: passes over all edges, and one reduction of the attributes."""
     nodes, edges = size.nodes, size.edges
     coordinates = 8 * nodes * _width(size)
     # A round has vectors of its own beside those that it starts from; the basis is gone by then.

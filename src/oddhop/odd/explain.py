@@ -233,13 +233,6 @@ def drawn_at(rarity: Floats | float) -> Floats:
     """Return how far out neighbours are drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
 
     An unknown share, NaN, counts as 1 in 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.explain import drawn_at
-    >>> drawn_at(np.array([0.5, 0.05, 0.01, 1e-6])).round(1).tolist()
-    [1.0, 2.3, 3.0, 4.0]
     """
     return np.asarray(np.interp(-np.log(np.nan_to_num(rarity, nan=0.5)), -np.log(RINGS), RADII))
 

@@ -77,14 +77,7 @@ class Chance:
 
 
 def simulations_for(nodes: int) -> int:
-    """Return how many networks are simulated: fewer of a large one, which by itself has many nodes to compare with.
-
-    Examples
-    --------
-    >>> from oddhop.odd.null import simulations_for
-    >>> [simulations_for(nodes) for nodes in (600, 100_000, 10_000_000)]
-    [20, 5, 2]
-    """
+    """Return how many networks are simulated: fewer of a large one, which by itself has many nodes to compare with."""
     return min(max(SIMULATED_NODES // max(nodes, 1), FEWEST_SIMULATIONS), SIMULATIONS)
 
 

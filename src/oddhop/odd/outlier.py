@@ -22,15 +22,7 @@ def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Flo
 
 
 def lengths(rows: Floats) -> Floats:
-    """Return the logarithm of the length of every row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.odd.outlier import lengths
-    >>> lengths(np.array([[3.0, 4.0], [1.0, 0.0]])).round(2).tolist()
-    [1.61, 0.0]
-    """
+    """Return the logarithm of the length of every row."""
     return log_lengths((rows**2).sum(axis=1))
 
 

@@ -210,14 +210,7 @@ def _nodes(listed: Sequence[Neighbour], count: int) -> str:
 
 
 def related(information: float) -> Finding:
-    """Say whether the columns of connected nodes are related, so that strangers can be detected.
-
-    Examples
-    --------
-    >>> from oddhop.odd.phrases import related
-    >>> related(0.5).sentence[:41]
-    'Connected nodes have related column value'
-    """
+    """Say whether the columns of connected nodes are related, so that strangers can be detected."""
     if information > 0:
         sentence = (
             "Connected nodes have related column values, so the detector can find nodes that are unlike their "
@@ -233,14 +226,7 @@ def related(information: float) -> Finding:
 
 
 def cut_short(truncated: int) -> tuple[Finding, ...]:
-    """Say where the search for cycles was cut short; nothing where it was not.
-
-    Examples
-    --------
-    >>> from oddhop.odd.phrases import cut_short
-    >>> cut_short(0)
-    ()
-    """
+    """Say where the search for cycles was cut short; nothing where it was not."""
     if not truncated:
         return ()
     sentence = (
@@ -251,14 +237,7 @@ def cut_short(truncated: int) -> tuple[Finding, ...]:
 
 
 def left_out_hubs(hubs: Mapping[str, int]) -> tuple[Finding, ...]:
-    """Say how many nodes of other kinds were not counted as common neighbours; nothing if all were.
-
-    Examples
-    --------
-    >>> from oddhop.odd.phrases import left_out_hubs
-    >>> left_out_hubs({"merchant": 2})[0].sentence[:67]
-    'Odd does not count 2 nodes of kind merchant as common neighbours, b'
-    """
+    """Say how many nodes of other kinds were not counted as common neighbours; nothing if all were."""
     return tuple(
         Finding(
             "hubs",

@@ -11,14 +11,7 @@ from oddhop.detector.settings import DetectorSettings
 
 
 class OddSettings(DetectorSettings):
-    """The settings of Odd with their defaults; see :class:`oddhop.Odd`.
-
-    Examples
-    --------
-    >>> from oddhop.odd.settings import OddSettings
-    >>> OddSettings().n_resamples
-    4
-    """
+    """The settings of Odd with their defaults; see :class:`oddhop.Odd`."""
 
     n_resamples: int = option(
         4, "Number of times that the network is judged without a fifth of its edges, for the rank intervals.", ge=2

@@ -42,16 +42,7 @@ class Drift:
 
 
 def stability_index(old: Floats, new: Floats) -> float:
-    """Return the population stability index; each bin has a tenth of the old values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.runs.drift import stability_index
-    >>> old = np.arange(1000.0)
-    >>> stability_index(old, old), round(stability_index(old, old + 50), 2), stability_index(old, old + 500) > 1
-    (0.0, 0.05, True)
-    """
+    """Return the population stability index; each bin has a tenth of the old values."""
     if not old.size or not new.size:
         return 0.0
     bounds, times = np.unique(np.quantile(old, np.linspace(0, 1, BINS + 1)[1:-1]), return_counts=True)

@@ -193,13 +193,6 @@ def decide(
 
     ``wanted`` is the kind that was asked for, ``form`` that of a fitted model, and ``ways_out`` what reads a column in
     doubt as numbers or dates.
-
-    Examples
-    --------
-    >>> from oddhop.tables.inference import decide
-    >>> from oddhop.tables.settings import PLAIN
-    >>> decide({"whole": 500, "comma": 99, "word": 1}, PLAIN, {})
-    Reading(form='1.234,56', present=600, unread=1, decided='read as in 1.234,56', doubt='')
     """
     words, looks = counts.get("gap?", 0), ""
     present = sum(counts.values()) - counts.get("gap", 0) - words
@@ -270,42 +263,19 @@ def first_unread(
 
 
 def unread_told(kind: str, unread: int, present: int, example: str) -> str:
-    """Say how many values are not of the kind of their column, and which is the first.
-
-    Examples
-    --------
-    >>> from oddhop.tables.inference import unread_told
-    >>> unread_told("number", 1, 600, "'x' in row 17")
-    "1 of 600 values is not a number ('x' in row 17): taken as missing"
-    """
+    """Say how many values are not of the kind of their column, and which is the first."""
     are = f"is not a {kind}" if unread == 1 else f"are not {kind}s"
     doubt = "" if unread <= (1 - NEARLY_ALL) * present else "; its type is in doubt"
     return f"{unread:,} of {present:,} values {are} ({example}): taken as missing{doubt}"
 
 
 def count_classes(column: Column) -> dict[str, int]:
-    """Count the texts of every class in a column of Arrow.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.inference import count_classes
-    >>> count_classes(pa.chunked_array([["1", "2,5", "NA"]]))
-    {'comma': 1, 'gap': 1, 'whole': 1}
-    """
+    """Count the texts of every class in a column of Arrow."""
     return dict(_asked(column, lambda cursor: readings(cursor, "given", ["c"])["c"]))
 
 
 def converted(column: Column, form: str) -> Column:
-    """Return texts as the values that they have in a form, null where they have none.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.inference import converted
-    >>> converted(pa.chunked_array([["3,50", "1.234", "x", None]]), "1.234,56").to_pylist()
-    [3.5, 1234.0, None, None]
-    """
+    """Return texts as the values that they have in a form, null where they have none."""
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())  # few functions know views
     if not form and not pc.any(pc.match_substring_regex(column, rf"^[{SPACE}]*(?i:na|nan)?[{SPACE}]*$")).as_py():

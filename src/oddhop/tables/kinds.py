@@ -100,14 +100,7 @@ class KindsRead:
         return tuple(self.full_name(kind, name) for kind, name, _ in self.columns if name in names)
 
     def rows(self, start: int = 0, stop: int | None = None) -> dict[str, slice]:
-        """Return where the nodes of each kind are among those from ``start`` to ``stop``.
-
-        Examples
-        --------
-        >>> from oddhop.tables.kinds import KindsRead
-        >>> KindsRead(("account", "device"), (0, 3, 5), 0, ()).rows(2, 4)
-        {'account': slice(0, 1, None), 'device': slice(1, 2, None)}
-        """
+        """Return where the nodes of each kind are among those from ``start`` to ``stop``."""
         stop = self.bounds[-1] if stop is None else stop
         ends = [min(max(bound, start), stop) - start for bound in self.bounds]
         return {name: slice(a, b) for name, a, b in zip(self.names, ends[:-1], ends[1:], strict=True)}

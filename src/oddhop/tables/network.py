@@ -246,13 +246,6 @@ def as_network(
     :meth:`oddhop.Graph.from_pyg` for what is taken of it.
 
     The options are those of :func:`read_network`, for tables alone.
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.tables.network import as_network
-    >>> as_network(Graph.from_arrays([[0], [1]], [[1.0], [2.0]])).graph
-    Graph(2 nodes, 1 edge, 1 attribute)
     """
     if nodes is not None:
         if isinstance(data, Graph | Network):

@@ -22,15 +22,7 @@ TICKS_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400
 
 
 def readable_as(column: Column) -> tuple[Kind, ...]:
-    """Return the kinds that a column can be read as, the natural one first; none for lists, structs and the like.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.encode.columns import readable_as
-    >>> readable_as(pa.chunked_array([[1, 2]])), readable_as(pa.chunked_array([["a"]]))
-    (('number', 'category'), ('category', 'text'))
-    """
+    """Return the kinds that a column can be read as, the natural one first; none for lists, structs and the like."""
     kind = column.type
     if pt.is_dictionary(kind):
         # Whoever coded numbers in a dictionary meant a category.

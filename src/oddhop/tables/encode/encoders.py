@@ -89,16 +89,6 @@ def learn_scale(values: Floats) -> Scale:
 
     Only values that occur are taken, never sums or means of them, so that neither the order of the
     rows nor the size of the numbers matters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.tables.encode.encoders import learn_scale
-    >>> scale = learn_scale(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
-    >>> scale.apply(np.array([3.0, 5.0, np.nan])).tolist()
-    [0.0, 1.0, 0.0]
-    >>> learn_scale(np.array([1.0, 2.0, 3.0, 4.0, 5e11])).knee
-    0.0
     """
     ordered = np.sort(values[~np.isnan(values)])
     last = ordered.size - 1
@@ -181,16 +171,7 @@ class FlowNumber:
 
 
 def learn_flow(name: str, values: Floats, *, skewed: bool) -> FlowNumber:
-    """Learn the unit and the median of a flow column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.tables.encode.encoders import learn_flow
-    >>> learned = learn_flow("sum", np.array([0.0, 2.0, 4.0, 8.0, np.nan]), skewed=True)
-    >>> learned.unit, learned.fill
-    (4.0, 2.0)
-    """
+    """Learn the unit and the median of a flow column."""
     known = np.sort(values[~np.isnan(values)])
     sizes = np.sort(np.abs(known[known != 0]))
     unit = float(sizes[(sizes.size - 1) // 2]) if skewed and sizes.size else 1.0
@@ -320,14 +301,7 @@ class TextColumn:
 
 
 def bucket(word: str, width: int) -> int:
-    """Return the attribute that a word falls into, the same everywhere and always; -1 for no word.
-
-    Examples
-    --------
-    >>> from oddhop.tables.encode.encoders import bucket
-    >>> bucket("invoice", 256), bucket("", 256)
-    (143, -1)
-    """
+    """Return the attribute that a word falls into, the same everywhere and always; -1 for no word."""
     if not word:
         return -1
     digest = hashlib.blake2b(word.encode(), digest_size=8, key=HASH_KEY).digest()

@@ -81,14 +81,7 @@ class Difference:
 
 
 def row_number(row: int) -> str:
-    """Name a row by its number, the first being 1.
-
-    Examples
-    --------
-    >>> from oddhop.tables.encode.encoding import row_number
-    >>> row_number(16)
-    'row 17'
-    """
+    """Name a row by its number, the first being 1."""
     return f"row {row + 1:,}"
 
 
@@ -317,15 +310,7 @@ _ADAPTER: TypeAdapter[Encoding] = TypeAdapter(Encoding)
 
 
 def padded(block: Any, rows: slice, count: int) -> Any:
-    """Return the attributes of some rows as those of a table of ``count``, all others 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.tables.encode.encoding import padded
-    >>> padded(np.ones((2, 1), np.float32), slice(1, 3), 4).ravel().tolist()
-    [0.0, 1.0, 1.0, 0.0]
-    """
+    """Return the attributes of some rows as those of a table of ``count``, all others 0."""
     if rows.stop - rows.start == count:
         return block
     if sp.issparse(block):

@@ -119,16 +119,7 @@ def learn_and_apply(
     events: EventColumns | None = None,
     progress: Progress = silent,
 ) -> tuple[Encoding, Floats | sp.csr_array]:
-    """Return the encoding of :func:`learn_encoding` and the attributes of the same table, looking at each column once.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.encode import Learning, learn_and_apply
-    >>> encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}), Learning())
-    >>> bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
-    True
-    """
+    """Return the encoding of :func:`learn_encoding` and the attributes of the table, looking at each column once."""
     blocks: list[Any] = []
     encoding = _learned(*_checked_table(table), learning, events, progress, blocks.append)
     return encoding, encoding.joined(blocks)
@@ -145,14 +136,6 @@ def learn_by_column(
     """Return the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
 
     ``column_of`` gives a column by its name; all of them have the same rows, and at least one.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.encode import Learning, learn_by_column, learn_encoding
-    >>> table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
-    >>> learn_by_column(table.column_names, table.column, Learning()) == learn_encoding(table)
-    True
     """
     return _learned(names, column_of, learning, events, progress, _forget)
 

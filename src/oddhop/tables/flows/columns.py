@@ -60,17 +60,7 @@ def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
 
 
 def with_flow_columns(table: pa.Table, events: EventColumns, values: Floats) -> pa.Table:
-    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pyarrow as pa
-    >>> from oddhop.graph.events import EventColumns
-    >>> from oddhop.tables.flows import with_flow_columns
-    >>> with_flow_columns(pa.table({"age": [30]}), EventColumns(directed=False), np.ones((1, 4))).column_names[:2]
-    ['age', 'events']
-    """
+    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes."""
     for k, one in enumerate(flow_columns(events)):
         table = table.append_column(one.name, pa.array(np.ascontiguousarray(values[:, k])))
     return table

@@ -63,15 +63,7 @@ def _pairs(file: Path, nodes: int) -> Iterator[Ints]:
 
 
 def choose_bounds(degrees: Ints, most: int) -> tuple[int, ...]:
-    """Cut the nodes into ranges of at most ``most`` entries, or of one node that has more; none has too many nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.tables.ingest.sorted_rows import choose_bounds
-    >>> choose_bounds(np.array([1, 1, 9, 1, 1, 1]), 3)
-    (0, 2, 3, 6)
-    """
+    """Cut the nodes into ranges of at most ``most`` entries, or of one node that has more; none has too many nodes."""
     nodes = int(degrees.size)
     ends = np.cumsum(degrees)
     # Whoever scores a partition holds a vector of each of its nodes.

@@ -20,14 +20,7 @@ KINDS = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite
 
 
 def is_database(name: str) -> bool:
-    """Return whether a text is the address of a database.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.addresses import is_database
-    >>> is_database("sqlite:///shop.db"), is_database("shop.db"), is_database("mysql://db/shop")
-    (True, False, False)
-    """
+    """Return whether a text is the address of a database."""
     scheme, found, _ = name.partition("://")
     return bool(found) and scheme.lower() in KINDS
 
@@ -93,14 +86,7 @@ def database_kind(uri: str, what: str) -> str:
 
 
 def database_file(uri: str, what: str) -> Path:
-    """Return the file of an address; the path begins after three slashes, and an absolute one has four.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.addresses import database_file
-    >>> str(database_file("sqlite:///shop.db", "it")), str(database_file("duckdb:////data/shop.duckdb", "it"))
-    ('shop.db', '/data/shop.duckdb')
-    """
+    """Return the file of an address; the path begins after three slashes, and an absolute one has four."""
     scheme, _, rest = uri.partition("://")
     if not rest.startswith("/") or not rest.strip("/") or "\0" in rest:
         raise TableError(f"{what} has an address without a path", f"say {scheme}:///shop.db")

@@ -112,14 +112,7 @@ def identifier(name: str) -> str:
 
 
 def unglobbed(files: Sequence[str]) -> list[str]:
-    """Write file names so that DuckDB, which takes every name for a pattern, finds those files alone.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.database import unglobbed
-    >>> unglobbed(["what?.csv"])
-    ['what[?].csv']
-    """
+    """Write file names so that DuckDB, which takes every name for a pattern, finds those files alone."""
     return [re.sub(r"[*?[]", lambda found: f"[{found[0]}]", file) for file in files]
 
 

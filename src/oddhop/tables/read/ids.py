@@ -53,14 +53,7 @@ class IdColumn:
 
 
 def agreed(columns: Sequence[IdColumn]) -> IdColumn:
-    """Return the one type that the ids of several tables have in a network: their own, or integers, or else text.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.ids import IdColumn, agreed
-    >>> agreed([IdColumn("c0", "BIGINT", False, "accounts"), IdColumn("c0", "VARCHAR", False, "devices")]).kind
-    'VARCHAR'
-    """
+    """Return the one type that the ids of several tables have in a network: their own, or integers, or else text."""
     kinds, first = {one.kind for one in columns}, columns[0]
     textual = any(one.textual for one in columns)
     if len(kinds) == 1:

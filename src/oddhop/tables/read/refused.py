@@ -66,12 +66,5 @@ def refuse_signature(start: bytes, named: str) -> None:
 
 
 def remedy_for(file: str) -> str:
-    """Return what to do about a file that is no table by its name.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.refused import remedy_for
-    >>> remedy_for("people.xlsx"), remedy_for("people")
-    ('save the sheet as CSV', 'name the file by what it holds')
-    """
+    """Return what to do about a file that is no table by its name."""
     return SUFFIXES.get(PurePath(file.lower()).suffix, "name the file by what it holds")

@@ -61,16 +61,7 @@ def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
 
 
 def without_secrets(message: str, uri: str) -> str:
-    """Strike the address and its password from a message, for messages end up in logs.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.sql import without_secrets
-    >>> without_secrets("no entry for ann, s3cret", "postgresql://ann:s3cret@db.example/shop")
-    'no entry for ann, ***'
-    >>> without_secrets('no host "ssw0rd@db"', "postgresql://ann:p@ssw0rd@db/shop")
-    'no host "***@db"'
-    """
+    """Strike the address and its password from a message, for messages end up in logs."""
     message = message.replace(uri, "the address")
     # A server may read an address in another way, so the parts of what may be a password are secrets, too.
     password = uri.partition("://")[2].partition(":")[2].rpartition("@")[0]

@@ -25,15 +25,7 @@ def is_stdin(named: Any) -> bool:
 
 
 def check_one_stdin(edges: Any, nodes: Any) -> None:
-    """Refuse standard input for more than one table: it is one stream.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.stdin import check_one_stdin
-    >>> check_one_stdin("-", {"account": "accounts.csv", "device": "-"})
-    Traceback (most recent call last):
-    oddhop.errors.TableError: standard input (-) is named for 2 tables; name files for the others
-    """
+    """Refuse standard input for more than one table: it is one stream."""
     tables = (edges, *(nodes.values() if isinstance(nodes, Mapping) else (nodes,)))
     count = sum(map(is_stdin, tables))
     if count > 1:

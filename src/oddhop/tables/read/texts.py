@@ -17,15 +17,7 @@ def read_texts(
     *,
     error: type[OddhopError] = TableError,
 ) -> list[dict[str, str | None]]:
-    """Read columns of a table as texts, whatever the case of their names; other columns are left out.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.read.texts import read_texts
-    >>> read_texts(pa.table({"ID": [7], "answer": [None], "more": [1]}), "the table", ("id", "answer"))
-    [{'id': '7', 'answer': None}]
-    """
+    """Read columns of a table as texts, whatever the case of their names; other columns are left out."""
     with opened(table, what) as form, database(form.files) as connection:
         places = {name.strip().lower(): k for k, name in enumerate(form.names(connection))}
         picks = {places[name]: name for name in (*needed, *allowed) if name in places}

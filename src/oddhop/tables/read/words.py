@@ -9,14 +9,7 @@ from unicodedata import normalize
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case, its letters and digits alone: without accents, and ae, oe and ue as a, o and u.
-
-    Examples
-    --------
-    >>> from oddhop.tables.read.words import plain
-    >>> plain("Empfänger-Konto"), plain("EMPFAENGER KONTO"), plain("Donneur d'ordre")
-    ('empfangerkonto', 'empfangerkonto', 'donneurdordre')
-    """
+    """Return a name in lower case, its letters and digits alone: without accents, and ae, oe and ue as a, o and u."""
     return re.sub(r"(?<=[aou])e", "", re.sub(r"[^a-z0-9]", "", normalize("NFKD", name.casefold())))
 
 

@@ -1,0 +1,19 @@
+"""Functions that one example each shows."""
+
+from __future__ import annotations
+
+from oddhop.casebook.entry import later
+from oddhop.casebook.erase import like
+from oddhop.casebook.fingerprint import hash_of
+
+
+def test_the_next_moment_is_a_microsecond_later() -> None:
+    assert later("2026-11-16T09:30:59.999999Z") == "2026-11-16T09:31:00.000000Z"
+
+
+def test_a_pattern_escapes_its_own_signs() -> None:
+    assert like("50%") == "%50!%%"
+
+
+def test_the_hash_of_an_id_never_changes() -> None:
+    assert hash_of("p17") == "98ec632057222f9f"
