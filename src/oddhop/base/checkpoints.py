@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,18 +56,14 @@ class RunFolder:
         if fresh:
             file.unlink(missing_ok=True)
             with file.open("xb") as content:
-                _take_room(content, size)
+                # On the disk already: where a mapped file finds no room, the process is killed.
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(content.fileno(), 0, size)
+                else:
+                    content.truncate(size)
         if not file.is_file() or file.is_symlink() or file.stat().st_size != size:
             raise RunFolderError(f"{file} is missing or has the wrong size", "start again in another folder")
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
-
-
-def _take_room(file: BinaryIO, size: int) -> None:
-    """Make a file of zeros that is on the disk already: where a mapped one finds no room, the process is killed."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, size)
-    else:
-        file.truncate(size)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from oddhop.errors import CaseBookError, MissingExtraError
@@ -32,29 +32,6 @@ TABLES = {
     "members_by_node": "CREATE INDEX members_by_node ON members (node)",
 }
 COLUMNS = tuple(one.split()[0] for one in TABLES["entries"].partition("(")[2].split(", "))
-
-
-class Store(Protocol):
-    """What a book needs of a database. In SQL the values are $1, $2, ...; no value is ever part of a statement."""
-
-    label: str
-    json_array: str
-
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the answer to a query, which must be limited."""
-
-    def run(self, sql: str, rows: Sequence[Row]) -> None:
-        """Run a statement once for every row of values."""
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Make all of what is done one transaction, with no other writer meanwhile."""
-
-    def scrub(self) -> None:
-        """Leave nothing of what was deleted in the files."""
-
-    def close(self) -> None:
-        """Let go of the database."""
 
 
 def open_store(where: str | Path, *, create: bool) -> Store:
@@ -278,6 +255,10 @@ class _Postgres:
             raise CaseBookError(
                 f"{self.label if hasattr(self, 'label') else 'the book'} cannot be used: {said}"
             ) from None
+
+
+Store: TypeAlias = _SQLite | _Postgres
+"""What a book needs of a database. In SQL the values are $1, $2, ...; no value is ever part of a statement."""
 
 
 def check_version(versions: Sequence[Row], label: str) -> None:

@@ -55,7 +55,8 @@ class Console:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Show progress bars on a terminal; write a message when kernels are compiled."""
-        with told_of_compiling(self._compiling), self._shown():
+        compiling = "compiling kernels: the first run on a machine takes 10 to 30 s longer"
+        with told_of_compiling(lambda: self.say("compiling", compiling)), self._shown():
             yield
 
     @contextmanager
@@ -102,9 +103,6 @@ class Console:
             self._bars.console.print(fitting(text, sys.stderr), markup=False, highlight=False, soft_wrap=True)
         else:
             self._write(text)
-
-    def _compiling(self) -> None:
-        self.say("compiling", "compiling kernels: the first run on a machine takes 10 to 30 s longer")
 
     def _line(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()

@@ -29,7 +29,9 @@ def tell(console: Console, run: Run, top: int | None, *, budgeted: bool, listed:
     if run.changes is not None:
         if listed:
             show_changes(run.changes)
-        _say_changes(console, run.changes)
+        said, drift = "\n".join(run.changes.sentences), run.changes.drift
+        counts, again = dict(run.changes.counts), list(drift.fit_again)
+        console.say("changed", said, counts=counts, score_psi=drift.score_psi, fit_again=again)
 
 
 def show_top(result: pa.Table, top: int | None) -> None:
@@ -112,12 +114,6 @@ def show_changes(changes: Comparison) -> None:
             words = (str(row["id"]), " to ".join(kinds), row["why"])
             table.add_row(*ranks, *scores, *(Text(spelled(word)) for word in words))
         terminal.print(table)
-
-
-def _say_changes(console: Console, changes: Comparison) -> None:
-    """Say what changed since the other run, after a run; programs get the counts."""
-    drift = {"score_psi": changes.drift.score_psi, "fit_again": list(changes.drift.fit_again)}
-    console.say("changed", "\n".join(changes.sentences), counts=dict(changes.counts), **drift)
 
 
 def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:

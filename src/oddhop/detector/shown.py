@@ -26,7 +26,7 @@ def loaded_html(call: str, model: Model[Any, Any]) -> str:
     """Return what is shown of a detector that was read from a file: it ranks networks, and has no result of its own."""
     told = "Loaded from a model file. Call rank(network) to score a network."
     line = model.threshold if math.isfinite(model.threshold) else "none: no node is flagged"
-    own = [("alert threshold", line), _seed(model), ("oddhop that fitted it", model.version)]
+    own = [("alert threshold", line), ("seed", str(model.seed)), ("oddhop that fitted it", model.version)]
     return panel(call, facts(own), sentences([told]))
 
 
@@ -48,7 +48,7 @@ def fitted_html(
         ("top_probability", f"the probability of a rank up to {top:,}"),
     ]
     end = sentences([] if ending is None else [ending.sentence])
-    return panel(call, facts([*counts, _seed(model)]), end, first_rows(result))
+    return panel(call, facts([*counts, ("seed", str(model.seed))]), end, first_rows(result))
 
 
 def first_rows(result: pa.Table) -> Markup:
@@ -66,7 +66,3 @@ def first_rows(result: pa.Table) -> Markup:
     ]
     names = ("rank", "id", "score", "rank range", *(name.replace("score_std", "score std") for name in own))
     return table(names, rows, count=result.num_rows)
-
-
-def _seed(model: Model[Any, Any]) -> tuple[str, object]:
-    return "seed", str(model.seed)

@@ -245,15 +245,6 @@ class Explanation:
         return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
 
     @property
-    def _stays_an_alert(self) -> bool:
-        return bool(self.baseline.alerts(self.score)) and self.looked_at == self.degree and self.kind != "cycle"
-
-    @property
-    def _unusual(self) -> bool:
-        """Whether a view finds anything unusual; a detector without views says so by its score alone."""
-        return not self.views or min(one.p for one in self.views) < NOTABLE
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """The explanation in plain sentences, the most important first."""
         return (*self.own_sentences, *self.caveats)
@@ -266,12 +257,15 @@ class Explanation:
         told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
         if self.flows:
             told = [*([self.flows.headline] if self.flows.headline else []), *told, *self.flows.sentences]
+        # A detector without views says by its score alone that something is unusual.
+        unusual = not self.views or min(one.p for one in self.views) < NOTABLE
         # No column has a part in a cycle of events, and hardly one in a clique.
-        if self.columns and self._unusual and self.kind != "cycle" and (self.telling or self.kind != "clique"):
+        if self.columns and unusual and self.kind != "cycle" and (self.telling or self.kind != "clique"):
             told.append(self._apart())
+        alert = bool(self.baseline.alerts(self.score))
         if self.counterfactual:
             told.append(self.counterfactual.sentence)
-        elif self.changes_tested and self._stays_an_alert:
+        elif self.changes_tested and self.looked_at == self.degree and self.kind != "cycle" and alert:
             told.append("No tested change of up to five edges or values lowers the score of this node.")
         return (*told, *self.notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from oddhop.explain.explanation import Explanation, Id, Neighbour
+from oddhop.explain.explanation import Explanation, Neighbour
 from oddhop.explain.phrases import one_in
 
 STEP = 34.0
@@ -83,7 +83,9 @@ def orbit(why: Explanation) -> Orbit:
 
     The nodes of an unusual cycle come first, in the order of its events; those that are not listed are at the rim.
     """
-    cycle, shapes = _from_node(why), shapes_of(why)
+    cycle, shapes = why.notable_cycle, shapes_of(why)
+    start = cycle.index(why.id) if why.id in cycle else 0
+    cycle = (*cycle[start:], *cycle[:start])
     farthest = max([FEWEST_RINGS, *(math.ceil(one.hops - 1e-6) for one in why.neighbours)])
     listed = (*why.neighbours, *why.partners)
     near = {why.id, *(one.id for one in listed)}
@@ -114,13 +116,6 @@ def orbit(why: Explanation) -> Orbit:
     usual, size = STEP * why.baseline.usual_hops, rings[-1] + STEP / 2 + 4
     told = tuple((SIGNS[shape], kind) for kind, shape in shapes.items()) if why.node_kind else ()
     return Orbit(tuple(satellites), rings, usual, size, why.not_shown, ticks, ties, arrows, told)
-
-
-def _from_node(why: Explanation) -> tuple[Id, ...]:
-    """Return the nodes of an unusual cycle, from the node of the explanation on."""
-    cycle = why.notable_cycle
-    start = cycle.index(why.id) if why.id in cycle else 0
-    return (*cycle[start:], *cycle[:start])
 
 
 def _angles(places: list[int | None]) -> list[float]:

@@ -197,8 +197,3 @@ def frozen_attributes(matrix: Attributes) -> Attributes:
             part.flags.writeable = False
         return matrix
     return frozen(matrix)
-
-
-def data_names(graph: Any) -> list[str]:
-    """Return the names of all node data of a NetworkX graph, in order of appearance."""
-    return list(dict.fromkeys(name for node in graph.nodes for name in graph.nodes[node]))

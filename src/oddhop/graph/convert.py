@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from oddhop.errors import GraphError
-from oddhop.graph.checks import data_names, numbers
+from oddhop.graph.checks import numbers
 
 
 def edges_of_scipy(adjacency: Any, attributes: Any) -> tuple[npt.NDArray[Any], int]:
@@ -42,7 +42,8 @@ def parts_of_networkx(
         raise GraphError("the NetworkX graph has no nodes", "give at least one node")
     if isinstance(attributes, str):
         attributes = [attributes]
-    names = list(attributes) if attributes is not None else data_names(graph)
+    every = (name for node in graph.nodes for name in graph.nodes[node])  # in order of appearance
+    names: list[str] = list(attributes) if attributes is not None else list(dict.fromkeys(every))
     columns, column_names = [], []
     for name in names:
         missing = [node for node in nodes if name not in graph.nodes[node]]

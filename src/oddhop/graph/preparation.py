@@ -90,7 +90,7 @@ def learn_from_rows(
     ones, zeros = np.ones(columns), np.zeros(columns)
     if scale == "none" or is_binary(x):
         return Preparation(unit=ones, centre=zeros, components=None, spread=ones)
-    peaks = np.array([_whole(peak) for peak in _peaks(x)])
+    peaks = _peaks(*_extremes(x))
     centre, square = zeros, zeros.copy()
     for rows in _scaled_blocks(x, peaks):
         centre = centre + rows.sum(axis=0) / x.shape[0]
@@ -131,7 +131,7 @@ def _zeros_and_ones(values: Floats) -> tuple[bool, bool]:
 def _learn_pca(x: AttributeRows, components: int, scale: str, unit: Floats) -> Preparation:
     columns = int(x.shape[1])
     high, low = _extremes(x)
-    size = np.array([_whole(peak) for peak in np.maximum(np.abs(high), np.abs(low))])
+    size = _peaks(high, low)
     varies = high / size - low / size > SAME
     if not varies.any():  # the model sees one column of zeros
         return Preparation(np.ones(columns), np.zeros(columns), np.zeros((columns, 1)), np.ones(1))
@@ -193,21 +193,15 @@ def _extremes(x: AttributeRows) -> tuple[Floats, Floats]:
     return high, low
 
 
+def _peaks(high: Floats, low: Floats) -> Floats:
+    peaks = np.maximum(np.abs(high), np.abs(low))
+    return np.where(peaks > 1e-300, peaks, 1.0)
+
+
 def _scaled_blocks(x: AttributeRows, unit: Floats) -> Iterator[Floats]:
     for rows in blocks(x):
         yield dense(rows) / unit
 
 
-def _peaks(x: AttributeRows) -> Floats:
-    peaks = np.zeros(int(x.shape[1]))
-    for rows in blocks(x):
-        peaks = np.maximum(peaks, _column(abs(rows).max(axis=0)))
-    return peaks
-
-
 def _column(values: Any) -> Floats:
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64).ravel()
-
-
-def _whole(peak: float) -> float:
-    return float(peak) if peak > 1e-300 else 1.0

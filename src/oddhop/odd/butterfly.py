@@ -73,11 +73,6 @@ def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = N
     return Common(pairs, chance, hubs)
 
 
-def hub_count(pairs: Pairs) -> int:
-    """Count the nodes of the other kind that are left out."""
-    return int(hubs_of(degrees_of(pairs.far), pairs.near.nodes).sum())
-
-
 def hubs_of(degrees: Ints, nodes: int) -> Bools:
     """Tell which nodes of the other kind are left out: the largest, so that the pairs of edges stay few enough."""
     order = np.argsort(degrees, kind="stable")

@@ -13,7 +13,7 @@ from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.graph.kinds import NodeKinds
 from oddhop.odd.blocks import Blocks, learn_blocks
-from oddhop.odd.butterfly import LARGEST_SHARED, common_neighbours, hub_count, write_largest_shared
+from oddhop.odd.butterfly import LARGEST_SHARED, common_neighbours, hubs_of, write_largest_shared
 from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.pairs import Pairs
@@ -167,5 +167,5 @@ def chance_of(pairs: Pairs, others: Sequence[OtherKind]) -> float | None:
 
 def hub_counts(edges: Edges) -> dict[str, int]:
     """Count the nodes of every other kind that are left out of common neighbours, for they have too many."""
-    counts = {pairs.kind: hub_count(pairs) for pairs in edges.joined}
+    counts = {one.kind: int(hubs_of(degrees_of(one.far), one.near.nodes).sum()) for one in edges.joined}
     return {kind: count for kind, count in counts.items() if count}

@@ -121,7 +121,8 @@ def cases_of_run(
     if top is not None:
         everyone, before = np.ones(scores.size, dtype=bool), detector.threshold_
         detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
-        result = _flagged(result, detector.threshold_)
+        mask = result["judged"].to_numpy() & (result["score"].to_numpy() > detector.threshold_)
+        result = result.set_column(result.column_names.index("flagged"), "flagged", pa.array(mask))
         if detector.threshold_ != before:  # explanations say what would bring a node below it
             explanations = detector.explain_again(network, result, nodes, explanations, progress=progress)
     if book is not None:
@@ -132,11 +133,6 @@ def cases_of_run(
             book.append(_opened(judged, numbers, seen, decisions, run, at))
     cases = RunCases(tuple(explanations), tuple(numbers), None if book is None else decisions)
     return cases, cases.added_to(result)
-
-
-def _flagged(result: pa.Table, line: float) -> pa.Table:
-    mask = np.asarray(result["judged"].to_numpy()) & np.asarray(result["score"].to_numpy() > line)
-    return result.set_column(result.column_names.index("flagged"), "flagged", pa.array(mask))
 
 
 def _judged(network: Network, nodes: Ints, numbers: Sequence[int]) -> dict[int, tuple[list[str], Fingerprint]]:

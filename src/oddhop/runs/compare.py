@@ -182,7 +182,8 @@ def compare_sides(old: Side, new: Side) -> Comparison:
     parts = [_rows(what, now, old, new, place, np.flatnonzero(mask), reasons) for what, mask in sorts.items()]
     left = np.flatnonzero(gone & was_listed)
     parts.append(_gone(then, old, left))
-    table = pa.concat_tables([part.take(_by_rank(part)) for part in parts])
+    ranks = (pc.coalesce(part["rank_now"], part["rank_then"]) for part in parts)
+    table = pa.concat_tables([part.take(pc.sort_indices(one)) for part, one in zip(parts, ranks, strict=True)])
     counts = {what: int(mask.sum()) for what, mask in sorts.items()} | {GONE: left.size}
     counts |= {
         "stayed": int((was & is_listed & ~outside).sum()),
@@ -267,11 +268,6 @@ def _table(ids: pa.Array, what: str, then: pa.Table, now: pa.Table, why: list[st
             columns[f"{name}_{side}"] = values.cast(SCHEMA[f"{name}_{side}"])
     columns["why"] = pa.array(why, pa.string())
     return pa.table({"id": ids, **{name: columns[name] for name in SCHEMA}})
-
-
-def _by_rank(part: pa.Table) -> pa.Array:
-    ranks = pc.coalesce(part["rank_now"], part["rank_then"])
-    return pc.sort_indices(ranks)
 
 
 def _sentences(

@@ -111,7 +111,7 @@ def finish_run(
     figures |= cases.counts()
     if destination.target is not None:
         destination.target.put(result)
-    files.put_manifest(folder, files.manifest_of(folder, command, {**told, "results": figures}))
+    files.write_manifest(folder, command, {**told, "results": figures})
     return Run(folder, result, figures, changes=changes)
 
 

@@ -27,9 +27,7 @@ from oddhop.version import __version__
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
 REPORT, STATE, CHANGES = "report.html", "state.parquet", "changes.parquet"
-OURS = re.compile(
-    rf"[\w.-]*\w|{re.escape(PARQUET)}/part-\d+\.parquet"
-)  # a file of the folder, or a shard of the results
+OURS = re.compile(rf"[\w.-]*\w|{re.escape(PARQUET)}/part-\d+\.parquet")  # a file of the folder, or a shard
 PARTS = ("duckdb", "numba", "numpy", "pyarrow", "scikit-learn", "scipy", "torch")
 
 
@@ -84,27 +82,16 @@ def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
 
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:
     """Write what the run was, and the sha256 of every file it left. It is written last: with it a run is whole."""
-    put_manifest(folder, manifest_of(folder, command, parts))
-
-
-def put_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest, whole or not at all."""
-    write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
-
-
-def manifest_of(folder: Path, command: str, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the run was, and the sha256 of every file that is in its folder."""
     kept = [*folder.glob("*"), *(folder / PARQUET).glob("*")]
     names = sorted(
         file.relative_to(folder).as_posix() for file in kept if file.is_file() and not file.name.startswith(".")
     )
-    return {
-        "command": command,
-        "oddhop": __version__,
-        "versions": _versions(),
-        **parts,
-        "files": {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST},
-    }
+    files = {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST}
+    _put(folder, {"command": command, "oddhop": __version__, "versions": _versions(), **parts, "files": files})
+
+
+def _put(folder: Path, manifest: Mapping[str, Any]) -> None:
+    write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False).encode())
 
 
 def _versions() -> dict[str, str]:
@@ -163,7 +150,7 @@ def sealed_again(folder: Path, name: str) -> None:
     manifest = read_manifest(folder)
     if manifest is not None:
         manifest["files"][name] = file_entry(folder / name).sha256
-        put_manifest(folder, manifest)
+        _put(folder, manifest)
 
 
 def ending_part(detector: GraphDetector, result: pa.Table) -> dict[str, Any]:

@@ -67,20 +67,15 @@ def tell_network(log: Log, network: Network, *, learned: bool) -> None:
     for text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
         log.say("left_out", f"  {text}", what=text)
     if learned:
-        tell_columns(log, encoding)
+        for entry in (one for one in encoding.report if one.kind != "flow"):
+            log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
+        made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
+        if made:
+            log.say("flows", f"  {len(made):,} columns were made from the events; the report lists them", columns=made)
         for name, text in network.warnings:
             log.say("warning", f"warning: column {name!r}: {text}", column=name, what=text)
     for one in network.differences:
         log.say("difference", f"  column {one.column!r}: {one}", **asdict(one))
-
-
-def tell_columns(log: Log, encoding: Encoding) -> None:
-    """Say how every column of the node table was encoded, and how many columns were made from events."""
-    for entry in (one for one in encoding.report if one.kind != "flow"):
-        log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
-    made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
-    if made:
-        log.say("flows", f"  {len(made):,} columns were made from the events; the report lists them", columns=made)
 
 
 def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding | None) -> Network:

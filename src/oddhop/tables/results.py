@@ -85,7 +85,8 @@ def csv_into(table: pa.Table, file: BinaryIO) -> int:
 def _harmless(table: pa.Table) -> tuple[pa.Table, int]:
     changed = 0
     for k, field in enumerate(table.schema):
-        if _is_plain(field.type):
+        kind, types = field.type, pa.types
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_temporal(kind):
             continue
         text = as_text(table.column(k))
         runs = pc.and_(pc.match_substring_regex(text, RUNS), pc.invert(pc.match_substring_regex(text, NUMBER)))
@@ -97,17 +98,10 @@ def _harmless(table: pa.Table) -> tuple[pa.Table, int]:
     return table, changed
 
 
-def _is_plain(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_temporal(kind))
-
-
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the text of values of any type that an id may have."""
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return column.cast(pa.large_string())
-    if pa.types.is_decimal(kind):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_decimal(kind):
         return column.cast(pa.large_string())
     # UUIDs and bytes: few, and no kernel of Arrow writes them.
     return pa.chunked_array([pa.array([_said(value) for value in column.to_pylist()], pa.large_string())])

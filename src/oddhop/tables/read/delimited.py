@@ -85,7 +85,9 @@ def _header_of(file: str, delimiter: str | None) -> Header:
     line = second if declared else first
     if not line.strip():
         raise TableError(f"{file} is empty", "its first line must name the columns")
-    delimiter = declared[1] if declared else delimiter or _delimiter(line)
+    # By the header alone, for that is the same whatever order the rows are in.
+    bare = "".join(line.split('"')[::2])
+    delimiter = declared[1] if declared else delimiter or max(",;\t|", key=bare.count)
     try:
         return Header(tuple(next(csv.reader([line], delimiter=delimiter, strict=True))), delimiter, bool(declared))
     except csv.Error as error:
@@ -93,9 +95,3 @@ def _header_of(file: str, delimiter: str | None) -> Header:
             f"{file} has a first line that cannot be split into column names: {error}",
             "a name may not hold a line break",
         ) from None
-
-
-def _delimiter(header: str) -> str:
-    """Choose the delimiter by the header alone, for that is the same whatever order the rows are in."""
-    bare = "".join(header.split('"')[::2])
-    return max(",;\t|", key=bare.count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -113,10 +113,8 @@ def find_edge_roles(
         else:
             reason = "another column is the time" if k in times else f"its type is {kind}"
         unread.append((name, reason))
-    if settings.amount is not None:
-        amounts.sort(
-            key=lambda k: list(settings.amount or ()).index(names[k])
-        )  # the first is the one that is passed on
+    if settings.amount is not None:  # the first is the one that is passed on
+        amounts.sort(key=lambda k: list(settings.amount or ()).index(names[k]))
     if known is not None:
         kinds = [(names.index(name), levels) for name, levels in zip(known.kinds, known.levels, strict=True)]
     columns = EventColumns(
@@ -158,6 +156,7 @@ def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: R
     return f"coalesce({' AND '.join(parts)}, false)"
 
 
+@dataclass(eq=False)
 class _Texts:
     """The columns of ``edges`` that are text, read as what all of them are.
 
@@ -167,18 +166,13 @@ class _Texts:
     told : what was decided, and what to look at, a sentence each.
     """
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        names: Sequence[str],
-        ends: Sequence[int],
-        settings: ReadSettings,
-        model: Known | None,
-    ) -> None:
-        self.connection, self.names, self.ends = connection, names, ends
-        self.settings, self.model = settings, model
-        self.forms: dict[str, str] = {}
-        self.told: list[str] = []
+    connection: duckdb.DuckDBPyConnection
+    names: Sequence[str]
+    ends: Sequence[int]
+    settings: ReadSettings
+    model: Known | None
+    forms: dict[str, str] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
 
     def types(self, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return the type of every column, and SQL that has it."""

@@ -92,7 +92,7 @@ def named_files(name: str, what: str, settings: ReadSettings) -> Iterator[Form]:
     with temporary_folder(settings) as folder:
         if is_s3(name):
             place = place_named(name, what)
-            if place.has_folder(LOG):
+            if place.is_folder(LOG):
                 place.fetch_folder(LOG, folder)
                 yield delta_table(folder, place.root(), label)
             else:
@@ -153,7 +153,7 @@ def _of_folder(entries: Entries, root: str, name: str, what: str) -> Chosen:
     """Return the table files directly in a folder, or those in its folders key=value."""
     label, top = f"{what} {name!r}", entries("")
     if is_partitioned(top):
-        found = partitioned_files(entries, label)
+        found = dict(partitioned_files(entries, label))
     else:
         found = {file: {} for file, is_folder in sorted(top) if not is_folder and file[0] not in "._"}
     # A text or an archive beside tables is more often about them than one of them.

@@ -106,11 +106,6 @@ def is_partitioned(entries: Sequence[tuple[str, bool]]) -> bool:
     return any(is_folder and "=" in name and not _is_hidden(name) for name, is_folder in entries)
 
 
-def partitioned_files(entries: Entries, label: str) -> dict[str, dict[str, str | None]]:
-    """Return the files below a table, each with the keys and values of its folders."""
-    return dict(_walk(entries, "", {}, label))
-
-
 def partitions_of(files: Mapping[str, Mapping[str, str | None]], label: str) -> Partitions:
     """Return the columns that the folders make, the same for all files."""
     first, *others = files
@@ -126,9 +121,11 @@ def partitions_of(files: Mapping[str, Mapping[str, str | None]], label: str) -> 
     return Partitions(keys, values)
 
 
-def _walk(
-    entries: Entries, path: str, above: Mapping[str, str | None], label: str
+def partitioned_files(
+    entries: Entries, label: str, path: str = "", above: Mapping[str, str | None] | None = None
 ) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """Return the files below a table, each with the keys and values of its folders."""
+    above = above or {}
     for name, is_folder in sorted(entries(path)):
         if _is_hidden(name):
             continue
@@ -139,7 +136,7 @@ def _walk(
         key, value = _key_and_value(name, place, label)
         if key.lower() in (known.lower() for known in above):
             raise TableError(f"{label} has the key {key!r} twice in the folder {place!r}", "rename one")
-        yield from _walk(entries, place, {**above, key: value}, label)
+        yield from partitioned_files(entries, label, place, {**above, key: value})
 
 
 def _key_and_value(name: str, place: str, label: str) -> tuple[str, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -16,7 +16,7 @@ from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import Direction
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn, id_column
-from oddhop.tables.read.kinds import EndKind, NodeSource, confirmed, find_end_kinds
+from oddhop.tables.read.kinds import EndKind, NodeSource, find_end_kinds
 from oddhop.tables.read.numbering import Ends
 from oddhop.tables.read.roles import find_ends, find_id, said
 from oddhop.tables.settings import ReadSettings
@@ -134,10 +134,6 @@ class TableColumns:
     def node_label(self) -> str:
         """What an error calls the node tables."""
         return self.nodes[0].form.label if len(self.nodes) == 1 else "the node tables"
-
-    def confirmed(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> TableColumns:
-        """Look into ``edges`` whether columns that are called like kinds hold those of the node tables."""
-        return replace(self, end_kinds=confirmed(connection, self.end_kinds, tables))
 
     def roles(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -15,7 +15,7 @@ from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import NO_ATTRIBUTES, TableColumns
-from oddhop.tables.read.kinds import kinds_of_edges, kinds_of_tables
+from oddhop.tables.read.kinds import confirmed, kinds_of_edges, kinds_of_tables
 from oddhop.tables.read.numbering import Ends, NodeCounts, number_nodes, refuse_ambiguous
 from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
@@ -96,7 +96,7 @@ def make_people(
     tables = kinds_of_tables(connection, chosen.nodes)
     if known is not None and not known.kinds.names:
         known.kinds.check(tables)  # before columns of kinds are missed among those that the model knows
-    chosen = chosen.confirmed(connection, tables)
+    chosen = replace(chosen, end_kinds=confirmed(connection, chosen.end_kinds, tables))
     label = chosen.edge_form.label
     roles = find_edge_roles(connection, chosen.edge_names, chosen.taken, settings, label, known)
     ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)

@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.base.arrays import Ints, frozen
@@ -125,7 +124,8 @@ def _read(
 
     progress(READING, 4, STEPS)
     ids, columns = _fetch_nodes(connection, kinds)
-    edge_index = _fetch_edges(connection)
+    joined = fetch_table(connection, "SELECT s, t FROM joined ORDER BY s, t")
+    edge_index = np.stack([joined[name].to_numpy() for name in ("s", "t")])
     known_events = None if known is None else known.events
     direction = None
     if settings.flows:
@@ -166,13 +166,6 @@ def _fetch_nodes(connection: duckdb.DuckDBPyConnection, kinds: KindsRead) -> tup
     table = fetch_table(connection, f"SELECT id{picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
     columns = table.select(list(range(1, table.num_columns)))
     return table.column(0).combine_chunks(), columns.rename_columns(list(kinds.sql))
-
-
-def _fetch_edges(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:
-    table = fetch_table(connection, "SELECT s, t FROM joined ORDER BY s, t")
-    edge_index = np.empty((2, table.num_rows), dtype=np.int64)
-    edge_index[0], edge_index[1] = table.column(0).to_numpy(), table.column(1).to_numpy()
-    return edge_index
 
 
 def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] | None = None) -> Graph:

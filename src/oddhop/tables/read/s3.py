@@ -50,13 +50,9 @@ class Place:
         """Return whether an object has this key."""
         return bool(self._kind(self.path) == fs.FileType.File)
 
-    def is_folder(self) -> bool:
-        """Return whether objects have keys that begin with this one and a slash."""
-        return bool(self._kind(self.path) == fs.FileType.Directory)
-
-    def has_folder(self, name: str) -> bool:
-        """Return whether a folder of this name is directly under this one."""
-        return bool(self._kind(f"{self.path}/{name}") == fs.FileType.Directory)
+    def is_folder(self, name: str = "") -> bool:
+        """Return whether objects have keys that begin with this one and a slash, or with that and a name."""
+        return bool(self._kind(f"{self.path}/{name}".rstrip("/")) == fs.FileType.Directory)
 
     def check_bucket(self) -> None:
         """Refuse a bucket that does not exist, or that these credentials do not reach."""
