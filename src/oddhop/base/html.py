@@ -51,7 +51,8 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]], count: int | None
     """Return a table of at most 12 rows; ``count`` says how many there are, where ``rows`` is a part of them."""
     if not rows:
         return Markup("")
-    sides = [Markup(' class="n"') if _is_number(value) else Markup("") for value in rows[0]]
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in rows[0]]
+    sides = [Markup(' class="n"') if number else Markup("") for number in numbers]
     lines = [_row("th", names, sides), *(_row("td", row, sides) for row in rows[:MOST_ROWS])]
     rest = (len(rows) if count is None else count) - min(len(rows), MOST_ROWS)
     more = Markup('<div class="f">and {} more</div>').format(f"{rest:,}") if rest > 0 else Markup("")
@@ -85,10 +86,6 @@ def shown(value: Any, longest: int = LONGEST) -> str:
         return f"{value:.4g}"
     text = NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", str(value))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _row(tag: Literal["th", "td"], values: Sequence[Any], sides: Sequence[Markup]) -> Markup:

@@ -153,11 +153,8 @@ def _neighbours(then: Member, now: Member) -> tuple[int, int]:
 def _columns(then: Member, now: Member, *, encoded: bool) -> list[str]:
     # A column that a table gained or lost says nothing about the case.
     names = then.columns.keys() & now.columns.keys() if encoded else then.columns.keys() | now.columns.keys()
-    return [name for name in names if _differ(then.columns.get(name, ()), now.columns.get(name, ()))]
-
-
-def _differ(then: tuple[float, ...], now: tuple[float, ...]) -> bool:
-    return any(abs(a - b) > STEP for a, b in zip_longest(then, now, fillvalue=0.0))
+    values = {name: zip_longest(*(one.columns.get(name, ()) for one in (then, now)), fillvalue=0.0) for name in names}
+    return [name for name, pairs in values.items() if any(abs(a - b) > STEP for a, b in pairs)]
 
 
 def _belong(count: int, kind: str, *, more: str = "", how: str = "") -> str:

@@ -130,8 +130,8 @@ def suppressed(
     own = {name for name, entry in known.items() if run is not None and entry.entry == entry_of_run(run, name)}
     with_node: defaultdict[str, list[Entry]] = defaultdict(list)
     for name, last in known.items():
-        entry = _last_before(book, last) if name in own else last
-        if entry is not None:
+        entries = [one for one in book.history(name) if one.entry != last.entry] if name in own else [last]
+        for entry in entries[-1:]:
             for node in entry.members:
                 with_node[node].append(entry)
     before = {name: _before(set(members), with_node) for name, (members, _) in cases.items()}
@@ -139,11 +139,6 @@ def suppressed(
     return Decisions(
         {name: _decided(ids[name], before[name], judged, more_than) for name, (_, judged) in cases.items()}
     )
-
-
-def _last_before(book: Book, own: Entry) -> Entry | None:
-    earlier = [one for one in book.history(own.case_id) if one.entry != own.entry]
-    return earlier[-1] if earlier else None
 
 
 def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | None:

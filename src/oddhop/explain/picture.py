@@ -109,7 +109,8 @@ def _marks(drawn: Orbit) -> Markup:
     if drawn.ties:
         parts.append(Markup('<path class="tie" d="{}"/>').format("".join(_line(*tie) for tie in drawn.ties)))
     if drawn.cycle:
-        parts.append(Markup('<path class="cycle" d="{}"/>').format("".join(_arrow(*step) for step in drawn.cycle)))
+        arrows = (_line(*step) + _line(*arrowhead(*step)) for step in drawn.cycle)
+        parts.append(Markup('<path class="cycle" d="{}"/>').format("".join(arrows)))
     parts += [_satellite(one, number) for number, one in enumerate(drawn.satellites, 1)]
     return Markup("").join([*parts, Markup('<circle class="self" r="9"/>')])
 
@@ -135,10 +136,6 @@ def _satellite(one: Satellite, number: int) -> Markup:
 
 def _line(*points: Point) -> str:
     return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points)
-
-
-def _arrow(start: Point, end: Point) -> str:
-    return _line(start, end) + _line(*arrowhead(start, end))
 
 
 def _legend(why: Explanation, drawn: Orbit) -> list[Markup]:

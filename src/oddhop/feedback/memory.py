@@ -52,7 +52,12 @@ class Memory:
 
 def remember(ranked: Ranked, answers: Answers, before: Memory | None) -> Memory:
     """Return the answered nodes with the features that they have in a network, or had in an earlier one."""
-    earlier = {} if before is None else dict(zip(before.ids, _aligned(before, ranked.names), strict=True))
+    earlier = {}
+    if before is not None:
+        # A view that is silent on one network and not on another has no features there: 0, as the view would say.
+        known = dict(zip(before.names, before.x.T, strict=True))
+        columns = [known.get(name, np.zeros(len(before.ids))) for name in ranked.names]
+        earlier = dict(zip(before.ids, np.column_stack(columns).astype(np.float32), strict=True))
     network, first = ranked.network, ranked.network.graph.judged.start
     rows, ids, away = [], [], set()
     asked_about = answers.ids.to_pylist()
@@ -103,13 +108,6 @@ def read_memory(path: Path) -> tuple[Memory, bytes, int]:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}", "give the path of a model file") from None
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is not a usable file of answers: {error}", "save it again") from None
-
-
-def _aligned(memory: Memory, names: tuple[str, ...]) -> Floats:
-    # A view that is silent on one network and not on another has no features there: 0, as the view would say.
-    known = {name: k for k, name in enumerate(memory.names)}
-    found = [memory.x[:, known[name]] if name in known else np.zeros(len(memory.ids)) for name in names]
-    return np.column_stack(found).astype(np.float32)
 
 
 def _numbers_of(network: Network, ids: list[Any]) -> list[int | GraphError]:

@@ -46,7 +46,9 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
     degree = int(network.graph.degrees[node])
     if degree == 0:
         return Explanation.of_lone_node(network.name(node), baseline)
-    neighbours = _looked_at(network.graph, node, model.seed)
+    neighbours = network.graph.indices[network.graph.indptr[node] :][:degree].astype(np.int64)
+    if degree > LOOKED_AT:
+        neighbours = np.sort(generator(model.seed, EXPLAIN, node).choice(neighbours, LOOKED_AT, replace=False))
     hops = _hops(model, network.graph, inputs, node, neighbours)
     mean, spread = hops.mean(axis=0), hops.std(axis=0)
     edges = mean
@@ -75,14 +77,6 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
         changes_tested=False,
         notes=(DRAWN.format(degree=degree, looked_at=looked_at),) * (looked_at < degree),
     )
-
-
-def _looked_at(graph: Graph, node: int, seed: int) -> Ints:
-    """Return the neighbours of a node, or an even draw of them where there are very many."""
-    neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]].astype(np.int64)
-    if neighbours.size > LOOKED_AT:
-        neighbours = np.sort(generator(seed, EXPLAIN, node).choice(neighbours, LOOKED_AT, replace=False))
-    return neighbours
 
 
 def _hops(model: HCMModel, graph: Graph, inputs: Inputs, node: int, neighbours: Ints) -> Floats:

@@ -236,16 +236,10 @@ def _largest(
             common_here = left[e] * shared
             totals[i, 0] += common_here
             totals[i, 2] += np.float64(left[e]) * left[e] * squared
-            surprise = surprise_of(common_here, by_chance)
+            surprise = (common_here - by_chance) / np.sqrt(by_chance + 1.0)
             place = 0
             while place < LARGEST and surprise > largest[i, place]:
                 if place > 0:
                     largest[i, place - 1] = largest[i, place]
                 largest[i, place] = surprise
                 place += 1
-
-
-@compiled
-def surprise_of(found: float, expected: float) -> float:
-    """Return how far the common neighbours of an edge are beyond what chance gives."""
-    return (found - expected) / np.sqrt(expected + 1.0)  # type: ignore[no-any-return]

@@ -138,7 +138,9 @@ class ViewData:
             own, residuals = self.store, {RESIDUALS: self.store.of_entries[RESIDUALS]}
             return Edges(InMemory(own.indptr, own.indices, {COORDINATES: self.coordinates}, residuals))
         every = {kinds.names[kinds.judged]: self.coordinates, **self.far}
-        return split_edges(self.store, kinds, {name: _bare(x) for name, x in every.items()}, runner)
+        none = np.zeros(0, dtype=np.int64)
+        bare = {name: InMemory(np.zeros(len(x) + 1, np.int64), none, {COORDINATES: x}) for name, x in every.items()}
+        return split_edges(self.store, kinds, bare, runner)
 
     @property
     def own(self) -> InMemory:
@@ -163,12 +165,6 @@ class ViewData:
         write_residuals(store, runner, found)
         graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
         return replace(self, graph=graph, store=store, eigenvalues=found)
-
-
-def _bare(coordinates: Floats) -> InMemory:
-    return InMemory(
-        np.zeros(len(coordinates) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), {COORDINATES: coordinates}
-    )
 
 
 def view_data(

@@ -13,7 +13,6 @@ from oddhop.base.notebook import shown_progress
 from oddhop.base.parallel import Progress
 from oddhop.detector.base import GraphDetector
 from oddhop.explain.explanation import Explanation
-from oddhop.graph.graph import Graph
 from oddhop.graph.in_words import read_facts, repair_facts
 from oddhop.reports.page import CaseReport, ChangesSince, Standing, cases_of
 from oddhop.tables.network import Network, as_network
@@ -74,9 +73,12 @@ def report_of(
     ``standing`` is what the book says of cases by their ids, and ``changes`` what is new since another run.
     """
     graph, model = taken.graph, detector.model_
-    judged = result.filter(result["judged"])
+    judged, whole = result.filter(result["judged"]), f"a network of {graph.node_count:,} nodes"
+    if graph.kinds is not None:
+        kind = graph.kinds.names[graph.kinds.judged]
+        whole = f"{graph.judged.stop - graph.judged.start:,} of kind {kind} in {whole}"
     return CaseReport(
-        title=title or _title(graph),
+        title=title or f"{whole[0].upper()}{whole[1:]}",
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         facts=read_facts(graph),
         repairs=repair_facts(graph.repairs, *([taken.counts] if taken.counts is not None else [])),
@@ -90,10 +92,3 @@ def report_of(
         changes=changes,
         edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
     )
-
-
-def _title(graph: Graph) -> str:
-    whole = f"a network of {graph.node_count:,} nodes"
-    if graph.kinds is None:
-        return f"A{whole[1:]}"
-    return f"{graph.judged.stop - graph.judged.start:,} of kind {graph.kinds.names[graph.kinds.judged]} in {whole}"

@@ -45,6 +45,7 @@ FILES = {
     "/review.css": ("oddhop.review", "review.css", "text/css"),
     "/report.css": ("oddhop.reports", "report.css", "text/css"),
 }
+GIVEN = ("verdict", "who", "reason")  # of an answer
 Found = TypeVar("Found")
 
 
@@ -174,6 +175,7 @@ class Review:
         def state() -> dict[str, Any]:
             queue, audit = session.queue(), session.audit()
             audited = audit is not None and audit.state == ASKING  # what is learned meanwhile has no part in it
+            last = session.reading.given[:-11:-1]  # the last one first
             asked = session.question(named) if named else queue[0] if queue else None
             return {
                 "run": session.desk.run,
@@ -185,7 +187,7 @@ class Review:
                 "notice": None if audited else session.feedback.notice,
                 "audit": None if audit is None else asdict(audit),
                 "last": session.last_answer(),
-                "given": _given(session),
+                "given": [{name: getattr(one, name) for name in GIVEN} | {"case": one.case_id} for one, _ in last],
                 "curve": _curve(session),
             }
 
@@ -224,14 +226,6 @@ class Review:
         else:
             raise Refused(422, "An audit needs list, first and size.")
         return JSONResponse({"audit": None if told is None else asdict(told)})
-
-
-def _given(session: Session) -> list[dict[str, Any]]:
-    """Return the last answers, the last one first."""
-    last = session.reading.given[:-11:-1]
-    return [
-        {"case": entry.case_id, "verdict": entry.verdict, "who": entry.who, "reason": entry.reason} for entry, _ in last
-    ]
 
 
 def _curve(session: Session) -> dict[str, Any]:

@@ -38,16 +38,13 @@ def read_answers(answers: Any, database: str | None = None) -> Answers:
     >>> read_answers(pa.table({"id": ["a", "b"], "answer": ["yes", "no"]})).values.tolist()
     [1.0, 0.0]
     """
-    if isinstance(answers, str | Path) and _is_book(str(answers)):
+    name = str(answers).lower() if isinstance(answers, str | Path) else ""
+    if name.startswith(("postgresql://", "postgres://")) or name.endswith(BOOKS):
         return _of_book(answers)
     if isinstance(answers, str | Path) or hasattr(answers, "schema"):
         named = table_named(answers, database)
         return _of_words(read_texts(named, "the table of answers", ("id", "answer"), error=AnswersError))
     return as_answers(answers)
-
-
-def _is_book(name: str) -> bool:
-    return name.lower().startswith(("postgresql://", "postgres://")) or name.lower().endswith(BOOKS)
 
 
 def _of_book(where: Any) -> Answers:

@@ -181,7 +181,8 @@ def compare_sides(old: Side, new: Side) -> Comparison:
     reasons = reasons_of(old.state, new.state, same_model=old.model == new.model)
     parts = [_rows(what, now, old, new, place, np.flatnonzero(mask), reasons) for what, mask in sorts.items()]
     left = np.flatnonzero(gone & was_listed)
-    parts.append(_gone(then, old, left))
+    nobody, why = old.result.take(pa.nulls(left.size, pa.int64())), ["it is no longer in the tables"] * left.size
+    parts.append(_table(then.take(pa.array(left)), GONE, old.result.take(pa.array(left)), nobody, why))
     ranks = (pc.coalesce(part["rank_now"], part["rank_then"]) for part in parts)
     table = pa.concat_tables([part.take(pc.sort_indices(one)) for part, one in zip(parts, ranks, strict=True)])
     counts = {what: int(mask.sum()) for what, mask in sorts.items()} | {GONE: left.size}
@@ -251,12 +252,6 @@ def _rows(what: str, ids: pa.Array, old: Side, new: Side, place: Ints, numbers: 
         cleared = pc.fill_null(pc.equal(now["status"], "cleared"), False).to_pylist()
         why = ["it was cleared" if one else told for told, one in zip(why, cleared, strict=True)]
     return _table(mine, what, old.result.take(before), now, why)
-
-
-def _gone(ids: pa.Array, old: Side, numbers: Ints) -> pa.Table:
-    nobody = old.result.take(pa.nulls(numbers.size, pa.int64()))
-    why = ["it is no longer in the tables"] * numbers.size
-    return _table(ids.take(pa.array(numbers)), GONE, old.result.take(pa.array(numbers)), nobody, why)
 
 
 def _table(ids: pa.Array, what: str, then: pa.Table, now: pa.Table, why: list[str]) -> pa.Table:

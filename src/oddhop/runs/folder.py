@@ -129,20 +129,15 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 def _makes_sense(manifest: Any) -> bool:
     """Return whether all that is asked of a manifest later is there and of its kind."""
-    names = manifest["files"]
+    names, tables = manifest["files"], manifest.get("tables", {}).values()
+    named = [one for table in tables for one in (table.values() if isinstance(table, dict) else [table])]
     return (
         all(isinstance(manifest[part], str) for part in ("command", "oddhop"))
         and all(type(manifest["data"][part]) is int for part in ("nodes", "edges"))
         and all(isinstance(sha256, str) and len(name) < 60 and OURS.fullmatch(name) for name, sha256 in names.items())
-        and all(_names_tables(one) for one in manifest.get("tables", {}).values())
+        and all(one is None or isinstance(one, str) for one in named)
         and isinstance(manifest["settings"], dict)
     )
-
-
-def _names_tables(table: Any) -> bool:
-    """Return whether this is what a table was called, or those of every kind of node."""
-    every = table.values() if isinstance(table, dict) else [table]
-    return all(one is None or isinstance(one, str) for one in every)
 
 
 def sealed_again(folder: Path, name: str) -> None:

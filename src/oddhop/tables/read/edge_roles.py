@@ -238,7 +238,8 @@ def _times(
             unit = next((one for one in UNITS if low is not None and _seconds(low, high, one)), None)
             if unit is not None:
                 wide = f"CAST({sql} AS {'BIGINT' if kind in INTEGERS else 'DOUBLE'})"
-                found[k] = f"CASE WHEN {known} THEN {_microseconds(wide, unit)} END"
+                scaled = f"{wide} * {10**6 // unit}" if unit <= 10**6 else f"{wide} // {unit // 10**6}"
+                found[k] = f"CASE WHEN {known} THEN CAST({scaled} AS BIGINT) END"
             elif low is None and names[k] == settings.time:
                 found[k] = "CAST(NULL AS BIGINT)"
     if settings.time is not None:
@@ -249,11 +250,6 @@ def _times(
             )
         return {k: found[k]} | {other: sql for other, sql in found.items() if other != k}
     return dict(sorted(found.items(), key=lambda one: (_place(names[one[0]]), one[0])))
-
-
-def _microseconds(sql: str, per_second: int) -> str:
-    scale = 10**6 / per_second
-    return f"CAST({sql} * {int(scale)} AS BIGINT)" if scale >= 1 else f"CAST({sql} // {int(1 / scale)} AS BIGINT)"
 
 
 def _seconds(low: float, high: float, per_second: int) -> bool:

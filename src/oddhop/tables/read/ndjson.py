@@ -56,10 +56,12 @@ class NDJSON:
     ) -> bool:
         """Make a table of the picked columns, named c and their number."""
         picked = ", ".join(f"json_extract(json, ${n}) AS c{k}" for n, k in enumerate(picks, start=2))
+        # A JSON pointer holds whatever characters the key does.
+        pointers = [f"/{key.replace('~', '~0').replace('/', '~1')}" for key in picks.values()]
         with self._reading():
             connection.execute(
                 f"CREATE TEMP TABLE {table}_json AS SELECT {picked} FROM {READ}",  # noqa: S608
-                [unglobbed(self.files), *map(_pointer, picks.values())],
+                [unglobbed(self.files), *pointers],
             )
             kinds = {k: self._kind(connection, table, k, name, k in ids) for k, name in picks.items()}
             typed = ", ".join(f"CAST(json_extract_string(c{k}, '$') AS {kinds[k]}) AS c{k}" for k in picks)
@@ -107,8 +109,3 @@ class NDJSON:
                     except (ValueError, RecursionError):
                         return f", file {file}, line {number}"
         return ""
-
-
-def _pointer(key: str) -> str:
-    """Return the JSON pointer to a key, which holds whatever characters the key does."""
-    return "/" + key.replace("~", "~0").replace("/", "~1")
