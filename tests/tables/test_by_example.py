@@ -11,7 +11,7 @@ import pytest
 from oddhop import Graph
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns
-from oddhop.tables.encode import Learning, learn_and_apply, learn_by_column, learn_encoding
+from oddhop.tables.encode import Learning, learn_by_column, learn_encoding
 from oddhop.tables.encode.columns import readable_as
 from oddhop.tables.encode.encoders import bucket, learn_flow, learn_scale
 from oddhop.tables.encode.encoding import padded, row_number
@@ -62,8 +62,9 @@ def test_other_rows_are_padded_with_zeros() -> None:
 
 
 def test_attributes_that_are_learned_are_those_that_are_applied() -> None:
-    encoding, attributes = learn_and_apply(pa.table({"age": [31, 25, 40]}), Learning())
-    assert bool((attributes == encoding.apply(pa.table({"age": [31, 25, 40]}))[0]).all())
+    table, blocks = pa.table({"age": [31, 25, 40]}), []
+    encoding = learn_by_column(table.column_names, table.column, Learning(), keep=blocks.append)
+    assert (encoding.joined(blocks) == encoding.apply(table)[0]).all()
 
 
 def test_columns_are_learned_alike_one_at_a_time() -> None:

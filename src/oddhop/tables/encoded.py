@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oddhop.base.parallel import Progress
-from oddhop.tables.encode import Difference, Encoding, Learning, learn_and_apply
-from oddhop.tables.encode.kinds import learn_kinds, with_kind_flows
+from oddhop.tables.encode import Difference, Encoding, Learning
+from oddhop.tables.encode.kinds import learn_kinds
 from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
 from oddhop.tables.read import NetworkTables
 from oddhop.tables.settings import EncodeSettings, ReadSettings
@@ -29,11 +29,7 @@ def encode_tables(
     columns, kinds, events = tables.columns, tables.kinds, tables.events
     if events is not None:
         check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(events.columns)])
-        values = flow_values(events)
-        if kinds.several:
-            columns = with_kind_flows(columns, kinds.names, events.columns, values)
-        else:
-            columns = with_flow_columns(columns, events.columns, values)
+        columns = with_flow_columns(columns, events.columns, flow_values(events), kinds.names if kinds.several else ())
     rows = kinds.rows() if kinds.several else None
 
     def row_name(row: int) -> str:
@@ -43,9 +39,7 @@ def encode_tables(
         return Encoded(encoding, *encoding.apply_and_compare(columns, rows, row_name))
     learning = Learning(settings, read, row_name)
     told = None if events is None else events.columns
-    if not kinds.several:
-        learned, attributes = learn_and_apply(columns, learning, events=told, progress=progress)
-        return Encoded(replace(learned, edge_forms=tables.edge_forms), attributes)
     blocks: list[Any] = []
-    learned = learn_kinds(kinds, columns.column, learning, events=told, keep=blocks.append, progress=progress)
+    names, column = columns.column_names, columns.column
+    learned = learn_kinds(kinds, names, column, learning, events=told, keep=blocks.append, progress=progress)
     return Encoded(replace(learned, edge_forms=tables.edge_forms), learned.joined(blocks))

@@ -6,34 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, silent
 from oddhop.graph.events import EventColumns
 from oddhop.graph.kinds import NodeKinds
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.encoding import ColumnReport, Encoding, KindNames, padded
-from oddhop.tables.encode.learn import Learning, check_any, checked_kinds, learn_made, learn_own
+from oddhop.tables.encode.learn import Keep, Learning, check_any, checked_kinds, learn_by_column, learn_made, learn_own
 from oddhop.tables.flows import FlowColumn, flow_columns
 from oddhop.tables.kinds import KindsRead, Known, KnownKinds
 
 
 def learn_kinds(
     nodes: KindsRead,
+    names: Sequence[str],
     column_of: Callable[[str], Column],
     learning: Learning,
     *,
     events: EventColumns | None = None,
-    keep: Callable[[Any], None] | None = None,
+    keep: Keep | None = None,
     progress: Progress = silent,
 ) -> Encoding:
-    """Learn how the columns of several kinds of nodes become attributes; flow columns come last.
+    """Learn how the columns of nodes of one kind, called ``names``, or of several become attributes; flows come last.
 
     ``column_of`` gives a column by its full name, one row a node of any kind; flow columns have one, too. The settings
     say what a column is by its full name, or by its own in every kind that has it. ``keep`` takes the attributes.
     """
+    if not nodes.several:
+        return learn_by_column(names, column_of, learning, events=events, keep=keep, progress=progress)
     rows = nodes.rows()
     flows = () if events is None else flow_columns(events)
     forced = _forced(nodes, learning.encode.kinds, flows)
@@ -76,15 +75,6 @@ def _forced(nodes: KindsRead, kinds: Mapping[str, str], flows: Sequence[FlowColu
     checked_kinds(kinds, [*(f"{kind}.{name}" for kind, name in columns), *dict.fromkeys(name for _, name in columns)])
     said = {f"{kind}.{name}": kinds.get(f"{kind}.{name}", kinds.get(name)) for kind, name in columns}
     return {name: what for name, what in said.items() if what is not None}
-
-
-def with_kind_flows(table: pa.Table, names: Sequence[str], events: EventColumns, values: Floats) -> pa.Table:
-    """Append the flow columns under the name of every kind; their values are in memory once."""
-    columns = [pa.array(np.ascontiguousarray(values[:, k])) for k in range(values.shape[1])]
-    for kind in names:
-        for flow, column in zip(flow_columns(events), columns, strict=True):
-            table = table.append_column(f"{kind}.{flow.name}", column)
-    return table
 
 
 def node_kinds(encoding: Encoding, nodes: KindsRead) -> NodeKinds | None:

@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress, silent
 from oddhop.base.settings import checked, takes
 from oddhop.errors import EncodingError
@@ -62,6 +61,7 @@ NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
 FEW_GAPS, FEW_GAPS_SHARE = 10, 0.01
 IGNORE = "ignore"
+Keep: TypeAlias = Callable[[Any], None]
 FORM_KINDS = {one.kind for one in NAMED.values()} - {"text"}
 
 
@@ -108,21 +108,11 @@ def learn_encoding(
     >>> encoding.report[2].done
     'dropped: constant'
     """
+    check_table(table)
+    if not table.num_rows:
+        raise EncodingError("the table has no rows", "give one row for each node")
     learning = Learning(checked(EncodeSettings, options), read)
-    return _learned(*_checked_table(table), learning, events, progress, _forget)
-
-
-def learn_and_apply(
-    table: pa.Table,
-    learning: Learning,
-    *,
-    events: EventColumns | None = None,
-    progress: Progress = silent,
-) -> tuple[Encoding, Floats | sp.csr_array]:
-    """Return the encoding of :func:`learn_encoding` and the attributes of the table, looking at each column once."""
-    blocks: list[Any] = []
-    encoding = _learned(*_checked_table(table), learning, events, progress, blocks.append)
-    return encoding, encoding.joined(blocks)
+    return learn_by_column(table.column_names, table.column, learning, events=events, progress=progress)
 
 
 def learn_by_column(
@@ -131,34 +121,14 @@ def learn_by_column(
     learning: Learning,
     *,
     events: EventColumns | None = None,
+    keep: Keep | None = None,
     progress: Progress = silent,
 ) -> Encoding:
     """Return the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
 
-    ``column_of`` gives a column by its name; all of them have the same rows, and at least one.
+    ``column_of`` gives a column by its name; all of them have the same rows, and at least one. ``keep`` takes their
+    attributes, for :meth:`Encoding.joined`.
     """
-    return _learned(names, column_of, learning, events, progress, _forget)
-
-
-def _forget(block: Any) -> None:
-    pass
-
-
-def _checked_table(table: pa.Table) -> tuple[Sequence[str], Callable[[str], Column]]:
-    check_table(table)
-    if not table.num_rows:
-        raise EncodingError("the table has no rows", "give one row for each node")
-    return table.column_names, table.column
-
-
-def _learned(
-    names: Sequence[str],
-    column_of: Callable[[str], Column],
-    learning: Learning,
-    events: EventColumns | None,
-    progress: Progress,
-    keep: Callable[[Any], None],
-) -> Encoding:
     forced = checked_kinds(learning.encode.kinds, names)
     flows = {} if events is None else {one.name: one for one in flow_columns(events)}
     seen: dict[bytes, str] = {}
@@ -184,7 +154,7 @@ def learn_own(
     forced: Mapping[str, str],
     learning: Learning,
     seen: dict[bytes, str],
-    keep: Callable[[Any], None],
+    keep: Keep | None,
 ) -> tuple[list[Any], list[ColumnReport]]:
     """Return the encoders of the columns of a node table and the report; ``keep`` takes their attributes.
 
@@ -207,7 +177,7 @@ def learn_made(
     column_of: Callable[[str], Column],
     forced: Mapping[str, str],
     seen: dict[bytes, str],
-    keep: Callable[[Any], None],
+    keep: Keep | None,
 ) -> tuple[list[Any], list[ColumnReport]]:
     """Return the same of columns that were made from events, by their names."""
     learned, report = [], []
@@ -226,7 +196,7 @@ def learn_made(
 
 
 def _told_apart(
-    found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str], keep: Callable[[Any], None]
+    found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str], keep: Keep | None
 ) -> tuple[ColumnReport, list[Any]]:
     """Keep the attributes of a column, unless one before it has the same."""
     encoder, block, entry = found
@@ -235,7 +205,8 @@ def _told_apart(
     first = seen.setdefault(_fingerprint(block), entry.column)
     if first != entry.column:
         return _dropped(entry, f"the same as {first!r}"), []
-    keep(block)
+    if keep is not None:
+        keep(block)
     return entry, [encoder]
 
 

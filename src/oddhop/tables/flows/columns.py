@@ -59,10 +59,15 @@ def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
     return tuple(_listed(events))
 
 
-def with_flow_columns(table: pa.Table, events: EventColumns, values: Floats) -> pa.Table:
-    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes."""
-    for k, one in enumerate(flow_columns(events)):
-        table = table.append_column(one.name, pa.array(np.ascontiguousarray(values[:, k])))
+def with_flow_columns(table: pa.Table, events: EventColumns, values: Floats, kinds: Sequence[str] = ()) -> pa.Table:
+    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes.
+
+    With several kinds of nodes they stand under the name of every kind; their values are in memory once.
+    """
+    columns = [pa.array(np.ascontiguousarray(values[:, k])) for k in range(values.shape[1])]
+    for before in [f"{kind}." for kind in kinds] or [""]:
+        for one, column in zip(flow_columns(events), columns, strict=True):
+            table = table.append_column(f"{before}{one.name}", column)
     return table
 
 

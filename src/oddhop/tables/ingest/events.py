@@ -17,7 +17,6 @@ from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.disk import EVENTS, HEADER, ArrayEntry
 from oddhop.graph.events import EventColumns, Events
 from oddhop.tables.encode.columns import Column
-from oddhop.tables.encode.kinds import with_kind_flows
 from oddhop.tables.flows import flow_columns, flow_values, with_flow_columns
 from oddhop.tables.ingest.growing_files import growing_array
 from oddhop.tables.read.database import reading
@@ -47,10 +46,7 @@ class FlowFile:
 
     def beside(self, table: pa.Table, start: int, rows: int) -> pa.Table:
         """Append the columns of some nodes to a table of theirs."""
-        values = self.values[start : start + rows]
-        if self.kinds:
-            return with_kind_flows(table, self.kinds, self.columns, values)
-        return with_flow_columns(table, self.columns, values)
+        return with_flow_columns(table, self.columns, self.values[start : start + rows], self.kinds)
 
 
 def write_events(

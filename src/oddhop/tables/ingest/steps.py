@@ -32,7 +32,7 @@ from oddhop.graph.disk import (
     file_entry,
 )
 from oddhop.graph.events import EventColumns, event_columns_from
-from oddhop.tables.encode import Encoding, Learning, learn_by_column
+from oddhop.tables.encode import Encoding, Learning
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import known_of, learn_kinds, node_kinds
 from oddhop.tables.flows import check_names, flow_columns
@@ -276,10 +276,8 @@ def _encoding(job: Job, people: NodeTable, flows: FlowFile | None, edge_forms: t
 
     events = None if flows is None else flows.columns
     learning = Learning(job.encode, job.read, people.row_name)
-    if kinds.several:
-        learned = learn_kinds(kinds, column, learning, events=events, progress=job.progress)
-    else:
-        learned = learn_by_column([*kinds.full_names, *made], column, learning, events=events, progress=job.progress)
+    names = [*kinds.full_names, *made]
+    learned = learn_kinds(kinds, names, column, learning, events=events, progress=job.progress)
     return replace(learned, edge_forms=edge_forms)
 
 
