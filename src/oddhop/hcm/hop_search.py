@@ -55,7 +55,8 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
         for d in range(1, classes):
             counts[d - 1] += ends[d] - ends[d - 1]
         counts[classes - 1] += nodes - ends[classes - 1]
-        rim_edges += _edges_of(indptr, queue[ends[classes - 3] if classes > 2 else 0 : ends[classes - 2]])
+        for node in queue[ends[classes - 3] if classes > 2 else 0 : ends[classes - 2]]:
+            rim_edges += indptr[node + 1] - indptr[node]
         forget(mark, queue, ends[classes - 1])
     return counts, rim_edges
 
@@ -184,14 +185,6 @@ def _along_edges(
 
 
 @compiled
-def _edges_of(indptr: Ints, nodes: Ints) -> int:
-    total = 0
-    for node in nodes:
-        total += indptr[node + 1] - indptr[node]
-    return total
-
-
-@compiled
 def _first_on_rim(indptr: Ints, indices: Ints, node: int, rim_mark: int, mark: Ints) -> int:
     for place in range(indptr[node], indptr[node + 1]):
         if mark[indices[place]] == rim_mark:
@@ -213,10 +206,5 @@ def _stride(place: float, rate: float, stream: Ints) -> float:
         return place + 1.0
     if rate == 0.0:
         return np.inf
-    return float(max(place, 0.0) - np.log(1.0 - _next(stream)) / rate)
-
-
-@compiled
-def _next(stream: Ints) -> float:
     stream[0] = mix(stream[0], 1)
-    return unit(stream[0])
+    return float(max(place, 0.0) - np.log(1.0 - unit(stream[0])) / rate)

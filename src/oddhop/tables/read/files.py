@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import glob
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
-import duckdb
 from pyarrow import fs
 
 from oddhop.errors import TableError
 from oddhop.tables.read.database import reading, temporary_folder
 from oddhop.tables.read.delimited import Delimited
 from oddhop.tables.read.delta import LOG, delta_table
+from oddhop.tables.read.frames import Frame
 from oddhop.tables.read.hive import Entries, Partitions, is_partitioned, partitioned_files, partitions_of
 from oddhop.tables.read.ndjson import NDJSON
 from oddhop.tables.read.parquet import Parquet
@@ -44,41 +44,8 @@ WANTED = (
 )
 
 
-class Form(Protocol):
-    """What every form of a table can do."""
-
-    @property
-    def label(self) -> str:
-        """What an error calls it."""
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that it must be allowed to read."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was guessed of its files, a sentence each."""
-
-    @property
-    def textual(self) -> bool:
-        """Whether its values are text without a type, as in a CSV."""
-
-    def names(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-        """Return the names of the columns."""
-
-    def load(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        table: str,
-        picks: Mapping[int, str],
-        ids: Collection[int],
-        *,
-        as_view: bool = False,
-    ) -> bool:
-        """Make a table of the picked columns, number and name, and call them c and their number.
-
-        Where it can, it makes a view instead if one is asked for; it returns whether it did.
-        """
+Form: TypeAlias = Delimited | Parquet | NDJSON | Frame
+"""A table that was named: it gives the names of its columns, and makes a table of those that are picked."""
 
 
 @contextmanager
