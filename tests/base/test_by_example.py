@@ -10,10 +10,10 @@ import pytest
 from oddhop.base.arrays import lies_on_disk
 from oddhop.base.compiling import compiling, told_of_compiling
 from oddhop.base.durations import spoken_time
-from oddhop.base.html import facts, named, sentences, shown, table
+from oddhop.base.html import facts, named, panel, sentences, shown, table
 from oddhop.base.kernels import compiled, kernel_digest
-from oddhop.base.notebook import Bar
-from oddhop.base.parallel import map_blocks
+from oddhop.base.notebook import Bar, shown_progress
+from oddhop.base.parallel import map_blocks, threads
 from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import STEP, generator
 from oddhop.base.ray import late
@@ -116,3 +116,19 @@ def test_a_size_is_read_with_its_unit() -> None:
 
 def test_a_size_is_said_with_its_unit() -> None:
     assert (sized(3 * 2**30), sized(5 * 2**20)) == ("3.0 GiB", "5 MiB")
+
+
+def test_a_panel_has_its_title_before_its_parts() -> None:
+    html = panel("A <b>", sentences(["One & two."])).partition("</style>")[2]
+    assert html == "<strong>A &lt;b&gt;</strong>\n<ul><li>One &amp; two.</li></ul></div>"
+
+
+def test_outside_a_notebook_nobody_is_told_of_progress() -> None:
+    with shown_progress(None) as tell:
+        tell("training", 1, 2)
+
+
+def test_a_mapper_reports_every_block_that_is_done() -> None:
+    told: list[int] = []
+    assert threads(2)(len, ["one", "three"], told.append) == [3, 5]
+    assert told == [1, 2]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from oddhop import Graph
@@ -23,11 +25,13 @@ from oddhop.tables.network import as_network
 from oddhop.tables.read.addresses import database_file, is_database
 from oddhop.tables.read.database import unglobbed
 from oddhop.tables.read.ids import IdColumn, agreed
+from oddhop.tables.read.plain_text import plain_text
 from oddhop.tables.read.refused import remedy_for
 from oddhop.tables.read.sql import without_secrets
 from oddhop.tables.read.stdin import check_one_stdin
 from oddhop.tables.read.texts import read_texts
 from oddhop.tables.read.words import plain
+from oddhop.tables.results import write_csv, write_shards
 from oddhop.tables.settings import PLAIN
 
 
@@ -181,3 +185,21 @@ def test_names_are_compared_without_accents_and_spaces() -> None:
         "empfangerkonto",
         "donneurdordre",
     )
+
+
+def test_another_encoding_is_guessed_and_said(tmp_path: Path) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_bytes("town,Köln".encode("cp1252"))
+    copy, guessed = plain_text(file, tmp_path, "towns")
+    assert (copy.read_text("utf-8"), guessed) == ("town,Köln", True)
+
+
+def test_shards_are_read_as_one_table(tmp_path: Path) -> None:
+    write_shards(pa.table({"rank": [1, 2, 3]}), tmp_path / "results.parquet")
+    assert pq.read_table(tmp_path / "results.parquet")["rank"].to_pylist() == [1, 2, 3]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_quoted_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    assert write_csv(pa.table({"id": ["=1+1", "-7", "bo"], "rank": [1, 2, 3]}), file) == 1
+    assert file.read_text() == '"id","rank"\n"\'=1+1",1\n"-7",2\n"bo",3\n'

@@ -26,15 +26,7 @@ STYLE = Markup(
 
 
 def panel(title: str, *parts: Markup) -> str:
-    """Return parts below a title as one piece of HTML.
-
-    Examples
-    --------
-    >>> from oddhop.base.html import panel, sentences
-    >>> print(panel("A <b>", sentences(["One & two."])).partition("</style>")[2])
-    <strong>A &lt;b&gt;</strong>
-    <ul><li>One &amp; two.</li></ul></div>
-    """
+    """Return parts below a title as one piece of HTML."""
     head = Markup("<strong>{}</strong>").format(shown(title))
     inside = Markup("\n").join([STYLE + head, *filter(None, parts)])
     return str(Markup('<div class="oddhop">{}</div>').format(inside))

@@ -104,14 +104,7 @@ class NotebookProgress:
 
 @contextmanager
 def shown_progress(progress: Progress | None) -> Iterator[Progress]:
-    """Return whom to tell of progress: ``progress``, or else a bar in a notebook, and nobody elsewhere.
-
-    Examples
-    --------
-    >>> from oddhop.base.notebook import shown_progress
-    >>> with shown_progress(None) as tell:
-    ...     tell("training", 1, 2)
-    """
+    """Return whom to tell of progress: ``progress``, or else a bar in a notebook, and nobody elsewhere."""
     display = None if progress is not None else _display_of_kernel()
     if display is None:
         yield progress or silent

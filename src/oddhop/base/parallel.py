@@ -70,16 +70,7 @@ def map_blocks(function: Callable[[Block], Result], blocks: Iterable[Block], *, 
 
 
 def threads(workers: int) -> Mapper:
-    """Make a mapper of so many threads in this process.
-
-    Examples
-    --------
-    >>> from oddhop.base.parallel import threads
-    >>> threads(2)(len, ["one", "three"], print)
-    1
-    2
-    [3, 5]
-    """
+    """Make a mapper of so many threads in this process."""
 
     def run(
         function: Callable[[Block], Result], blocks: Sequence[Block], report: Callable[[int], None]

@@ -26,20 +26,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 
 def write_shards(table: pa.Table, folder: Path) -> None:
-    """Write a table as a folder of Parquet files of a million rows each, in order; what reads one reads the other.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pyarrow as pa
-    >>> import pyarrow.parquet as pq
-    >>> from oddhop.tables.results import write_shards
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     write_shards(pa.table({"rank": [1, 2, 3]}), Path(home, "results.parquet"))
-    ...     pq.read_table(Path(home, "results.parquet"))["rank"].to_pylist()
-    [1, 2, 3]
-    """
+    """Write a table as a folder of Parquet files of a million rows each, in order; what reads one reads the other."""
     folder.mkdir(exist_ok=True)
     for number, start in enumerate(range(0, table.num_rows, SHARD_ROWS)):
         write_parquet(table.slice(start, SHARD_ROWS), folder / f"part-{number:05d}.parquet")
@@ -49,23 +36,6 @@ def write_csv(table: pa.Table, path: Path) -> int:
     """Write a table as CSV, whole or not at all; give how many cells were kept from running.
 
     A text that a spreadsheet would run gets a single quote before it. The Parquet file has it as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pyarrow as pa
-    >>> from oddhop.tables.results import write_csv
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "a.csv"
-    ...     write_csv(pa.table({"id": ["=1+1", "-7", "bo"], "rank": [1, 2, 3]}), file)
-    ...     print(file.read_text())
-    1
-    "id","rank"
-    "'=1+1",1
-    "-7",2
-    "bo",3
-    <BLANKLINE>
     """
     with atomic_file(path) as file:
         return csv_into(table, file)

@@ -25,20 +25,7 @@ LETTERS = re.compile(rb"[\xc3-\xc5][\x80-\xbf]|\xe2[\x80-\x82][\x80-\xbf]")
 
 
 def plain_text(file: Path, folder: Path, label: str) -> tuple[Path, bool]:
-    """Return a file that DuckDB can read, or a copy that it can, and whether its encoding is a guess.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from oddhop.tables.read.plain_text import plain_text
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     file = Path(home, "towns.csv")
-    ...     _ = file.write_bytes("town,Köln".encode("cp1252"))
-    ...     copy, guessed = plain_text(file, Path(home), "towns")
-    ...     copy.read_text("utf-8"), guessed
-    ('town,Köln', True)
-    """
+    """Return a file that DuckDB can read, or a copy that it can, and whether its encoding is a guess."""
     named = f"{label}, file {file},"
     start = next(_pieces(file), b"")
     refuse_signature(start, named)
