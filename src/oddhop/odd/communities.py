@@ -48,9 +48,7 @@ def leading_from(store: Store, runner: TaskRunner, known: str, count: int, steps
 
 def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> None:
     """Write what communities leave of every entry: the eigenvectors that live on many nodes stand for them."""
-    values = found.values
-    if values.size:
-        values = np.where(on_many_nodes(store, runner), values, 0.0)
+    values = np.where(on_many_nodes(store, runner), found.values, 0.0) if found.values.size else found.values
     runner.each(STAGE, partial(_write_residuals, store, values), store.ranges)
 
 

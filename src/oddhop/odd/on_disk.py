@@ -88,9 +88,7 @@ def judge_on_disk(
     edges = _split(store, of_kind, runner)
     blocks = learned.pop(_judged(manifest.node_kinds))
     fitted, evidence = learn_views(edges, runner, blocks, known, learned)
-    residuals = None
-    if manifest.edges <= MOST_KEPT:
-        residuals = folded_store(store, RESIDUALS)
+    residuals = folded_store(store, RESIDUALS) if manifest.edges <= MOST_KEPT else None
     replicates = []
     for turn in range(rounds):
         within = runner.within(f"round {turn + 1} of {rounds}")

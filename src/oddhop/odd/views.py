@@ -267,9 +267,7 @@ def learn_views(
     """
     homophily = learn_homophily(edges.own, runner)
     learned, nats = learn_others(edges, others, runner)
-    rate = None
-    if learned and not homophily.silent:
-        rate = learn_rate(edges.own, runner, homophily, once=True)
+    rate = learn_rate(edges.own, runner, homophily, once=True) if learned and not homophily.silent else None
     tied, chance = tie_scores(edges, runner, None, learned)
     degrees = edges.degrees
     usual = usual_scores(tied, degrees, chance)

@@ -44,7 +44,7 @@ from oddhop.tables.kinds import Known, kinds_read_from
 from oddhop.tables.read import Counts
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.edge_roles import edge_roles_from
-from oddhop.tables.read.events import columns_of, find_direction, infinite_values, missing_values
+from oddhop.tables.read.events import find_events
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
@@ -215,24 +215,17 @@ def _write_events(
 ) -> dict[str, Any]:
     recorded = _step(work, "nodes", dict)
     roles, kinds = edge_roles_from(recorded["edges"]), kinds_read_from(recorded["kinds"])
-    direction = None
-    if job.read.flows:
-        with reading("the edges"):
-            direction = find_direction(connection, roles, job.read, chosen.end_names, kinds.bounds)
     kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
-    columns, entries = None, {}
-    missing: tuple[tuple[str, int], ...] = ()
-    infinite: tuple[str, ...] = ()
-    if direction is not None:
-        columns = columns_of(roles, direction, kept, kept - counts.duplicate_edges, job.known_events)
+    sizes, entries = (kept, kept - counts.duplicate_edges), {}
+    with reading("the edges"):
+        found = find_events(connection, roles, job.read, chosen.end_names, kinds.bounds, sizes, job.known_events)
+    columns = found.columns
     chosen.check_profile(columns is not None)
-    if columns is not None and direction is not None:
-        entries = write_events(connection, columns, direction.both_ways, nodes, work, job.progress)
-        with reading("the edges"):
-            missing, infinite = missing_values(connection, roles), infinite_values(connection, roles)
+    if columns is not None and found.direction is not None:
+        entries = write_events(connection, columns, found.direction.both_ways, nodes, work, job.progress)
     return {
         "columns": None if columns is None else asdict(columns),
-        "roles": asdict(chosen.roles(kinds, roles, direction, missing, infinite)),
+        "roles": asdict(chosen.roles(kinds, roles, found)),
         "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
     }
 

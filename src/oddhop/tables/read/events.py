@@ -107,16 +107,34 @@ def infinite_values(connection: duckdb.DuckDBPyConnection, roles: EdgeRoles) -> 
     )
 
 
-def columns_of(
-    roles: EdgeRoles, direction: Direction, rows: int, pairs: int, known: EventColumns | None
-) -> EventColumns | None:
-    """Return the columns of events; None where they say no more than the wiring does, unless a model knows them."""
-    columns = replace(roles.columns, directed=direction.directed)
-    if known is not None:
-        return columns
+@dataclass(frozen=True)
+class FoundEvents:
+    """What is known of the events of ``placed``; without columns they say no more than the wiring does."""
+
+    direction: Direction | None = None
+    columns: EventColumns | None = None
+    missing: tuple[tuple[str, int], ...] = ()
+    infinite: tuple[str, ...] = ()
+
+
+def find_events(
+    connection: duckdb.DuckDBPyConnection,
+    roles: EdgeRoles,
+    settings: ReadSettings,
+    ends: tuple[str, str],
+    bounds: Sequence[int],
+    sizes: tuple[int, int],
+    known: EventColumns | None,
+) -> FoundEvents:
+    """Find out what the events of ``placed`` say; ``sizes`` are its rows and its pairs, ``known`` those of a model."""
+    if not settings.flows:
+        return FoundEvents()
+    direction = find_direction(connection, roles, settings, ends, bounds)
+    columns, (rows, pairs) = replace(roles.columns, directed=direction.directed), sizes
     told = columns.directed or columns.time is not None or columns.amounts or columns.kinds
-    repeated = pairs < REPEATED * rows
-    return columns if told or repeated else None
+    if known is None and not told and pairs >= REPEATED * rows:
+        return FoundEvents(direction)
+    return FoundEvents(direction, columns, missing_values(connection, roles), infinite_values(connection, roles))
 
 
 def event_batches(

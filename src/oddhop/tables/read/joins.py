@@ -13,7 +13,7 @@ from oddhop.graph.events import Events
 from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
-from oddhop.tables.read.events import Direction
+from oddhop.tables.read.events import FoundEvents
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, find_end_kinds
@@ -135,14 +135,7 @@ class TableColumns:
         """What an error calls the node tables."""
         return self.nodes[0].form.label if len(self.nodes) == 1 else "the node tables"
 
-    def roles(
-        self,
-        kinds: KindsRead,
-        edge_roles: EdgeRoles,
-        direction: Direction | None,
-        missing: tuple[tuple[str, int], ...] = (),
-        infinite: tuple[str, ...] = (),
-    ) -> Roles:
+    def roles(self, kinds: KindsRead, edge_roles: EdgeRoles, found: FoundEvents) -> Roles:
         """Return the roles by name; without a direction edges are pairs, and not events."""
         columns = edge_roles.columns
         ids = ", ".join(dict.fromkeys(one.names[one.id] for one in self.nodes))
@@ -151,6 +144,7 @@ class TableColumns:
         if told and by:
             told += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
         notes = tuple(note for form in (self.edge_form, *(one.form for one in self.nodes)) for note in form.notes)
+        direction = found.direction
         if direction is None:
             return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told, readings=notes)
         return Roles(
@@ -162,9 +156,9 @@ class TableColumns:
             direction.directed,
             direction.told,
             edge_roles.unread,
-            missing,
+            found.missing,
             told,
-            (*notes, *edge_roles.readings, *infinite),
+            (*notes, *edge_roles.readings, *found.infinite),
         )
 
     @property

@@ -17,7 +17,7 @@ from oddhop.graph.events import Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.kinds import KindsRead, Known
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.events import columns_of, fetch_events, find_direction, infinite_values, missing_values
+from oddhop.tables.read.events import fetch_events, find_events
 from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
 from oddhop.tables.read.people import as_fitted, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
@@ -126,16 +126,11 @@ def _read(
     ids, columns = _fetch_nodes(connection, kinds)
     joined = fetch_table(connection, "SELECT s, t FROM joined ORDER BY s, t")
     edge_index = np.stack([joined[name].to_numpy() for name in ("s", "t")])
-    known_events = None if known is None else known.events
-    direction = None
-    if settings.flows:
-        direction = find_direction(connection, roles, settings, chosen.end_names, kinds.bounds)
-    told = None if direction is None else columns_of(roles, direction, kept, distinct, known_events)
+    known_events, sizes = None if known is None else known.events, (kept, distinct)
+    found = find_events(connection, roles, settings, chosen.end_names, kinds.bounds, sizes, known_events)
     events = None
-    if told is not None and direction is not None:
-        events = fetch_events(connection, told, direction.both_ways, len(ids))
-    missing = () if events is None else missing_values(connection, roles)
-    infinite = () if events is None else infinite_values(connection, roles)
+    if found.columns is not None and found.direction is not None:
+        events = fetch_events(connection, found.columns, found.direction.both_ways, len(ids))
     chosen.check_profile(events is not None)
     progress(READING, 5, STEPS)
     seen = np.zeros(len(ids), dtype=bool)
@@ -157,7 +152,7 @@ def _read(
     if settings.strict:
         lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
         refuse(connection, ends.ids, counts, lone, events=events is not None)
-    said = chosen.roles(kinds, roles, direction, missing, infinite)
+    said = chosen.roles(kinds, roles, found)
     return NetworkTables(frozen(edge_index), ids, columns, said, counts, kinds, events, roles.forms)
 
 
