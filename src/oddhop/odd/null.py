@@ -17,7 +17,7 @@ head of the ranking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,6 @@ from oddhop.odd.null_variates import write_simulated_variates
 from oddhop.odd.real_network import RealNetwork, Simulated
 from oddhop.odd.row_blocks import degrees_of
 from oddhop.odd.views import FittedViews, Known, ViewData, flow_components
-from oddhop.partitions.files import Store
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
@@ -91,12 +90,8 @@ def simulate_chance(
     if kinds is None:
         store.of_nodes[COORDINATES] = data.coordinates
 
-    def split(other: Store) -> Edges:
-        assert isinstance(other, InMemory)  # noqa: S101 - it was made of one
-        return replace(data, store=other).edges
-
     edges, components = Edges(store) if kinds is None else data.edges, flow_components(fitted, data)
-    real = RealNetwork(store, edges, split, kinds, vectors, data.known, data.cycles, components)
+    real = RealNetwork(store, edges, data.split, kinds, vectors, data.known, data.cycles, components)
     return simulate_over_store(fitted, real, on_threads(workers), seed, progress)
 
 

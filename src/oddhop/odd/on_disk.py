@@ -19,18 +19,17 @@ from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rows import AttributeRows, Columns, NodeRows, StoredRows
 from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
 from oddhop.odd.combine import Evidence
-from oddhop.odd.communities import RESIDUALS, folded_store, leading, leading_from, write_residuals
+from oddhop.odd.communities import RESIDUALS, folded_store, leading, write_residuals
 from oddhop.odd.cycle import Cycles
 from oddhop.odd.flow import FlowModel, learn_flows
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
-from oddhop.odd.krylov import VECTORS
 from oddhop.odd.null import Chance, simulate_over_store
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.real_network import RealNetwork
 from oddhop.odd.row_blocks import gathered
-from oddhop.odd.thinning import KEYS, thinned, wiring_of
-from oddhop.odd.views import FittedViews, Known, learn_views
+from oddhop.odd.thinning import KEYS, wiring_of
+from oddhop.odd.views import FittedViews, Known, learn_views, score_thinned
 from oddhop.partitions.files import InFiles, Store
 from oddhop.partitions.task import TaskRunner
 
@@ -89,11 +88,17 @@ def judge_on_disk(
     blocks = learned.pop(_judged(manifest.node_kinds))
     fitted, evidence = learn_views(edges, runner, blocks, known, learned)
     residuals = folded_store(store, RESIDUALS) if manifest.edges <= MOST_KEPT else None
+    shared, vectors = () if learned else (COORDINATES,), found.values.size
+
+    def thinned_score(turn: int) -> tuple[Arrays, dict[str, Any]]:
+        within = runner.within(f"round {turn + 1} of {rounds}")
+        split = partial(_split, of_kind=of_kind, runner=within)
+        score = score_thinned(store, within, store.seed, turn, vectors, shared, split, blocks, known, learned)
+        return {} if score is None else {"score": score}, {}
+
     replicates = []
     for turn in range(rounds):
-        within = runner.within(f"round {turn + 1} of {rounds}")
-        fewer = partial(_judged_thinned, store, within, turn, found.values.size, of_kind, blocks, learned, known)
-        again, _ = store.remembered(f"score{turn}", fewer)
+        again, _ = store.remembered(f"score{turn}", partial(thinned_score, turn))
         # Only now: a run that is killed before goes on from them.
         store.discard(wiring_of(turn))
         replicates.append(again.get("score", evidence.score))  # of a few edges all may be drawn
@@ -156,26 +161,6 @@ class RowsOf:
             if start < last and stop > first:
                 parts.append(self.store.read(self.name, number)[max(first - start, 0) : last - start])
         return np.concatenate(parts)
-
-
-def _judged_thinned(
-    store: InFiles,
-    runner: TaskRunner,
-    turn: int,
-    count: int,
-    of_kind: dict[str, InFiles],
-    blocks: Blocks,
-    others: dict[str, Blocks],
-    known: Known,
-) -> tuple[Arrays, dict[str, Any]]:
-    """Judge a network with edges left out; give no scores where none is left."""
-    shared = (*(() if others else (COORDINATES,)), *((VECTORS,) if count else ()))
-    fewer = thinned(store, runner, store.seed, turn, shared)
-    if not any(fewer.rows(number).indices.size for number in fewer.ranges):
-        return {}, {}
-    found = leading_from(fewer, runner, "known", count)
-    write_residuals(fewer, runner, found)
-    return {"score": learn_views(_split(fewer, of_kind, runner), runner, blocks, known, others)[1].score}, {}
 
 
 def _write_attributes(store: InFiles, blocks: Blocks, judged: bool, number: int) -> None:

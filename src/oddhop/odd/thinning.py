@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -12,16 +11,14 @@ from oddhop.base.kernels import compiled
 from oddhop.base.randomness import LEFT_OUT_EDGES, drawn, word
 from oddhop.graph.graph import Graph
 from oddhop.odd.krylov import VECTORS
-from oddhop.partitions.files import InFiles, Store
-from oddhop.partitions.store import InMemory
+from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 LEFT_OUT = 0.2
-Kept = TypeVar("Kept", InMemory, InFiles)
 KEYS = "keys"
 
 
-def thinned(store: Kept, runner: TaskRunner, seed: int, turn: int, shared: tuple[str, ...]) -> Kept:
+def thinned(store: Store, runner: TaskRunner, seed: int, turn: int, shared: tuple[str, ...]) -> Store:
     """Leave out a fifth of the edges, by the keys of their ends: one that is still there tomorrow is treated alike."""
     rows = partial(_kept_rows, word(seed, LEFT_OUT_EDGES, turn))
     names = {("known" if name == VECTORS else name): name for name in shared}

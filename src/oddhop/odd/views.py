@@ -159,12 +159,10 @@ class ViewData:
         """The degrees of the judged nodes."""
         return self.graph.degrees[self.graph.judged]
 
-    def with_edges(self, store: InMemory, runner: TaskRunner) -> ViewData:
-        """Return it with other edges, whose eigenvectors are approximated from the array "known" of their store."""
-        found = leading_from(store, runner, "known", self.eigenvalues.values.size)
-        write_residuals(store, runner, found)
-        graph = replace(self.graph, indptr=frozen(store.indptr), indices=frozen(store.indices))
-        return replace(self, graph=graph, store=store, eigenvalues=found)
+    def split(self, store: Store) -> Edges:
+        """Divide the edges of another wiring of the same nodes, which has residuals, by kind."""
+        assert isinstance(store, InMemory)  # noqa: S101 - it was made of one
+        return replace(self, store=store).edges
 
 
 def view_data(
@@ -248,14 +246,32 @@ def figures_of(
 
 def thinned_score(fitted: FittedViews, data: ViewData, seed: int, turn: int, *, workers: int = 1) -> Floats:
     """Return the scores when a fifth of the edges, drawn at random, had not been seen."""
-    runner = on_threads(workers)
+    runner, vectors = on_threads(workers), data.eigenvalues.values.size
     data.store.of_nodes[KEYS] = node_keys(data.graph)
-    shared = (VECTORS,) if data.eigenvalues.values.size else ()
-    store = thinned(data.store, runner, seed, turn, shared)
-    others = {one.kind: one.blocks for one in fitted.others}
-    # Of a few edges all may be drawn, and then none is left out.
-    fewer = data.with_edges(store, runner) if store.indices.size else data
-    return learn_views(fewer.edges, runner, fitted.blocks, fewer.known, others)[1].score
+    learning = fitted.blocks, data.known, {one.kind: one.blocks for one in fitted.others}
+    score = score_thinned(data.store, runner, seed, turn, vectors, (), data.split, *learning)
+    return learn_views(data.edges, runner, *learning)[1].score if score is None else score
+
+
+def score_thinned(
+    store: Store,
+    runner: TaskRunner,
+    seed: int,
+    turn: int,
+    vectors: int,
+    shared: tuple[str, ...],
+    split: Callable[[Store], Edges],
+    blocks: Blocks,
+    known: Known,
+    others: Mapping[str, Blocks],
+) -> Floats | None:
+    """Return the same of a network in a store with so many eigenvectors; None where no edge is left."""
+    fewer = thinned(store, runner, seed, turn, (*shared, *((VECTORS,) if vectors else ())))
+    if not any(fewer.rows(number).indices.size for number in fewer.ranges):
+        return None
+    # The eigenvectors are approximated from those of the whole.
+    write_residuals(fewer, runner, leading_from(fewer, runner, "known", vectors))
+    return learn_views(split(fewer), runner, blocks, known, others)[1].score
 
 
 def learn_views(
