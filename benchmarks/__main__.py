@@ -44,6 +44,9 @@ def run(
         typer.Option("--match", help="Run only cells whose key contains this text (repeatable).", show_default=False),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Repeat cells that failed or exceeded their budget.")] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Run all cells in this process, without a budget: for trivial scores.")
+    ] = False,
     data: Data = None,
     *,
     console: Console,
@@ -63,7 +66,7 @@ def run(
     cells = [cell for cell in cells_of(suite) if all(text in cell.key for text in match or ())]
     folder = str(data_folder(data).resolve())
     with console.working():
-        ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, progress=console.progress)
+        ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, here=here, progress=console.progress)
     console.say("ran", f"{ran} cells run, {len(cells) - ran} already done: {lines}", ran=ran, there=len(cells) - ran)
     keys = {cell.key for cell in cells}
     failed = [line for line in read_lines(lines) if line["key"] in keys and line["status"] == "failed"]

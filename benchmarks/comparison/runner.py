@@ -41,11 +41,13 @@ def run_cells(
     jobs: int = 1,
     folder: str | None = None,
     retry: bool = False,
+    here: bool = False,
     progress: Progress = silent,
 ) -> int:
     """Run the cells that the file does not have yet, ``jobs`` at a time; give how many were run.
 
-    With ``retry`` cells that failed or went over their budget are run again; the later line holds.
+    With ``retry`` cells that failed or went over their budget are run again; the later line holds. ``here`` runs them
+    in this process, without a budget: for scores of less than a second, for which a new process takes many.
     """
     path = Path(file)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +60,8 @@ def run_cells(
         stop = threading.Event()
         pool = ThreadPoolExecutor(jobs)
         try:
-            for future in as_completed([pool.submit(run_cell, cell, folder, stop) for cell in waiting]):
+            run_one = run_here if here else run_cell
+            for future in as_completed([pool.submit(run_one, cell, folder, stop) for cell in waiting]):
                 lines.write(json.dumps({**future.result(), "commit": commit, "jobs": jobs}) + "\n")
                 lines.flush()
                 os.fsync(lines.fileno())
@@ -95,9 +98,18 @@ def read_lines(file: str | os.PathLike[str]) -> list[Line]:
     return list(last.values())
 
 
+def run_here(cell: Cell, folder: str | None, stop: threading.Event) -> Line:
+    """Run one cell in this process; give its line."""
+    from benchmarks.comparison.child import run
+
+    begin = time.monotonic()
+    record = {"status": "stopped"} if stop.is_set() else run(cell, folder)
+    return {**_begun(cell), **record, "wall": round(time.monotonic() - begin, 2)}
+
+
 def run_cell(cell: Cell, folder: str | None = None, stop: threading.Event | None = None) -> Line:
     """Run one cell in a process of its own, within its budget and until ``stop`` is set; give its line."""
-    line: Line = {"key": cell.key, **cell.identity, "when": datetime.now(UTC).isoformat(timespec="seconds")}
+    line = _begun(cell)
     command = [
         sys.executable,
         "-m",
@@ -130,6 +142,10 @@ def run_cell(cell: Cell, folder: str | None = None, stop: threading.Event | None
         status = "over memory" if process.returncode == -9 else "failed"
         return {**line, "status": status, "error": f"ended with {process.returncode}: {complaint[-500:]}"}
     return {**line, **record}
+
+
+def _begun(cell: Cell) -> Line:
+    return {"key": cell.key, **cell.identity, "when": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 def _watched(

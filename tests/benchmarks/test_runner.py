@@ -155,3 +155,14 @@ def test_a_process_that_dies_is_a_failed_cell(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sys, "executable", "/bin/false")
     line = run_cell(Cell("synthetic 300", "degree"))
     assert (line["status"], line["detector"]) == ("failed", "degree")
+
+
+def test_cells_of_this_process_have_the_figures_of_their_own_process(tmp_path: Path) -> None:
+    cells = [Cell("synthetic 300", name) for name in ("degree", "neighbour cosine")]
+    assert run_cells(cells, tmp_path / "here.jsonl", here=True) == 2
+    assert run_cells(cells, tmp_path / "here.jsonl", here=True) == 0
+    lines = read_lines(tmp_path / "here.jsonl")
+    assert [line["status"] for line in lines] == ["done", "done"]
+    own = run_cell(cells[1])
+    same = ("key", "detector", "network", "nodes", "edges", "figures", "versions")
+    assert {name: lines[1][name] for name in same} == {name: own[name] for name in same}
