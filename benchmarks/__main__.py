@@ -33,7 +33,10 @@ Lines = Annotated[
 @o.command()
 def run(
     suite: Annotated[
-        str, typer.Option("--suite", help="Suite to run: paper, more, held-out, growth or ci.", show_default=False)
+        str,
+        typer.Option(
+            "--suite", help="Suite to run: paper, published, sweeps, more, held-out, growth or ci.", show_default=False
+        ),
     ],
     lines: Lines = LINES,
     jobs: Annotated[

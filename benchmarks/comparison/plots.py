@@ -32,7 +32,7 @@ def draw(lines: Lines, folder: Path) -> dict[str, Path]:
         raise SettingsError("the page has pictures, which take matplotlib: pip install -e '.[benchmarks]'") from None
     drawn = {}
     with mpl.rc_context(STYLE):
-        for name, painter in (("summary", _summary), ("sweeps", _sweeps), ("training", _training), ("growth", _growth)):
+        for name, painter in PAINTERS.items():
             figure = Figure(layout="constrained")
             if painter(lines, figure):
                 drawn[name] = folder / f"benchmark-{name}.svg"
@@ -81,27 +81,18 @@ def _summary(lines: Lines, figure: Any) -> bool:
 
 def swept(lines: Lines) -> tuple[int, int]:
     """Tell how many cells of the sweeps have been run, and of how many."""
-    keys = {
-        cell.key
-        for on, values in suites.SWEEPS.values()
-        for network in on
-        for settings in values.values()
-        for cell in suites.sweep(network, settings)
-    }
+    keys = {cell.key for cell in suites.sweeps()}
     return sum(lines.get(key, {}).get("status") == "done" for key in keys), len(keys)
 
 
 def _sweeps(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 7)
-    axes = figure.subplots(len(suites.SWEEPS), len(suites.SWEPT), sharey=True)
+    axes = figure.subplots(len(suites.SWEEPS), len(suites.ABLATED), sharey=True)
     any_drawn = False
-    for column, network in enumerate(suites.SWEPT):
+    for column, network in enumerate(suites.ABLATED):
         axes[0, column].set_title(PAPER_NETWORKS[network])
-        for row, (label, (on, values)) in enumerate(suites.SWEEPS.items()):
+        for row, (label, values) in enumerate(suites.SWEEPS.items()):
             axis = axes[row, column]
-            if network not in on:
-                axis.set_axis_off()
-                continue
             axis.set_xlabel(label)
             axis.set_ylabel("ROC-AUC")
             for score, marker in (("ahp", "o"), ("hav", "s")):
@@ -115,6 +106,24 @@ def _sweeps(lines: Lines, figure: Any) -> bool:
                 axis.text(0.5, 0.5, "not run", transform=axis.transAxes, ha="center", color="gray")
     handles, labels = axes[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    return any_drawn
+
+
+def _means(lines: Lines, figure: Any) -> bool:
+    """Draw the mean AHP and HAV of anomalous and of normal nodes, as the paper does."""
+    figure.set_size_inches(9, 3)
+    any_drawn = False
+    for axis, score in zip(figure.subplots(1, 2), ("ahp", "hav"), strict=True):
+        for shift, kind, color in ((-0.2, "anomalous", "C3"), (0.2, "normal", "C0")):
+            found = [summarise(lines, suites.group(name, HCM_NAME), score, f"mean_{kind}") for name in PAPER_NETWORKS]
+            known = [(place + shift, one.mean) for place, one in enumerate(found) if one.mean is not None]
+            any_drawn = any_drawn or bool(known)
+            if known:
+                axis.bar(*np.array(known).T, width=0.4, color=color, label=f"{kind} nodes")
+        axis.set_ylabel(f"mean {score.upper()}")
+        labels = [name.replace(" (", "\n(") for name in PAPER_NETWORKS.values()]
+        axis.set_xticks(range(len(PAPER_NETWORKS)), labels, rotation=30, fontsize=7)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return any_drawn
 
 
@@ -157,3 +166,6 @@ def _growth(lines: Lines, figure: Any) -> bool:
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", frameon=False)
     return any_drawn
+
+
+PAINTERS = {"summary": _summary, "means": _means, "sweeps": _sweeps, "training": _training, "growth": _growth}

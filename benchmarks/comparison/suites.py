@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from benchmarks.baselines import BASELINES, TRIVIAL
@@ -22,6 +23,7 @@ from benchmarks.comparison.cells import (
 from benchmarks.inject import Scheme
 from oddhop.errors import SettingsError
 from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.settings import published as published_settings
 
 Settings: TypeAlias = Mapping[str, int | float | str | bool]
 
@@ -38,6 +40,9 @@ SCRIPT_READINGS: dict[str, dict[str, str | bool]] = {
     "undirected": {"directed": False},
 }
 SCRIPTED = ("flickr_raw", "blogcatalog_raw")
+PRINTED = {"flickr_raw": "Flickr", "blogcatalog_raw": "BlogCatalog", "acmv9": "ACM", "coauthor_cs": "ACM"}
+PRINTED |= {"hcm_amazon": "Amazon", "hcm_enron": "Enron"}
+"""The network of the paper whose printed settings each one gets."""
 HEAVY = ("Radar", "ANOMALOUS", "DOMINANT", "MADAN", "ResGCN", "CoLA")
 """Baselines that take minutes: the paper's table has their first injection."""
 INJECTIONS, SEEDS = 5, 3
@@ -46,22 +51,19 @@ ABLATED = ("flickr_raw", "blogcatalog_raw", "coauthor_cs")
 """Where settings and readings are compared, on three injections and one chain each."""
 ONE_CHAIN = {"chains": 1}
 CURVE = {**ONE_CHAIN, "samples": 10, "thin": 10}
-CURVE_RUNS = 5
+CURVE_RUNS = 10
 SWEEP_CLASSES = 5  # the paper's for the sweeps of R and S
 # The cap on the pairs of a step hides S. Without it a step takes seconds, so there are fewer of them.
 UNCAPPED = {"pairs_per_step": 2**22, "burn_in": 100, "samples": 10, "thin": 5, "hop_classes": SWEEP_CLASSES}
-UNCAPPED_ON = ("blogcatalog_raw",)
-SWEPT = SCRIPTED
-"""Where the paper's settings are swept: the networks that its authors used."""
 DROP_RATIOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 CLASSES = (2, 3, 4, 5, 6, 7)
-SAMPLING_RATIOS = (0.1, 0.5, 1.0)
-SWEEPS: dict[str, tuple[tuple[str, ...], Mapping[float, Settings]]] = {
-    "drop ratio R": (SWEPT, {value: {"drop_ratio": value, "hop_classes": SWEEP_CLASSES} for value in DROP_RATIOS}),
-    "classes C": (SWEPT, {value: {"hop_classes": value} for value in CLASSES}),
-    "sampling ratio S": (UNCAPPED_ON, {value: {**UNCAPPED, "sampling_ratio": value} for value in SAMPLING_RATIOS}),
+SAMPLING_RATIOS = tuple(round(tenth / 10, 1) for tenth in range(1, 11))
+SWEEPS: dict[str, Mapping[float, Settings]] = {
+    "drop ratio R": {value: {"drop_ratio": value, "hop_classes": SWEEP_CLASSES} for value in DROP_RATIOS},
+    "classes C": {value: {"hop_classes": value} for value in CLASSES},
+    "sampling ratio S": {value: {**UNCAPPED, "sampling_ratio": value} for value in SAMPLING_RATIOS},
 }
-"""The paper's sweeps: which networks, and the settings of every value."""
+"""The paper's sweeps on its injected networks: the settings of every value."""
 TRIED: tuple[Settings, ...] = (
     {},
     {"pairs_per_step": 8_192},
@@ -99,7 +101,7 @@ HELD_OUT_CLEAN = ("amazon_photo", "coauthor_cs", "coauthor_physics")
 GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 GROWTH_OF_HEAVY = 300_000
 """The most edges for heavy detectors: at 100,000 they take 1 to 4 minutes, and time grows faster than edges."""
-LONG = 3_600.0
+LONG, LONGEST = 3_600.0, 7_200.0
 
 
 def paper() -> list[Cell]:
@@ -119,14 +121,35 @@ def paper() -> list[Cell]:
     tried = [cell for name in TRIED_ON for setting in TRIED for cell in ablation(name, settings=setting)]
     curves = [cell for sampler in ("sgld", "sgd") for cell in training(sampler)]
     scripted = [cell for name in SCRIPTED for cell in script(name)]
-    swept = [
+    return table + samplers + readings + scripted + curves + tried
+
+
+def sweeps() -> list[Cell]:
+    """Return the cells of the sweeps of R, C and S."""
+    return [
         cell
-        for on, values in SWEEPS.values()
-        for name in on
+        for values in SWEEPS.values()
+        for name in ABLATED
         for setting in values.values()
         for cell in sweep(name, setting)
     ]
-    return table + samplers + readings + scripted + curves + swept + tried
+
+
+def as_published() -> list[Cell]:
+    """Return the cells of the paper's own settings, and of its authors' script where no other suite has them."""
+    networks = (*INJECTED, *LABELLED)
+    own = [published(name) for name in networks]
+    by_turns = [cells[turn] for turn in range(SEEDS) for cells in own]
+    return by_turns + [script(name)[0] for name in INJECTED if name not in SCRIPTED]
+
+
+def published(network: str) -> list[Cell]:
+    """Return the cells of HCM with the settings that the paper prints for a network."""
+    settings = dict(published_settings(PRINTED[network]))
+    if network in LABELLED:
+        return [Cell(network, HCM_NAME, seed, settings=settings, seconds=LONGEST) for seed in range(SEEDS)]
+    puts = [Injection(INJECTED[network], turn) for turn in range(SEEDS)]
+    return [Cell(network, HCM_NAME, put_in.seed, put_in, settings, LONGEST) for put_in in puts]
 
 
 def group(network: str, detector: str) -> list[Cell]:
@@ -183,6 +206,19 @@ def training(sampler: str) -> list[Cell]:
 def more() -> list[Cell]:
     """Return the cells of the other networks."""
     return [Cell(name, detector) for detector in DETECTORS for name in MORE]
+
+
+def columns() -> dict[str, list[Callable[[str], list[Cell]]]]:
+    """Return the columns of the three large tables, each with the cells that a detector's figure is the mean of."""
+    return {
+        "paper": [partial(group, name) for name in (*INJECTED, *LABELLED)],
+        "more": [partial(_alone, name) for name in MORE],
+        "held-out": [cells for _, cells in held_out_groups()],
+    }
+
+
+def _alone(network: str, detector: str) -> list[Cell]:
+    return [Cell(network, detector)]
 
 
 def held_out() -> list[Cell]:
@@ -242,6 +278,8 @@ def ci() -> list[Cell]:
 
 SUITES: dict[str, Callable[[], list[Cell]]] = {
     "paper": paper,
+    "published": as_published,
+    "sweeps": sweeps,
     "more": more,
     "held-out": held_out,
     "growth": growth,

@@ -15,7 +15,7 @@ from benchmarks.comparison.runner import Line
 
 Lines = Mapping[str, Line]
 """The last line of every cell, by its key."""
-NOT_RUN = "not run"
+NOT_RUN, DATED = "not run", "†"
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Summary:
     mean, low, high : None where no run has ended well.
     runs, asked : the runs that ended well, and all that belong to the group.
     note : what came of the runs that have no figure: "not run", "over time", "over memory", "failed".
+    dated : whether a run is of an earlier default of the detector.
     """
 
     mean: float | None
@@ -35,6 +36,7 @@ class Summary:
     runs: int
     asked: int
     note: str = ""
+    dated: bool = False
 
     @property
     def half(self) -> float:
@@ -44,14 +46,14 @@ class Summary:
     @property
     def figure(self) -> str:
         """The mean without its interval, or why there is none."""
-        return self.note if self.mean is None else digits(self.mean)
+        return self.note if self.mean is None else f"{digits(self.mean)}{DATED * self.dated}"
 
     def __str__(self) -> str:
         if self.mean is None or self.low is None or self.high is None:
             return self.note
         rest = f", {self.note}" if self.note else ""
         some = "" if self.runs == self.asked else f" ({self.runs} of {self.asked} runs{rest})"
-        return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{some}"
+        return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{DATED * self.dated}{some}"
 
 
 def done_lines(lines: Lines, cells: Sequence[Cell]) -> list[Line]:
@@ -96,7 +98,30 @@ def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "ro
     note = ", ".join(f"{count} {status}" for status, count in sorted(ended.items()))
     half = _half_width(np.array(values), np.array(errors), np.array(groups))
     mean = float(np.mean(values))
-    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells), note)
+    dated = any(line.get("dated", False) for _, line in found)
+    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells), note, dated)
+
+
+def difference(
+    lines: Lines, some: Sequence[Cell], others: Sequence[Cell], score: str, other: str = ""
+) -> tuple[float, float] | None:
+    """Return the mean difference of ROC-AUC and the half width of its 95 % interval; None where there is none.
+
+    Runs on the same two or more injections are paired. Otherwise both intervals are joined as if they had nothing in
+    common, which is too wide for scores that are alike.
+    """
+    other = other or score
+    same: dict[object, Cell] = {(cell.injection, cell.seed): cell for cell in others if cell.injection}
+    both = [(cell, same[cell.injection, cell.seed]) for cell in some if (cell.injection, cell.seed) in same]
+    figures = [(summarise(lines, [a], score).mean, summarise(lines, [b], other).mean) for a, b in both]
+    apart = [a - b for a, b in figures if a is not None and b is not None]
+    if len(apart) > 1:
+        half = stats.t.ppf(0.975, len(apart) - 1) * np.std(apart, ddof=1) / np.sqrt(len(apart))
+        return float(np.mean(apart)), float(half)
+    one, two = summarise(lines, some, score), summarise(lines, others, other)
+    if one.mean is None or two.mean is None:
+        return None
+    return one.mean - two.mean, float(np.hypot(one.half, two.half))
 
 
 def _half_width(values: np.ndarray, errors: np.ndarray, groups: np.ndarray) -> float:

@@ -36,7 +36,7 @@ def test_suites_keep_away_from_held_out_networks_and_have_every_cell_once() -> N
         cells = suite(name)
         assert bool(HELD_OUT & {cell.network for cell in cells}) == (name == "held-out")
         assert len({cell.key for cell in cells}) == len(cells)
-    with pytest.raises(SettingsError, match="there are paper, more, held-out, growth, ci"):
+    with pytest.raises(SettingsError, match="there are paper, published, sweeps, more, held-out, growth, ci"):
         suite("everything")
 
 
