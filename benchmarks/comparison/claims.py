@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from benchmarks.comparison import suites
 from benchmarks.comparison.cells import HCM_NAME, Cell
-from benchmarks.comparison.published import PAPER_NETWORKS, PAPER_SIZES, SIZES_DIFFER, paper_figure
+from benchmarks.comparison.published import PAPER_NETWORKS, PAPER_SIZES, paper_figure
 from benchmarks.comparison.runner import Line
 from benchmarks.comparison.summary import NOT_RUN, Lines, Summary, difference, digits, signed, summarise, table
 
@@ -25,15 +25,15 @@ def data_sets(lines: Lines) -> str:
     >>> from benchmarks.comparison.claims import data_sets
     >>> line = {"network": "hcm_enron", "injection": None, "nodes": 13533, "edges": 176987, "attributes": 18}
     >>> print(data_sets({"some key": line}).splitlines()[-1])
-    | Enron | 13,533 / 13,533 | 176,987 / 176,987 | 20 / 18 | 5 / not run | the file has 18 columns |
+    | Enron | 13,533 / 13,533 | 176,987 / 176,987 | 20 / 18 | 5 / not run |
     """
     rows = []
     for network, theirs in PAPER_SIZES.items():
         found = [line for line in lines.values() if line["network"] == network and _as_in_the_table(line)]
         ours = [_span({line[name] for line in found if name in line}) for name in STATISTICS]
         both = [f"{number:,} / {own}" for number, own in zip(theirs, ours, strict=True)]
-        rows.append([PAPER_NETWORKS[network], *both, SIZES_DIFFER[network]])
-    return table(["network", *STATISTICS, "what differs"], rows)
+        rows.append([PAPER_NETWORKS[network], *both])
+    return table(["network", *STATISTICS], rows)
 
 
 def _as_in_the_table(line: Line) -> bool:
@@ -110,22 +110,30 @@ def misses(lines: Lines) -> str:
     return f"misses the paper by {digits(min(gaps))} to {digits(max(gaps))}" if gaps else f"was {NOT_RUN}"
 
 
-def what_training_adds(lines: Lines, columns: Sequence[Callable[[str], list[Cell]]]) -> list[list[str]]:
+def what_training_adds(lines: Lines, part: str) -> list[list[str]]:
     """Return two lines of a table: HCM's ROC-AUC less that of its first stage, of AHP and of HAV, by column."""
     rows = []
     for score in ("ahp", "hav"):
-        found = [difference(lines, cells(HCM_NAME), cells(UNTRAINED), score, "score") for cells in columns]
+        found = [_added(lines, cells, score) for cells in suites.columns()[part].values()]
         figures = [NOT_RUN if one is None else f"{signed(one[0])} ± {digits(one[1])}" for one in found]
         rows.append([f"**training adds to {score.upper()}**", *figures])
     return rows
 
 
-def training_helps(lines: Lines, columns: Sequence[Callable[[str], list[Cell]]]) -> str:
-    """Say on how many networks HCM is better than its first stage, and on how many it is worse."""
-    found = [difference(lines, cells(HCM_NAME), cells(UNTRAINED), "ahp", "score") for cells in columns]
-    known = [one for one in found if one is not None]
-    more, less = (sum(sign * mean > half for mean, half in known) for sign in (1, -1))
-    return f"on {more} of {len(known)} columns, takes away on {less}, and is undecided on {len(known) - more - less}"
+def training_helps(lines: Lines) -> str:
+    """Say on which networks HCM is better than its first stage, and on how many it is worse."""
+    columns = {name: cells for part in suites.columns().values() for name, cells in part.items()}
+    found = {name: _added(lines, cells, "ahp") for name, cells in columns.items()}
+    known = {PAPER_NETWORKS.get(name, name): one for name, one in found.items() if one is not None}
+    more = [name for name, (mean, half) in known.items() if mean > half]
+    less = sum(mean < -half for mean, half in known.values())
+    names = f" ({'; '.join(more)})" if more else ""
+    rest = len(known) - len(more) - less
+    return f"on {len(more)} of {len(known)} columns{names}, takes away on {less}, and is undecided on {rest}"
+
+
+def _added(lines: Lines, cells: Callable[[str], list[Cell]], score: str) -> tuple[float, float] | None:
+    return difference(lines, cells(HCM_NAME), cells(UNTRAINED), score, "score")
 
 
 def directions(lines: Lines) -> str:

@@ -22,16 +22,6 @@ PAPER_SIZES = {
 }
 """Nodes, edges, attributes and anomalies in the paper's table of data sets."""
 
-SIZES_DIFFER = {
-    "flickr_raw": "the file has 12,047 columns",
-    "blogcatalog_raw": "",
-    "acmv9": "another network, smaller and less dense",
-    "coauthor_cs": "another network, of co-authors, as dense",
-    "hcm_amazon": "the file has 21 columns",
-    "hcm_enron": "the file has 18 columns",
-}
-"""What is behind the differences from that table."""
-
 COLUMNS = {"flickr_raw": 0, "blogcatalog_raw": 1, "acmv9": 2, "coauthor_cs": 2, "hcm_amazon": 3, "hcm_enron": 4}
 PAPER: dict[str, tuple[float | None, ...]] = {
     "HCM ahp": (0.791, 0.808, 0.806, 0.62, 0.670),
@@ -81,16 +71,3 @@ BLOGCATALOG: dict[str, tuple[float, ...]] = {
     "CoLA": (0.775,),
 }
 """Published ROC-AUC on the injected BlogCatalog of DOMINANT's authors."""
-
-WHAT_DIFFERS = {
-    "LOF": "defaults of scikit-learn; the paper states neither the number of neighbours nor the distance",
-    "AMEN": "we scale each column to [0, 1]; other papers do not state their scaling",
-    "Radar": "PyGOD on 20 principal components, without the norms that make rows sparse",
-    "ANOMALOUS": "PyGOD on 20 principal components, without the selection of columns",
-    "DOMINANT": "PyOD's version: one linear layer reconstructs attributes, 100 epochs, equal weights of both errors",
-    "ResGCN": "written from the formulas; the layer sizes, weights and epochs of the paper's runs are not published",
-    "CoLA": "PyOD contrasts a node with the mean of its neighbours instead of sampled walks",
-}
-"""Shown where our figure differs by more than .03 from every published one."""
-
-CLOSE = 0.03

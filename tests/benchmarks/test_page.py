@@ -103,7 +103,7 @@ def test_training_adds_what_hcm_has_above_its_first_stage_paired_over_injections
     write_page(lines, tmp_path / "benchmark.md")
     text = (tmp_path / "benchmark.md").read_text()
     assert "| **training adds to AHP** | not run | not run | +.102 ± .002 | not run |" in text
-    assert "AHP adds ROC-AUC on 1 of 1 columns, takes away on 0, and is undecided on 0;" in text
+    assert "AHP adds ROC-AUC on 1 of 1 columns (ACM (acmv9)), takes away on 0, and is undecided on 0;" in text
 
 
 def test_a_method_is_not_the_best_while_another_has_no_result(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_cells_that_were_not_run_say_so(tmp_path: Path) -> None:
     assert "| HCM ahp | .791 / not run |" in text
     assert "All sweeps together consist of 189 runs. The picture leaves out 189 runs without a result." in text
     assert "| Flickr | AHP | .791 | not run | not run | not run | not run | not run |" in text
-    assert "*ROC-AUC of AHP during training, mean and standard deviation of ten runs: not run.*" in text
+    assert "*ROC-AUC of AHP during training, mean and standard deviation over seeds: not run.*" in text
 
 
 def test_a_run_over_its_budget_is_told_and_comes_last(tmp_path: Path) -> None:
