@@ -156,7 +156,7 @@ def _window(connection: duckdb.DuckDBPyConnection, time: str | None, settings: R
     return f"coalesce({' AND '.join(parts)}, false)"
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Texts:
     """The columns of ``edges`` that are text, read as what all of them are.
 
@@ -206,7 +206,7 @@ class _Texts:
             value, *row = first_unread(self.connection, "edges", column, reading.form, [f"c{end}" for end in self.ends])
             example = f"{value!r} in the row from {row[0]!r} to {row[1]!r}"
             said.append(unread_told(reading.kind, reading.unread, reading.present, example))
-        self.told += [f"column of the edge table {name!r}: {one}" for one in said]
+        self.told.extend(f"column of the edge table {name!r}: {one}" for one in said)
         return SQL_TYPES[reading.kind], sql_of(NAMED[reading.form].value, column)
 
     def _known_form(self, name: str, counts: Mapping[str, int]) -> str | None:
