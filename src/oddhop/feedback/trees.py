@@ -7,6 +7,7 @@ any version, a millisecond a tree less to grow it, and nodes scored in blocks th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,31 +95,21 @@ def grow(x: Floats, hits: Floats, weights: Floats, seed: int, *, trees: int, tri
     feature, down = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
     cut, value = np.empty(size, dtype=np.float32), np.empty(size)
     roots = np.empty(trees, dtype=np.int64)
-    used = _grow(np.ascontiguousarray(x), hits, weights, np.uint64(seed), tried, roots, feature, cut, down, value)
+    grown = feature, cut, down, value
+    used = _grow(np.ascontiguousarray(x), hits, weights, np.uint64(seed), tried, roots, grown)
     return Forest(roots, feature[:used], cut[:used], down[:used], value[:used])
 
 
 @compiled
 def _grow(
-    x: Floats,
-    hits: Floats,
-    weights: Floats,
-    seed: np.uint64,
-    tried: int,
-    roots: Ints,
-    feature: Ints,
-    cut: Floats,
-    down: Ints,
-    value: Floats,
+    x: Floats, hits: Floats, weights: Floats, seed: np.uint64, tried: int, roots: Ints, grown: tuple[Any, ...]
 ) -> int:
+    feature, cut, down, value = grown
     rows, columns = x.shape
     used = 0
     order, spare, drawn = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows)
-    starts, stops, places = (
-        np.empty(2 * rows + 2, np.int64),
-        np.empty(2 * rows + 2, np.int64),
-        np.empty(2 * rows + 2, np.int64),
-    )
+    room = np.empty((3, 2 * rows + 2), np.int64)
+    starts, stops, places = room[0], room[1], room[2]
     pool, values = np.arange(columns), np.empty(rows, np.float32)
     for tree in range(roots.size):
         state = mix(mix(seed, tree), 0)

@@ -14,10 +14,11 @@ Degrees are exact, and there is never a loop or an edge twice.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Ints
+from oddhop.base.arrays import Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import SIMULATED, mix, word
 from oddhop.graph.adjacency import symmetric_csr
@@ -98,11 +99,11 @@ def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64
     table, wrong = np.full(size, -1, np.int64), np.empty(len(ends), np.bool_)
     for k in range(bounds.size - 1):
         start, stop = bounds[k], bounds[k + 1]
-        found = 0
+        block, found = (ends, wrong, groups, start, stop), 0
         for e in range(start, stop):
             wrong[e] = not _put_in(table, ends[e, 0], ends[e, 1], nodes)
             found += wrong[e]
-        if not _exchanged(ends, wrong, groups, start, stop, mix(key, k), table, nodes):
+        if not _exchanged(block, mix(key, k), table, nodes):
             for e in range(start, stop):
                 if not wrong[e]:
                     _take_out(table, _code(ends[e, 0], ends[e, 1], nodes))
@@ -115,21 +116,13 @@ def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64
         for turn in range(min(TRIES_PER_WRONG * found, TRIES * (stop - start))):
             bits = mix(mix(mix(key, k), turn), np.int64(0))
             one = start + np.int64(mix(bits, np.int64(0)) % np.uint64(stop - start))
-            _exchange(ends, wrong, groups, one, start, stop, bits, table, nodes)
+            _exchange(block, one, bits, table, nodes)
 
 
 @compiled
-def _exchanged(
-    ends: Ints,
-    wrong: Bools,
-    groups: Ints,
-    start: int,
-    stop: int,
-    key: np.uint64,
-    table: Ints,
-    nodes: int,
-) -> bool:
+def _exchanged(block: tuple[Any, ...], key: np.uint64, table: Ints, nodes: int) -> bool:
     """Let the wrong edges of a block exchange ends, one after the other; return whether none is left."""
+    _, wrong, _, start, stop = block
     count = 0
     for e in range(start, stop):
         count += wrong[e]
@@ -143,7 +136,7 @@ def _exchanged(
         looked_at, count = count, 0
         for k in range(looked_at):
             if wrong[todo[k]]:
-                _exchange(ends, wrong, groups, todo[k], start, stop, mix(key, tries), table, nodes)
+                _exchange(block, todo[k], mix(key, tries), table, nodes)
                 tries += 1
         if tries > most:
             return False
@@ -155,18 +148,9 @@ def _exchanged(
 
 
 @compiled
-def _exchange(
-    ends: Ints,
-    wrong: Bools,
-    groups: Ints,
-    one: int,
-    start: int,
-    stop: int,
-    bits: np.uint64,
-    table: Ints,
-    nodes: int,
-) -> None:
+def _exchange(block: tuple[Any, ...], one: int, bits: np.uint64, table: Ints, nodes: int) -> None:
     """Exchange ends of an edge and a random one of its block, if both edges that arise are new."""
+    ends, wrong, groups, start, stop = block
     two = start + np.int64((bits >> np.uint64(1)) % np.uint64(stop - start))
     a, b, c, d = ends[one, 0], ends[one, 1], ends[two, 0], ends[two, 1]
     if groups[c] == groups[d] and bits & np.uint64(1):

@@ -148,7 +148,7 @@ def _by_content(x: AttributeRows, columns: int) -> tuple[Ints, Bools]:
             values = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
         bits = values.view(np.uint64)
         with np.errstate(over="ignore"):  # sums modulo 2^64 are meant to wrap around; plain Python would say so
-            _add_contents(first, indptr, indices, values, bits, lowest, filled, counts, flags, keys)
+            _add_contents(first, (indptr, indices, values, bits), (lowest, filled, counts, flags, keys))
     rare = (lowest >= 0) & (filled < SPARSE_SHARE * nodes)
     # Words that most nodes have are told from measures by what the rare ones hold: counts, or shares of a text.
     words = (
@@ -180,19 +180,10 @@ def _categories(x: AttributeRows, columns: Ints) -> Ints:
 
 
 @compiled
-def _add_contents(
-    first: int,
-    indptr: Ints,
-    indices: Ints,
-    values: Floats,
-    bits: Any,
-    lowest: Floats,
-    filled: Ints,
-    counts: Bools,
-    flags: Bools,
-    keys: Any,
-) -> None:
+def _add_contents(first: int, rows: tuple[Any, ...], known: tuple[Any, ...]) -> None:
     """Add a block of rows to what is known of the columns; without ``indices`` every row has all columns."""
+    indptr, indices, values, bits = rows
+    lowest, filled, counts, flags, keys = known
     for i in range(indptr.size - 1):
         row = mix(np.uint64(first + i), np.int64(0))
         for k in range(indptr[i], indptr[i + 1]):

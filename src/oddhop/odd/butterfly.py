@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -135,8 +136,8 @@ def _write_largest(pairs: Pairs, chance: float, number: int) -> None:
         own = rows.indptr[first : last + 1] - rows.indptr[first]
         entries = slice(rows.indptr[first], rows.indptr[last])
         ours = own, theirs.places(rows.indices[entries]), left[entries]
-        others = theirs.indptr, theirs.indices, theirs.left
-        out[first:last] = _largest(*ours, *others, theirs.weights, sums, chance, rows.start + first)
+        others = theirs.indptr, theirs.indices, theirs.left, theirs.weights
+        out[first:last] = _largest(ours, others, sums, chance, rows.start + first)
     near.write(LARGEST_SHARED, number, out)
 
 
@@ -191,19 +192,10 @@ def _copied(store: Store, nodes: Ints) -> _Theirs:
 
 
 @compiled
-def _largest(
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    far_indptr: Ints,
-    far_indices: Ints,
-    far_data: Floats,
-    weights: Floats,
-    sums: Floats,
-    chance: float,
-    start: int,
-) -> Floats:
+def _largest(ours: tuple[Any, ...], theirs: tuple[Any, ...], sums: Floats, chance: float, start: int) -> Floats:
     """Return the largest surprises of rows, which are those of the judged nodes from ``start`` on."""
+    indptr, indices, data = ours
+    far_indptr, far_indices, far_data, weights = theirs
     largest = np.zeros((indptr.size - 1, LARGEST))
     met, t = np.empty(sums.size, np.int64), np.zeros((sums.size, 2))  # the sum, and its largest part
     for i in range(start, start + indptr.size - 1):

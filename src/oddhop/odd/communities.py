@@ -7,10 +7,11 @@ not explain themselves away.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Bools, Floats
 from oddhop.base.kernels import compiled
 from oddhop.base.prefetch import AHEAD, prefetch
 from oddhop.base.randomness import START_VECTOR
@@ -73,7 +74,7 @@ def _write_residuals(store: Store, values: Floats, number: int) -> None:
         own, cursor = store.read(VECTORS, number), rows.indptr[:-1].copy()
         for peer in store.peers:
             entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
-            _residuals(*entries, own, store.read_peer(VECTORS, peer), values.astype(own.dtype), out)
+            _residuals(entries, own, store.read_peer(VECTORS, peer), values.astype(own.dtype), out)
     store.write(RESIDUALS, number, out)
 
 
@@ -101,18 +102,9 @@ def unfolded(graph: Graph, kept: Floats) -> Floats:
 
 
 @compiled
-def _residuals(
-    indptr: Ints,
-    indices: Ints,
-    cursor: Ints,
-    start: int,
-    stop: int,
-    own: Floats,
-    theirs: Floats,
-    values: Floats,
-    out: Floats,
-) -> None:
+def _residuals(entries: tuple[Any, ...], own: Floats, theirs: Floats, values: Floats, out: Floats) -> None:
     """Write what is left of the entries below ``stop``, from ``cursor`` on; the same bits from either end."""
+    indptr, indices, cursor, start, stop = entries
     for i in range(indptr.size - 1):
         entry, end = cursor[i], indptr[i + 1]
         while entry < end and indices[entry] < stop:

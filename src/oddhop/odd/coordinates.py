@@ -62,7 +62,7 @@ class Coordinates:
         """Return the coordinates of some nodes, the same bits whichever nodes are asked for with them."""
         if self.preparation is not None:
             check_columns(x, self.preparation.unit.size)
-            seen = x if self.weights is None else Weighted(x, self.weights)
+            seen = x if self.weights is None else Logarithms(x, self.weights)
             return self.preparation.some(seen, start, stop, np.float64)
         assert self.knots is not None  # noqa: S101 - one of the two is there by construction
         check_columns(x, self.knots.shape[1])
@@ -81,7 +81,7 @@ def learn_coordinates(x: AttributeRows) -> Coordinates:
         return Coordinates(knots=_knots(x))
     weights = _word_weights(x)
     if weights is not None:
-        seen = Kept(Weighted(x, weights))
+        seen = Kept(Logarithms(x, weights))
         return Coordinates(weights, learn_from_rows(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
     again = Kept(x)
     standard = learn_from_rows(again, scale="standard", pca_components=None, pca_above=WIDE)
@@ -93,9 +93,10 @@ def learn_coordinates(x: AttributeRows) -> Coordinates:
 
 @dataclass(frozen=True, eq=False)
 class Logarithms:
-    """The logarithm of one more than every count, as CSR arrays."""
+    """The logarithm of one more than every count, as CSR arrays; with weights of words, rows are of length one."""
 
     counts: AttributeRows
+    weights: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,26 +107,9 @@ class Logarithms:
         """Return a block of rows."""
         some = sp.csr_array(self.counts[rows], dtype=np.float64, copy=True)
         some.data = np.sign(some.data) * np.log1p(np.abs(some.data))
-        return some
-
-
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """The logarithms of counts of words, each word by its weight, rows brought to length one."""
-
-    counts: AttributeRows
-    weights: Floats
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        return self.counts.shape
-
-    def __getitem__(self, rows: slice) -> Any:
-        """Return a block of rows."""
-        some = Logarithms(self.counts)[rows]
-        some.data *= self.weights[some.indices]
-        _to_length_one(some.indptr, some.data)
+        if self.weights is not None:
+            some.data *= self.weights[some.indices]
+            _to_length_one(some.indptr, some.data)
         return some
 
 

@@ -12,6 +12,7 @@ prior being worth B more permutations with the mean of all nodes: negative binom
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +48,11 @@ class Sent:
     times: Ints
     amounts: Floats
     components: Ints
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """All of them, for a kernel."""
+        return self.indptr, self.partners, self.times, self.amounts, self.components
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +124,7 @@ def cycle_from(sent: Sent, first: int) -> list[int]:
     """Return the events of the cycle that begins with an event, by their places; empty where none does."""
     path, steps = np.empty(MOST_STEPS, dtype=np.int64), np.empty(MOST_STEPS, dtype=np.int64)
     source = int(np.searchsorted(sent.indptr, first, side="right")) - 1
-    length, _ = _search(
-        sent.indptr, sent.partners, sent.times, sent.amounts, sent.components, source, first, path, steps
-    )
+    length, _ = _search(sent.arrays, source, first, path, steps)
     return [int(step) for step in steps[:length]]
 
 
@@ -148,9 +152,7 @@ def _count_permuted(sent: Sent, turn: int) -> Ints:
 def _count(sent: Sent, starts: Bools) -> tuple[Ints, Ints, int]:
     nodes = sent.indptr.size - 1
     counts, first = np.zeros(nodes, dtype=np.int64), np.full(nodes, -1, dtype=np.int64)
-    truncated = _count_cycles(
-        sent.indptr, sent.partners, sent.times, sent.amounts, sent.components, starts, counts, first
-    )
+    truncated = _count_cycles(sent.arrays, starts, counts, first)
     return counts, first, int(truncated)
 
 
@@ -189,23 +191,15 @@ def _before(times: Ints, partners: Ints, amounts: Floats, one: int, other: int) 
 
 
 @compiled
-def _count_cycles(
-    indptr: Ints,
-    partners: Ints,
-    times: Ints,
-    amounts: Floats,
-    components: Ints,
-    starts: Bools,
-    counts: Ints,
-    first: Ints,
-) -> int:
+def _count_cycles(sent: tuple[Any, ...], starts: Bools, counts: Ints, first: Ints) -> int:
+    indptr, partners, times, _, components = sent
     path, steps = np.empty(MOST_STEPS, dtype=np.int64), np.empty(MOST_STEPS, dtype=np.int64)
     truncated = 0
     for source in range(indptr.size - 1):
         for e in range(indptr[source], indptr[source + 1]):
             if not starts[e] or times[e] == NO_TIME or components[source] != components[partners[e]]:
                 continue
-            length, cut = _search(indptr, partners, times, amounts, components, source, e, path, steps)
+            length, cut = _search(sent, source, e, path, steps)
             truncated += cut
             for k in range(length):
                 node = path[k]
@@ -216,18 +210,9 @@ def _count_cycles(
 
 
 @compiled
-def _search(
-    indptr: Ints,
-    partners: Ints,
-    times: Ints,
-    amounts: Floats,
-    components: Ints,
-    source: int,
-    start: int,
-    path: Ints,
-    steps: Ints,
-) -> tuple[int, bool]:
+def _search(sent: tuple[Any, ...], source: int, start: int, path: Ints, steps: Ints) -> tuple[int, bool]:
     """Search depth first for a cycle that begins with an event; give how many steps it has, 0 for none."""
+    indptr, partners, times, amounts, components = sent
     cursor, followed = np.empty(MOST_STEPS, dtype=np.int64), np.zeros(MOST_STEPS, dtype=np.int64)
     until, component = times[start] + WITHIN, components[source]
     path[0], steps[0] = source, start

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -242,9 +243,8 @@ def _write_ratios(store: Store, homophily: Homophily, number: int) -> None:
         for peer in store.peers:
             entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
             parts = store.read("variate_parts", number), store.read_peer("variate_parts", peer)
-            _ratios(
-                *entries, own, store.read_peer(VARIATES, peer), *parts, ratio.constant, ratio.across, f, sums, squares
-            )
+            ends = own, store.read_peer(VARIATES, peer), *parts
+            _ratios(entries, ends, (ratio.constant, ratio.across), f, sums, squares)
     store.write(RATIOS, number, f)
     store.write(RATIO_SUMS, number, sums)
     store.write("f_squares", number, squares)
@@ -252,22 +252,12 @@ def _write_ratios(store: Store, homophily: Homophily, number: int) -> None:
 
 @compiled
 def _ratios(
-    indptr: Ints,
-    indices: Ints,
-    cursor: Ints,
-    start: int,
-    stop: int,
-    variates: Floats,
-    theirs: Floats,
-    own: Floats,
-    their_own: Floats,
-    constant: float,
-    across: Floats,
-    f: Floats,
-    sums: Floats,
-    squares: Floats,
+    entries: tuple[Any, ...], ends: tuple[Any, ...], ratio: tuple[Any, ...], f: Floats, sums: Floats, squares: Floats
 ) -> None:
     """Write f of the entries below ``stop``, from ``cursor`` on; the bits are those of the entry at the other end."""
+    indptr, indices, cursor, start, stop = entries
+    variates, theirs, own, their_own = ends
+    constant, across = ratio
     for i in range(indptr.size - 1):
         entry, end = cursor[i], indptr[i + 1]
         while entry < end and indices[entry] < stop:
@@ -275,10 +265,10 @@ def _ratios(
             prefetch(theirs, ahead)
             prefetch(their_own, ahead)
             j = indices[entry] - start
-            ratio = constant + (own[i] + their_own[j]) - weighted_product(across, variates, i, theirs, j)
-            f[entry] = ratio
-            sums[i] += ratio
-            squares[i] += ratio * ratio
+            value = constant + (own[i] + their_own[j]) - weighted_product(across, variates, i, theirs, j)
+            f[entry] = value
+            sums[i] += value
+            squares[i] += value * value
             entry += 1
         cursor[i] = entry
 

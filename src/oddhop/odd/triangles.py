@@ -13,6 +13,7 @@ which the row of the other end is looked up. The owner of that end reads it ther
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import gammainc
@@ -76,7 +77,7 @@ def _write_common(store: Store, number: int) -> None:
         theirs = store.peer_rows(peer)
         ours = rows.indptr, rows.indices, cursor, left
         others = theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer)
-        _common(rows.start, *ours, *others, common, squares)
+        _common(rows.start, ours, others, common, squares)
     store.write(SQUARES, number, squares)
     store.write(COMMON, number, common)
 
@@ -87,12 +88,13 @@ def _write_largest(store: Store, chance: float, rate: float, number: int) -> Non
     rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
     cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
     totals = np.zeros((len(largest), 3))
-    ours = rows.start, rows.indptr, rows.indices, cursor, left, store.read(COMMON, number), store.read(SQUARES, number)
+    found = store.read(COMMON, number), store.read(SQUARES, number)
+    ours = rows.start, rows.indptr, rows.indices, cursor, left, *found, sums
     for peer in store.peers:
         theirs = store.peer_rows(peer)
         their_found = store.read_peer(COMMON, peer), store.read_peer(SQUARES, peer)
-        others = theirs.start, theirs.indptr, theirs.indices, *their_found
-        _largest(*ours, sums, *others, store.read_peer(TIE_SUMS, peer), chance, largest, totals)
+        others = theirs.start, theirs.indptr, theirs.indices, *their_found, store.read_peer(TIE_SUMS, peer)
+        _largest(ours, others, chance, largest, totals)
     store.write(CHANCE_LOG_P, number, chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate))
     store.write(LARGEST_TIES, number, largest)
 
@@ -124,24 +126,14 @@ def _leave(indptr: Ints, residuals: Floats, f: Floats, left: Floats, sums: Float
 
 
 @compiled
-def _common(
-    first: int,
-    indptr: Ints,
-    indices: Ints,
-    cursor: Ints,
-    left: Floats,
-    start: int,
-    their_indptr: Ints,
-    their_indices: Ints,
-    their_left: Floats,
-    common: Floats,
-    squares: Floats,
-) -> None:
+def _common(first: int, ours: tuple[Any, ...], theirs: tuple[Any, ...], common: Floats, squares: Floats) -> None:
     """Write, for entries that are this end's, the sum over common neighbours of the product of the two other weights.
 
     ``squares`` has the sum of the squared products. They are summed along the row of the other end, so in the order of
     their numbers.
     """
+    indptr, indices, cursor, left = ours
+    start, their_indptr, their_indices, their_left = theirs
     stop, longest = start + their_indptr.size - 1, 0
     for i in range(indptr.size - 1):
         longest = max(longest, indptr[i + 1] - indptr[i])
@@ -200,26 +192,10 @@ def _slot(table: Ints, mask: int, node: int) -> int:
 
 
 @compiled
-def _largest(
-    first: int,
-    indptr: Ints,
-    indices: Ints,
-    cursor: Ints,
-    left: Floats,
-    common: Floats,
-    squares: Floats,
-    sums: Floats,
-    start: int,
-    their_indptr: Ints,
-    their_indices: Ints,
-    their_common: Floats,
-    their_squares: Floats,
-    their_sums: Floats,
-    chance: float,
-    largest: Floats,
-    totals: Floats,
-) -> None:
+def _largest(ours: tuple[Any, ...], theirs: tuple[Any, ...], chance: float, largest: Floats, totals: Floats) -> None:
     """Keep the largest surprises among the entries of every node below ``stop``, from small to large, and the sums."""
+    first, indptr, indices, cursor, left, common, squares, sums = ours
+    start, their_indptr, their_indices, their_common, their_squares, their_sums = theirs
     stop = start + their_indptr.size - 1
     for i in range(indptr.size - 1):
         while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
