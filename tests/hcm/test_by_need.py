@@ -116,6 +116,13 @@ def test_the_repr_of_the_diagnostics_fits_a_screen_and_tells_what_another_seed_k
     )
 
 
+def test_the_variance_of_one_chain_lies_within_it(small: Graph) -> None:
+    found = HCM(**{**QUICK, "chains": 1, "samples": 4}).fit(small)
+    np.testing.assert_allclose(found.diagnostics_.iv_within, found.result_.sort_by("id")["iv"])
+    assert found.diagnostics_.iv_within.any()
+    assert not found.diagnostics_.iv_between.any()
+
+
 def test_the_command_and_the_report_tell_it_even_where_it_is_fine(folder: Path) -> None:
     settings = ["hcm.chains=16", "hcm.burn_in=100", "hcm.hidden=8"]
     options = [word for one in settings for word in ("--set", one)]

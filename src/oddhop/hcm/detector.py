@@ -223,11 +223,9 @@ class HCM(GraphDetector):
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:  # noqa: ARG002 - it is the same for all results
         learned = self.model_.learned
-        chains, left_out = len(learned.posterior.weights), learned.left_out
-        unknown = learned.agreement is None and chains > 1  # in files of before 0.1.0
-        kept = () if unknown else (kept_by_another_seed(learned.agreement, chains),)
-        tied = (ties(left_out.dropped, left_out.tied),) if left_out.dropped else ()
-        return (*kept, *tied)
+        kept = kept_by_another_seed(learned.agreement, len(learned.posterior.weights))
+        left_out = learned.left_out
+        return (kept, ties(left_out.dropped, left_out.tied)) if left_out.dropped else (kept,)
 
     def _prepared(self, graph: Graph) -> Graph:
         return self.model_.learned.preparation.apply(graph, self.model_.settings.dtype)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from oddhop.base.arrays import Floats
 from oddhop.hcm.chains import Plan, Posterior
 from oddhop.hcm.hop_pairs import HopPairs
@@ -55,11 +57,14 @@ class Diagnostics:
         left_out: LeftOut,
     ) -> Diagnostics:
         """Return the diagnostics from the results of the stages."""
+        within, between = scores.chain_within.mean(axis=0), scores.chain_between.mean(axis=0)
+        if scores.single:  # its parts differ within one chain
+            within, between = within + between, np.zeros_like(between)
         return cls(
             chains=len(posterior.weights),
             agreement=agreement,
-            iv_within=scores.chain_within.mean(axis=0),
-            iv_between=scores.chain_between.mean(axis=0),
+            iv_within=within,
+            iv_between=between,
             losses=posterior.losses,
             class_sizes=pairs.class_sizes,
             classes_counted=pairs.exact,

@@ -91,7 +91,7 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
     return HCMLearned(
-        Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, _agreement(parts.info.get("agreement"))
+        Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, _agreement(parts.info["agreement"])
     ), columns
 
 
