@@ -229,7 +229,7 @@ class Book:
         )
         places = ", ".join(f"${k + 1}" for k in range(len(COLUMNS)))
         sql = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({places}) ON CONFLICT (entry) DO NOTHING"  # noqa: S608
-        self._store.run(sql, [_row(entry) for entry in new.values()])
+        self._store.run(sql, [tuple(exported(entry).values())[: len(COLUMNS)] for entry in new.values()])
 
     def _last(self, case_id: str) -> Entry | None:
         found = self._entries(f"e.case_id = $1 AND {LAST}", (case_id,))
@@ -241,9 +241,11 @@ class Book:
         return [_entry(row, self.label) for row in self._store.rows(sql, values)]
 
 
-def _row(entry: Entry) -> Row:
+def exported(entry: Entry) -> dict[str, Any]:
+    """Return an entry as a row of a table, with its members."""
+    row = {name: getattr(entry, name) for name in COLUMNS}
     judged = None if entry.fingerprint is None else entry.fingerprint.to_json()
-    return tuple(judged if name == "fingerprint" else getattr(entry, name) for name in COLUMNS)
+    return {**row, "fingerprint": judged, "members": list(entry.members)}
 
 
 def _entry(row: Row, label: str) -> Entry:

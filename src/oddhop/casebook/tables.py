@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from oddhop.casebook.book import Book
-from oddhop.casebook.entry import Entry, NewVerdict
+from oddhop.casebook.book import Book, exported
+from oddhop.casebook.entry import NewVerdict
 from oddhop.casebook.stores import COLUMNS
 from oddhop.errors import SettingsError, TableError
 from oddhop.tables.read.texts import read_texts
@@ -79,10 +79,3 @@ def _batches(book: Book) -> Iterator[pa.RecordBatch]:
     left = book.entries()
     while some := list(islice(left, AT_ONCE)):
         yield pa.RecordBatch.from_pylist([exported(entry) for entry in some], WRITTEN)
-
-
-def exported(entry: Entry) -> dict[str, Any]:
-    """Return an entry as a row of the table."""
-    row = {name: getattr(entry, name) for name in (*COLUMNS, "members")}
-    judged = None if entry.fingerprint is None else entry.fingerprint.to_json()
-    return {**row, "members": list(entry.members), "fingerprint": judged}

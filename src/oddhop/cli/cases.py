@@ -42,7 +42,7 @@ def list_cases(
         oddhop cases list cases.db --verdict cleared
     """
     from oddhop.casebook import open_book
-    from oddhop.casebook.tables import exported
+    from oddhop.casebook.book import exported
 
     with open_book(book, create=False) as opened:
         for entry in opened.latest(verdict):

@@ -61,20 +61,15 @@ def _verify_network(folder: Path) -> None:
 
 def _verify_run(folder: Path) -> None:
     from oddhop.errors import RunFolderError
-    from oddhop.graph.disk import file_entry
-    from oddhop.runs.folder import read_manifest
+    from oddhop.runs.folder import check_file, read_manifest
 
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunFolderError(
             f"{folder} has no complete run: manifest.json is missing", "complete it with oddhop detect --resume"
         )
-    for name, expected in manifest["files"].items():
-        file = folder / name
-        if not file.is_file():
-            raise RunFolderError(f"{file} is missing", "restore it from a copy or run again")
-        if file_entry(file).sha256 != expected:
-            raise RunFolderError(f"{file} was changed after the run", "restore it from a copy or run again")
-        echo(f"{file}: ok")
+    for name in manifest["files"]:
+        check_file(folder, manifest, name)
+        echo(f"{folder / name}: ok")
     data = manifest["data"]
     echo(f"  {manifest['command']} by oddhop {manifest['oddhop']}: {data['nodes']:,} nodes, {data['edges']:,} edges")

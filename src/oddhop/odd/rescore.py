@@ -69,7 +69,10 @@ class FixedNetwork:
 
     def of_attributes(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
         """Return variates, outlyingness and the figure of the flow view of rows of attributes."""
-        return _variates(self.fitted, x), outlyingness(self.fitted.blocks, x, 0, x.shape[0]), self._flow(x)
+        blocks, nodes = self.fitted.blocks, x.shape[0]
+        # Some at a time: what lies between takes more room.
+        parts = (canonical_variates(blocks.coordinates(x, *span), self.fitted.homophily) for span in spans(0, nodes))
+        return np.concatenate(list(parts)), outlyingness(blocks, x, 0, nodes), self._flow(x)
 
     def _flow(self, x: AttributeRows) -> Floats:
         nodes, flow_count = x.shape[0], self.graph.flow_count
@@ -126,13 +129,6 @@ def fix_network(
     variates = store.of_nodes["variates"]
     ratio = Ratio.of(fitted.homophily.correlation)
     return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), cycles)
-
-
-def _variates(fitted: FittedViews, x: AttributeRows) -> Floats:
-    """Return the canonical variates of rows of attributes, some at a time: what lies between takes more room."""
-    return np.concatenate(
-        [canonical_variates(fitted.blocks.coordinates(x, *span), fitted.homophily) for span in spans(0, x.shape[0])]
-    )
 
 
 def rescore_node(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 
 from oddhop.casebook import Book, Entry
 from oddhop.errors import SettingsError
 from oddhop.feedback import Feedback, Question
-from oddhop.reports.page import Case, card
+from oddhop.reports.page import card, cases_of
 from oddhop.review.audits import ASKING, LISTS, MOST_LISTED, Audited, Audits
 from oddhop.review.cases import Cases
 from oddhop.review.desk import Desk, Taken
@@ -126,12 +128,8 @@ class Session:
         if shown not in seen.rows:
             raise SettingsError(f"the case {case_id!r} has no node {node!r}", "load the page again")
         whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
-        names = ("rank", "rank_low", "rank_high", "top_probability", "flagged")
-        group = []
-        for row, why in zip(seen.rows, whys, strict=True):
-            told = self.cases.result.slice(row, 1).select(names).to_pylist()[0]
-            rank, low, high, chance, flagged = (told[name] for name in names)
-            group.append(Case(rank, low, high, chance, flagged, why, seen.place + 1, seen.rank))
+        rows = self.cases.result.take(pa.array(seen.rows))
+        group = [replace(one, case=seen.place + 1, leader=seen.rank) for one in cases_of(rows, whys)]
         return card(group[seen.rows.index(shown)], group, opened.detector.guide)
 
     def curve(self) -> Curve:

@@ -74,10 +74,11 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
 
 def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
     """Refuse a file of a run that is gone or not as the manifest has it."""
-    if not (folder / name).is_file() or file_entry(folder / name).sha256 != manifest["files"][name]:
-        raise RunFolderError(
-            f"{folder / name} is missing or was changed after the run", "restore it from a copy or run again"
-        )
+    file, remedy = folder / name, "restore it from a copy or run again"
+    if not file.is_file():
+        raise RunFolderError(f"{file} is missing", remedy)
+    if file_entry(file).sha256 != manifest["files"][name]:
+        raise RunFolderError(f"{file} was changed after the run", remedy)
 
 
 def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None:

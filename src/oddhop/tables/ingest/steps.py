@@ -115,15 +115,8 @@ def make(job: Job, run: RunFolder) -> None:
     if not (work / "pairs.json").exists():
         _read_wiring(job, work)
     nodes, pairs = (_step(work, name, dict) for name in ("nodes", "pairs"))
-    made = _step(
-        work,
-        "buckets",
-        lambda: asdict(
-            fill_buckets(
-                work / PAIRS, nodes["nodes"], job.settings["partition_entries"], work / BUCKETS, progress=job.progress
-            )
-        ),
-    )
+    where = work / PAIRS, nodes["nodes"], job.settings["partition_entries"], work / BUCKETS
+    made = _step(work, "buckets", lambda: asdict(fill_buckets(*where, progress=job.progress)))
     (work / PAIRS).unlink(missing_ok=True)
     rows = _step(work, "rows", lambda: _write_rows(run, Buckets(**made), job.progress))
     counts = Counts(
