@@ -1,6 +1,6 @@
 """A network on which HCM finds what was planted: accounts that deal across communities, and noisy attributes.
 
-    python -m benchmarks.planted            # ROC-AUC of HCM (with few steps), Odd and trivial scores over ten seeds
+    python -m benchmarks.planted            # ROC-AUC of HCM, Odd and trivial scores over ten seeds
 
 The attributes of one account say little about its community; the mean over its neighbours, which a convolution takes,
 says much. The network was made for HCM: it shows what the method is for, and not how good it is elsewhere.
@@ -59,7 +59,7 @@ def main() -> None:
     begun = time.process_time()
     for seed in range(parser.parse_args().seeds):
         made = planted(seed)
-        table = HCM(random_state=seed, workers=1, burn_in=200, chains=2).fit(made.graph).result_.sort_by("id")
+        table = HCM(random_state=seed, workers=1).fit(made.graph).result_.sort_by("id")
         scores = {f"HCM, {name}": table[name].to_numpy() for name in ("ahp", "hav")}
         scores["Odd"] = Odd(random_state=seed, workers=1, simulate=False).fit(made.graph).anomaly_scores_
         scores |= {name: score(made.graph) for name, score in TRIVIAL.items()}
