@@ -20,6 +20,7 @@ from oddhop.odd.coordinates import KNOTS, learn_coordinates
 from oddhop.odd.flow import learn_flows
 from oddhop.odd.outlier import outlyingness
 from oddhop.tables.ingest import ingest
+from oddhop.tables.settings import EncodeSettings
 
 NODES, BLOCK = 300, 64
 RANGES = [(0, NODES), (0, 1), (63, 65), (64, 128), (100, 300), (299, 300), (7, 7)]
@@ -70,7 +71,8 @@ def ingested(home: Path, kind: str) -> Path:
     edges = pa.table({"payer": payer, "payee": payee, "amount": rng.lognormal(3, 1, payer.size)})
     pq.write_table(edges, home / "edges.parquet")
     pq.write_table(pa.table({"id": np.arange(NODES), **columns_of(kind, rng)}), home / "nodes.parquet")
-    ingest(home / "edges.parquet", home / "nodes.parquet", home / "graph")
+    texts = EncodeSettings(kinds={"note": "text"} if "words" in kind else {})
+    ingest(home / "edges.parquet", home / "nodes.parquet", home / "graph", encode=texts)
     return home / "graph"
 
 
