@@ -51,7 +51,7 @@ def test_the_printed_formulas_hold(small: Graph, layers: int) -> None:
 
 def test_every_network_has_what_is_printed_for_it() -> None:
     everywhere = {"chains": 1, "step_size": 0.01, "weight_decay": 5e-8, "drop_ratio": 0.2, "hop_classes": 4}
-    everywhere |= {"sampling_ratio": 0.3, "hidden": 128, "pca_components": 20, "preconditioned": False}
+    everywhere |= {"sampling_ratio": 0.3, "hidden": 128, "pca_components": 20, "preconditioned": False, "score": "hav"}
     for name, layers in (("Flickr", 2), ("BlogCatalog", 2), ("ACM", 2), ("Amazon", 4), ("Enron", 4)):
         settings = HCM.as_published(name).settings().model_dump()
         assert {**settings, **everywhere, "layers": layers} == settings

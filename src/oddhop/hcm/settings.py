@@ -36,6 +36,7 @@ AS_PRINTED: dict[str, Any] = {
     "relu_logits": True,
     "normalised_input": False,
     "prediction": "most_likely",
+    "score": "hav",
 }
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "BlogCatalog": AS_PRINTED | {"pair_labels": "exhaustive"},
