@@ -33,7 +33,7 @@ from oddhop.partitions.files import InFiles
 from oddhop.partitions.task import on_threads
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network
-from oddhop.tables.settings import ReadSettings
+from oddhop.tables.settings import EncodeSettings, ReadSettings
 from tests.conftest import sha256
 from tests.odd.small_shop import ACCOUNTS, shop
 from tests.odd.stores import in_files
@@ -91,6 +91,7 @@ def written(home: Path, kind: str, partitions: int) -> Path:
         home / "nodes.parquet",
         home / "graph",
         ReadSettings(flows="flows" in kind),
+        EncodeSettings(kinds={"note": "text"} if "words" in kind else {}),
         partition_entries=-(-entries // partitions) + (0 if partitions > 1 else 1),
     )
     return home / "graph"
@@ -118,6 +119,7 @@ def written_shop(home: Path, what: str, partitions: int) -> Path:
         {"account": home / "accounts.parquet", "device": home / "devices.parquet"},
         home / "graph",
         ReadSettings(judge="merchant" if "merchants" in what else "account"),
+        EncodeSettings(kinds={"note": "text"} if "words" in what else {}),
         partition_entries=-(-2 * edges.num_rows // partitions) + (0 if partitions > 1 else 1),
     )
     return home / "graph"

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 from oddhop.tables.ingest import ingest
+from oddhop.tables.settings import EncodeSettings
 
 home = Path(sys.argv[1])
 rng = np.random.default_rng(0)
@@ -34,7 +35,8 @@ def run(folder, kill_at, after):
         if calls == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
     Path.replace = counted
-    ingest(home / "edges.parquet", home / "nodes.parquet", folder, partition_entries=200)
+    texts = EncodeSettings(kinds={"note": "text"})
+    ingest(home / "edges.parquet", home / "nodes.parquet", folder, encode=texts, partition_entries=200)
     print("renames", calls, flush=True)
 
 def child(*arguments):
