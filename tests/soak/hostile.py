@@ -14,7 +14,7 @@ from tests.soak.hostile_files import ALL, EDGES, NODES, Hostile
 from tests.soak.warm import ALIKE, OUTPUT, begun, digest, ended, warm_home
 
 REFUSED = {2, 3, 4, 5, 6, 7, 8}  # the codes of docs/commands.md but 1, which is a defect
-ROOM = 1 << 30
+ROOM = 3 << 29  # of addresses: each of two databases of DuckDB reserves half a gibibyte, and uses little of it
 SECONDS = 300  # a table of 50,000 columns takes the better part of a minute
 # What would be left of an id in a place where it does something.
 RUNNING = {"results.csv": (b'\n"=cmd', b"\n=cmd"), "report.html": (b"<script>alert(1)", b"1337", b"<img src=x onerror")}
@@ -92,7 +92,7 @@ def _elsewhere(home: Path) -> dict[str, str]:
 
 
 def narrow() -> None:
-    """Leave a child a gibibyte more than it has."""
+    """Leave a child a gibibyte and a half more than it has."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + ROOM
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
