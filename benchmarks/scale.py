@@ -27,13 +27,13 @@ from oddhop import HCM, Graph
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.graph.adjacency import upper_edges
-from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
 from oddhop.hcm.hop_search import forget, search
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step
-from oddhop.hcm.purify import purify
+from oddhop.hcm.purify import learn_attributes, purify
 from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
+from oddhop.hcm.settings import HCMSettings
 
 HIDDEN, CLASSES, PAIRS = 128, 4, 2_048
 
@@ -176,7 +176,7 @@ def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[st
 
 def ratios(args: argparse.Namespace) -> None:
     graph = synthetic(args.nodes, args.edges, args.attributes)
-    prepared = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph, np.float32)
+    prepared = learn_attributes(graph, HCMSettings()).apply(graph, np.float32)
     shape = Shape(args.attributes, HIDDEN, 2, CLASSES)
     inputs = Inputs.of(prepared, np.float32)
     network = purify(prepared, 0.2, seed=0)

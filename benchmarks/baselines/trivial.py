@@ -7,11 +7,10 @@ import numpy as np
 from oddhop.base.arrays import Floats
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm import cosine as untrained
-from oddhop.hcm.purify import purify
+from oddhop.hcm.purify import learn_attributes, purify
+from oddhop.hcm.settings import HCMSettings
 
-DROP_RATIO = 0.2  # the default of HCM, and the paper's
 EDGES_AT_ONCE = 65_536
 
 
@@ -95,12 +94,12 @@ def dropped_share(graph: Graph, *, seed: int = 0) -> Floats:
     >>> dropped_share(path).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.5, 1.0]
     """
-    left = np.diff(purify(_prepared(graph), DROP_RATIO, seed=seed).indptr)
+    left = np.diff(purify(_prepared(graph), HCMSettings().drop_ratio, seed=seed).indptr)
     return np.asarray(1.0 - left / np.maximum(graph.degrees, 1)) * (graph.degrees > 0)
 
 
 def _prepared(graph: Graph) -> Graph:
-    return learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph)
+    return learn_attributes(graph, HCMSettings()).apply(graph)
 
 
 def edge_distances(graph: Graph) -> Floats:

@@ -17,8 +17,9 @@ from oddhop.detector.result_table import Judgement
 from oddhop.detector.settings import DetectorSettings
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import Preparation, learn_preparation
-from oddhop.hcm.purify import EDGES_AT_ONCE, edge_similarity
+from oddhop.graph.preparation import Preparation
+from oddhop.hcm.purify import EDGES_AT_ONCE, edge_similarity, learn_attributes
+from oddhop.hcm.settings import HCMSettings
 
 PARTS, INFLATION = 5, 2 * 4**2 / 5  # the jackknife's variance of a score, of ours and of another sample's
 
@@ -48,7 +49,7 @@ class NeighbourCosine(GraphDetector):
     def __init__(self) -> None: ...
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[Any, Judgement]:
-        preparation = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100)
+        preparation = learn_attributes(graph, HCMSettings())
         return preparation.arrays(), _judgement(graph, preparation, run.settings, run.seed)
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:  # noqa: ARG002

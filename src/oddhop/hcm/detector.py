@@ -27,7 +27,6 @@ from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
 from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm import cost
 from oddhop.hcm.chains import Posterior, run_chains
 from oddhop.hcm.diagnostics import Diagnostics
@@ -37,6 +36,7 @@ from oddhop.hcm.material import InProcess, Material, Place, write_material
 from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.phrases import GUIDE, kept_by_another_seed, ties
+from oddhop.hcm.purify import learn_attributes
 from oddhop.hcm.ranking import agreement, rank_nodes, spread_of
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings, published
@@ -104,9 +104,7 @@ class HCM(GraphDetector):
         settings: HCMSettings = run.settings
         check_one_kind(graph.kinds)
         run.progress("preparing", 0, 1)
-        preparation = learn_preparation(
-            graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
-        )
+        preparation = learn_attributes(graph, settings)
         data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
         shape = Shape.of(settings, preparation.width)
         plan = plan_chains(data.pairs, settings, run.seed, _device(settings, run.mapper))

@@ -14,8 +14,9 @@ from oddhop.base.randomness import PURIFY, mix, word
 from oddhop.graph.adjacency import index_dtype, keep_edges, upper_edges
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import is_binary
+from oddhop.graph.preparation import Preparation, is_binary, learn_preparation
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
+from oddhop.hcm.settings import HCMSettings
 
 EDGES_AT_ONCE = 262_144
 HUB = 2**17
@@ -49,6 +50,12 @@ class Purified:
     def backwards(self) -> tuple[Ints, Ints]:
         """The adjacency to search against the arrows."""
         return (self.indptr, self.indices) if self.into is None else self.into
+
+
+def learn_attributes(graph: Graph, settings: HCMSettings) -> Preparation:
+    """Learn how attributes are scaled and reduced before edges are compared and a model is trained."""
+    components, above = settings.pca_components, settings.pca_above
+    return learn_preparation(graph, scale=settings.scale, pca_components=components, pca_above=above)
 
 
 def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, directed: bool = False) -> Purified:
