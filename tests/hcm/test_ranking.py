@@ -108,6 +108,8 @@ def test_what_another_seed_keeps_is_said_and_where_it_is_little_what_to_do() -> 
         assert words in poor.sentence
     alone = kept_by_another_seed(None, 1)
     assert (alone.level, "set chains=4" in alone.sentence) == ("warning", True)
+    nothing = kept_by_another_seed(None, 4)
+    assert (nothing.level, "chain" in nothing.sentence) == ("fine", False)
 
 
 @pytest.mark.parametrize("chains", [2, 4])

@@ -23,7 +23,8 @@ class Diagnostics:
     ----------
     chains : how many there are.
     agreement : what another run with another seed would keep of the ranking, see
-        :class:`~oddhop.hcm.ranking.Agreement`; None with a single chain.
+        :class:`~oddhop.hcm.ranking.Agreement`; None with a single chain
+        or fewer than two judged nodes.
     iv_within, iv_between : the two parts of IV of every node: the variance within the chains, and between them.
     losses : the training loss of every chain at its end.
     class_sizes, classes_counted : pairs of every hop class, and whether counted or estimated.

@@ -27,7 +27,8 @@ class HCMLearned:
     preparation, posterior : the attributes' scaling and PCA, and the weights.
     maxima : what HAV divides AHP and IV by.
     left_out : the edges that hop labels were made without.
-    agreement : what another seed would keep of the ranking that was fitted; None with a single chain.
+    agreement : what another seed would keep of the ranking that was fitted; None with a single chain or fewer than two
+        judged nodes.
     """
 
     preparation: Preparation

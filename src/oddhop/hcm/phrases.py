@@ -43,6 +43,8 @@ def kept_by_another_seed(agreement: Agreement | None, chains: int) -> Finding:
     >>> kept_by_another_seed(Agreement(first=20, kept=0.86, correlation=0.97), chains=4).sentence
     'Another seed would keep about 17 of the first 20 nodes (rank correlation of all nodes 0.97).'
     """
+    if agreement is None and chains > 1:
+        return Finding("seeds", "fine", None, "There are fewer than two nodes with neighbours to rank.", always=True)
     if agreement is None:
         told = "One chain does not show what another seed would keep of the ranking."
         return Finding("seeds", "warning", None, f"{told} {_more_chains(4)}", always=True)
