@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
 from oddhop.detector.cost import Size
 from oddhop.errors import MemoryBudgetError, NothingToLearnError
-from oddhop.graph.disk import open_stored
+from oddhop.graph.disk import Partition, open_stored
 from oddhop.odd import butterfly, detector, null, null_kinds, null_model, pairs, views
 from oddhop.odd.cost import cost_on_disk
 from oddhop.odd.homophily import learn_homophily
@@ -189,6 +190,25 @@ def test_scores_have_the_bytes_of_those_in_memory(
             run = tmp_path / f"run-{count}-{threads}"
             assert told(odd(workers=threads).fit(network, run_folder=run)) == expected, (count, threads)
             assert not list(run.glob("turn*.npy"))  # what networks with edges left out take is given back
+
+
+@pytest.mark.parametrize("kind", ["numbers", "shop"])
+def test_a_task_maps_the_wiring_of_one_peer_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    network, taken, others = open_network(written(tmp_path, kind, 3)), [], []
+    peer_rows = InFiles.peer_rows
+
+    def counted(store: InFiles, peer: int) -> Partition:
+        others.append(sum(one() is not None for one in taken))
+        rows = peer_rows(store, peer)
+        taken.append(weakref.ref(rows.indices))
+        return rows
+
+    monkeypatch.setattr(InFiles, "peer_rows", counted)
+    odd().fit(network, run_folder=tmp_path / "run")
+    assert len(others) > 6
+    assert max(others) == 0
 
 
 @SLOW

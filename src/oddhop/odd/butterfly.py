@@ -187,6 +187,7 @@ def _copied(store: Store, nodes: Ints) -> _Theirs:
         degrees = np.where(weights >= 0.0, rows.indptr[some + 1] - rows.indptr[some], 0)
         entries = np.repeat(rows.indptr[some] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
         parts.append((degrees, rows.indices[entries], left[entries], weights))
+        del rows, left
     degrees, indices, left, weights = (np.concatenate(some) for some in zip(*parts, strict=True))
     return _Theirs(nodes, np.concatenate([[0], np.cumsum(degrees)]), indices, left, weights)
 

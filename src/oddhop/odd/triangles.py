@@ -78,6 +78,7 @@ def _write_common(store: Store, number: int) -> None:
         ours = rows.indptr, rows.indices, cursor, left
         others = theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer)
         _common(rows.start, ours, others, common, squares)
+        del theirs, others  # a peer's maps close before those of the next open
     store.write(SQUARES, number, squares)
     store.write(COMMON, number, common)
 
@@ -95,6 +96,7 @@ def _write_largest(store: Store, chance: float, rate: float, number: int) -> Non
         their_found = store.read_peer(COMMON, peer), store.read_peer(SQUARES, peer)
         others = theirs.start, theirs.indptr, theirs.indices, *their_found, store.read_peer(TIE_SUMS, peer)
         _largest(ours, others, chance, largest, totals)
+        del theirs, their_found, others
     store.write(CHANCE_LOG_P, number, chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate))
     store.write(LARGEST_TIES, number, largest)
 
