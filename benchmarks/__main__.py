@@ -62,12 +62,14 @@ def run(
 
         python -m benchmarks run --suite paper --jobs 2
     """
+    from benchmarks.comparison.cells import SYNTHETIC
     from benchmarks.comparison.runner import read_lines, run_cells
     from benchmarks.comparison.suites import suite as cells_of
     from benchmarks.networks import data_folder
 
     cells = [cell for cell in cells_of(suite) if all(text in cell.key for text in match or ())]
-    folder = str(data_folder(data).resolve())
+    stored = any(not cell.network.startswith(SYNTHETIC) for cell in cells)
+    folder = str(data_folder(data).resolve()) if stored else None
     with console.working():
         ran = run_cells(cells, lines, jobs=jobs, folder=folder, retry=retry, here=here, progress=console.progress)
     console.say("ran", f"{ran} cells run, {len(cells) - ran} already done: {lines}", ran=ran, there=len(cells) - ran)

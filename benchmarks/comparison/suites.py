@@ -269,12 +269,12 @@ def side_by_side() -> dict[str, Cell]:
 
 
 def ci() -> list[Cell]:
-    """Return a small suite: two networks, all detectors, one seed, HCM with few steps."""
+    """Return a small suite: two networks with labels, one without, all detectors, one seed, HCM with few steps."""
     quick = {"burn_in": 60, "samples": 4, "thin": 5, "chains": 2}
     return [
         Cell(name, detector, settings=quick if detector == HCM_NAME else {})
         for detector in DETECTORS
-        for name in ("bond_disney", "hcm_amazon")
+        for name in (f"{SYNTHETIC}{GROWTH[0]}", "bond_disney", "hcm_amazon")
     ]
 
 
@@ -297,7 +297,7 @@ def suite(name: str) -> list[Cell]:
     --------
     >>> from benchmarks.comparison.suites import suite
     >>> len(suite("ci"))
-    34
+    51
     """
     if name not in SUITES:
         raise SettingsError(f"no suite is called {name!r}", f"there are {', '.join(SUITES)}")
