@@ -88,6 +88,8 @@ def test_parameters_are_those_of_scikit_learn_and_the_detector_given_is_left_alo
     assert found.detector_.n_resamples == 2
     assert given.n_resamples == 4
     assert "model_" not in vars(given)
+    PyODDetector(given).fit(made[0])
+    assert "model_" not in vars(given)
     assert found.labels_.sum() == 5
     with pytest.raises(ValueError, match="contamination"):
         PyODDetector(given, contamination=0.7)

@@ -85,6 +85,19 @@ def test_another_seed_keeps_what_was_said(noise: float, chains: int) -> None:
     assert np.mean([one.correlation for one in said]) == pytest.approx(alike, abs=0.02)
 
 
+@pytest.mark.parametrize(("shared", "kept"), [(20, 1.0), (18, 0.929), (10, 0.646), (4, 0.333)])
+def test_of_the_first_nodes_twice_as_many_chains_lose_less(shared: int, kept: float) -> None:
+    # 1 - (1 - share) / 2**.5, and no more than 2 share / (1 + share).
+    one = np.arange(100.0, 0.0, -1.0)
+    other = one.copy()
+    swapped = np.arange(20 - shared)
+    other[swapped], other[20 + swapped] = one[20 + swapped], one[swapped]
+    scores = replace(_scores(np.zeros(100), 1.0, 0, chains=2), chain_ahp=np.stack([one, other]))
+    found = agreement(scores, "ahp")
+    assert found is not None
+    assert (found.first, round(found.kept, 3)) == (20, kept)
+
+
 def test_parts_of_one_chain_do_not_say_what_another_seed_would_keep() -> None:
     scores = _scores(np.arange(50.0), 0.1, 0)
     assert agreement(scores, "ahp") is not None
