@@ -4,6 +4,7 @@
     ODDHOP_DATA=... python -m benchmarks.hcm_settings runs --networks accounts cora --ways default --seeds
     ODDHOP_DATA=... python -m benchmarks.hcm_settings runs --networks cora --ways chains=4,burn_in=300
     python -m benchmarks.hcm_settings runs --tables fixed default      # the tables of figures.md, from what was run
+    python -m benchmarks.hcm_settings runs --cells      # the same losses, from the cells of the benchmark
 
 What is in the folder is not run again. Clean networks of the paper get its injections, one a run, or with ``--seeds``
 the first one and a seed a run; ``cora`` gets as many cliques as citeseer has in the papers, ``accounts`` is the network
@@ -19,13 +20,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from benchmarks.comparison.cells import HCM_NAME, Cell, Injection, load_problem
+from benchmarks.comparison.cells import HCM_NAME, REVISIONS, Cell, Injection, load_problem
+from benchmarks.comparison.runner import read_lines
 from benchmarks.comparison.suites import INJECTED, LABELLED, injected
 from benchmarks.flows import LEAKS, labelled
 from benchmarks.metrics import roc_auc
@@ -37,9 +39,12 @@ PRINTED = {"blogcatalog_raw": "BlogCatalog", "flickr_raw": "Flickr", "coauthor_c
 PRINTED |= {"hcm_amazon": "Amazon", "hcm_enron": "Enron"}
 TABLES = ("bitcoin_otc", "sichuan_telecom", "fdcompcn", "ethereum_phishing")
 """Networks as tables that detectors may be developed on."""
-FIXED = {"chains": 4, "burn_in": 1_000, "samples": 10, "thin": 10, "pairs_per_step": 2_048}
+FIXED = {"chains": 4, "burn_in": 1_000, "samples": 10, "thin": 10, "pairs_per_step": 2_048, "score": "hav"}
 FIRST = 20
 KINDS = ("ahp", "iv", "hav")
+LINES = Path("benchmarks/cells.jsonl")
+Pairs: TypeAlias = dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]
+"""What was run before and now, by network."""
 
 
 def accounts() -> tuple[Graph, Floats]:
@@ -87,11 +92,12 @@ def problem(name: str, injection: int) -> tuple[Graph, Floats]:
 def settings_of(way: str, network: str) -> dict[str, Any]:
     """Return the settings that a way names, or lists as name=value."""
     deep = {"layers": 4} if network in LABELLED else {}
-    named = {"default": deep, "fixed": {**FIXED, **deep}}
+    named: dict[str, dict[str, Any]] = {"default": dict(deep), "fixed": {**FIXED, **deep}}
     if way == "published":
         return HCM.as_published(PRINTED.get(network, "ACM")).get_params()
     given = (one.split("=") for one in way.split(",") if way not in named)
-    return named.get(way, deep) | {key: json.loads(value) for key, value in given}
+    chosen: dict[str, Any] = dict(named.get(way, deep))
+    return chosen | {key: json.loads(value) for key, value in given}
 
 
 def run_one(graph: Graph, labels: Floats, settings: dict[str, Any], file: Path) -> dict[str, Any]:
@@ -131,26 +137,58 @@ def run_all(asked: argparse.Namespace, done: list[dict[str, Any]]) -> None:
                 print(line, flush=True)
 
 
-def table_of_losses(done: list[dict[str, Any]], before: str, after: str) -> Iterable[str]:
-    """Compare two ways run by run: the loss of ROC-AUC with its 95 % interval, and the seconds."""
-    yield f"| network | runs | {before} | {after} | loss | s {before} | s {after} | chains |\n" + "|---" * 8 + "|"
+def pairs_of_runs(done: list[dict[str, Any]], before: str, after: str) -> Pairs:
+    """Return the runs of two ways on the same injection and with the same seed, by network."""
     runs: dict[str, dict[tuple[int, int], dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for one in done:
         runs[one["network"]][one["injection"], one["seed"]][one["way"]] = one
-    for network, found in runs.items():
-        pairs = [(one[before], one[after]) for one in found.values() if before in one and after in one]
+    return {
+        name: [(one[before], one[after]) for one in found.values() if before in one and after in one]
+        for name, found in runs.items()
+    }
+
+
+def pairs_of_cells(lines: list[dict[str, Any]]) -> Pairs:
+    """Return the cells of the default before and of this one, by network."""
+    known: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+    for line in lines:
+        what = json.loads(line["key"])
+        if line["detector"] == HCM_NAME and line["status"] == "done" and set(what["settings"]) <= {"layers"}:
+            figures = {kind: line["figures"][kind]["roc_auc"] for kind in KINDS if kind in line["figures"]}
+            revision = what.pop("revision", 1)
+            if figures:
+                score = "hav" if revision < REVISIONS[HCM_NAME] else "ahp"
+                known[json.dumps(what)][revision] = {**line, **figures, "score": figures[score]}
+    pairs: Pairs = defaultdict(list)
+    now = REVISIONS[HCM_NAME]
+    for of in known.values():
+        if now in of and now - 1 in of:
+            way = (of[now]["injection"] or {}).get("reading", "dominant")
+            name = of[now]["network"] + ("" if way == "dominant" else f", {way}")
+            pairs[name].append((of[now - 1], of[now]))
+    return pairs
+
+
+def table_of_losses(found: Pairs) -> Iterable[str]:
+    """Compare two ways run by run: the loss of ROC-AUC with its 95 % interval, and the seconds."""
+    yield "| network | runs | before: HAV | before: AHP | now | loss, HAV | loss, AHP | s before | s now |"
+    yield "|---" * 9 + "|"
+    for network, pairs in found.items():
         if not pairs:
             continue
-        old, new = (np.array([one["score"] for one in side]) for side in zip(*pairs, strict=True))
-        loss, width = float((old - new).mean()), np.nan
-        if len(pairs) > 1:
-            width = float(stats.t.ppf(0.975, len(pairs) - 1) * stats.sem(old - new))
+        now = np.array([new["score"] for _, new in pairs])
+        was = {kind: np.array([old[kind] for old, _ in pairs]) for kind in ("hav", "ahp")}
         seconds = [np.median([one["seconds"] for one in side]) for side in zip(*pairs, strict=True)]
-        chains = sorted({new["chains"] for _, new in pairs})
-        yield (
-            f"| {network} | {len(pairs)} | {old.mean():.3f} | {new.mean():.3f} | {loss:+.3f} "
-            f"[{loss - width:+.3f}, {loss + width:+.3f}] | {seconds[0]:.0f} | {seconds[1]:.0f} | {chains} |"
-        )
+        means = " | ".join(f"{one.mean():.3f}" for one in (*was.values(), now))
+        losses = " | ".join(_loss(one - now) for one in was.values())
+        yield f"| {network} | {len(pairs)} | {means} | {losses} | {seconds[0]:.0f} | {seconds[1]:.0f} |"
+
+
+def _loss(losses: Floats) -> str:
+    if losses.size < 2:
+        return f"{losses.mean():+.3f}"
+    width = float(stats.t.ppf(0.975, losses.size - 1) * stats.sem(losses))
+    return f"{losses.mean():+.3f} [{losses.mean() - width:+.3f}, {losses.mean() + width:+.3f}]"
 
 
 def table_of_seeds(folder: Path, done: list[dict[str, Any]], ways: list[str]) -> Iterable[str]:
@@ -183,13 +221,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seeds", action="store_true")
     parser.add_argument("--tables", nargs=2, metavar=("BEFORE", "AFTER"))
+    parser.add_argument("--cells", action="store_true")
     asked = parser.parse_args()
+    if asked.cells:
+        print(*table_of_losses(pairs_of_cells(read_lines(LINES))), sep="\n")
+        return
     asked.folder.mkdir(exist_ok=True)
     file = asked.folder / "runs.jsonl"
     done = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     run_all(asked, done)
     if asked.tables:
-        print(*table_of_losses(done, *asked.tables), "", *table_of_seeds(asked.folder, done, asked.tables), sep="\n")
+        losses = table_of_losses(pairs_of_runs(done, *asked.tables))
+        print(*losses, "", *table_of_seeds(asked.folder, done, asked.tables), sep="\n")
 
 
 if __name__ == "__main__":
