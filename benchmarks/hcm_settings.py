@@ -92,12 +92,11 @@ def problem(name: str, injection: int) -> tuple[Graph, Floats]:
 def settings_of(way: str, network: str) -> dict[str, Any]:
     """Return the settings that a way names, or lists as name=value."""
     deep = {"layers": 4} if network in LABELLED else {}
-    named: dict[str, dict[str, Any]] = {"default": dict(deep), "fixed": {**FIXED, **deep}}
+    named: dict[str, dict[str, Any]] = {"fixed": {**FIXED, **deep}}
     if way == "published":
         return HCM.as_published(PRINTED.get(network, "ACM")).get_params()
-    given = (one.split("=") for one in way.split(",") if way not in named)
-    chosen: dict[str, Any] = dict(named.get(way, deep))
-    return chosen | {key: json.loads(value) for key, value in given}
+    given = (one.split("=") for one in way.split(",") if "=" in one)
+    return {**named.get(way, deep)} | {key: json.loads(value) for key, value in given}
 
 
 def run_one(graph: Graph, labels: Floats, settings: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Whether the list ends where it should: networks with nothing odd, and the same with something planted.
 
-    python -m benchmarks.heads FOLDER --seeds 1 2 3            # resumes; about 4 minutes of processor a seed
-    python -m benchmarks.heads FOLDER --table                  # the table of steady.md
+    python -m benchmarks.heads FOLDER --seeds 1 2 3            # resumes; about 2 minutes of processor a seed
+    python -m benchmarks.heads FOLDER --table                  # by network; steady.md has its last line
     PYTHONPATH=../other/src python -m benchmarks.heads OTHER --seeds 1 2 3        # the same of another version
 
 A *clear head* is the planted nodes above the first other node: whoever reads the list from its top meets nobody else
@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from benchmarks import null
 from oddhop import Graph, read_network
-from oddhop.graph.adjacency import upper_edges
+from oddhop.graph.rows import dense
 from oddhop.odd.null import simulate_chance
 from oddhop.odd.views import fit_views
 
@@ -124,9 +124,7 @@ def made_by(make: Callable[[Random, int], Graph]) -> Callable[[Random, int], Dra
 
     def drawn(rng: Random, nodes: int) -> Drawn:
         graph = make(rng, nodes)
-        ends = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
-        attributes: Any = graph.attributes
-        return np.stack(ends), np.asarray(attributes.toarray() if hasattr(attributes, "toarray") else attributes)
+        return np.stack(graph.ends(0, graph.edge_count)), dense(graph.attributes)
 
     return drawn
 
