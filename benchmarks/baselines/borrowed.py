@@ -50,7 +50,7 @@ def _pyod(module: str, name: str, graph: Graph, seed: int) -> Floats:
 def _pygod(name: str, graph: Graph, seed: int) -> Floats:
     prepared = graph
     if graph.attribute_count > WIDEST:
-        prepared = learn_preparation(graph, scale="none", pca_components=20, pca_above=WIDEST).apply(graph)
+        prepared = learn_preparation(graph.attributes, scale="none", pca_components=20, pca_above=WIDEST).apply(graph)
     # PyGOD takes the last node that has an edge for the last of all: let it change places with the last.
     place = np.arange(graph.node_count)
     last = int(np.flatnonzero(graph.degrees)[-1]) if graph.edge_count else -1

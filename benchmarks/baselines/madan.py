@@ -46,7 +46,7 @@ def madan(graph: Graph, *, seed: int = 0) -> Floats:  # noqa: ARG001 - every bas
 
 
 def _weights(graph: Graph) -> sp.csr_array:
-    prepared = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph)
+    prepared = learn_preparation(graph.attributes, scale="standard", pca_components=20, pca_above=100).apply(graph)
     apart = edge_distances(prepared)
     middle = float(np.median(apart)) if apart.size else 0.0
     alike = np.exp(-(apart**2) / (2 * middle**2)) if middle > 0 else np.ones_like(apart)

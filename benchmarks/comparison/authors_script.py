@@ -133,7 +133,11 @@ class _Model(nn.Module):
 def _attributes(graph: Graph, *, row_sums: bool, components: int | None) -> Any:
     x = graph.attributes
     if components is not None:
-        x = learn_preparation(graph, scale="none", pca_components=components, pca_above=100).apply(graph).attributes
+        x = (
+            learn_preparation(graph.attributes, scale="none", pca_components=components, pca_above=100)
+            .apply(graph)
+            .attributes
+        )
     x = sp.csr_array(x, dtype=np.float64)
     if not row_sums:
         return x

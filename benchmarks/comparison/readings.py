@@ -12,12 +12,11 @@ from oddhop.base.arrays import Bools, Floats
 from oddhop.base.parallel import silent
 from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.chains import Chain, Plan, Posterior, run_chains
 from oddhop.hcm.hop_pairs import HopPairs
 from oddhop.hcm.material import InProcess, Material
 from oddhop.hcm.model import Inputs, Shape
-from oddhop.hcm.purify import purify
+from oddhop.hcm.purify import learn_attributes, purify
 from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import HCMSettings
 from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
@@ -43,9 +42,7 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     """Run the stages before training; with ``raw_similarity`` edges are dropped by the attributes as given."""
     if settings.directed:
         raise SettingsError("directed=True: readings have no direction", "run the detector HCM")
-    preparation = learn_preparation(
-        graph, scale=settings.scale, pca_components=settings.pca_components, pca_above=settings.pca_above
-    )
+    preparation = learn_attributes(graph, settings)
     prepared = preparation.apply(graph, settings.dtype)
     purified = purify(graph if raw_similarity else prepared, settings.drop_ratio, seed=seed)
     pairs = labelled_pairs(purified, settings, seed, 1, silent)

@@ -42,7 +42,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(str(error))
     home = tmp_path_factory.mktemp("blogcatalog")
     left, right = upper_edges(graph.indptr, graph.indices, graph.upper, 0, graph.edge_count)
-    reduced = learn_preparation(graph, scale="standard", pca_components=20, pca_above=100).apply(graph).attributes
+    reduced = (
+        learn_preparation(graph.attributes, scale="standard", pca_components=20, pca_above=100).apply(graph).attributes
+    )
     columns = {f"c{k}": reduced[:, k] for k in range(20)}
     pq.write_table(pa.table({"source": left, "target": right}), home / "edges.parquet")
     pq.write_table(pa.table({"id": np.arange(graph.node_count), **columns}), home / "nodes.parquet")

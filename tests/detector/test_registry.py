@@ -43,7 +43,7 @@ class Far(GraphDetector):
     def __init__(self) -> None: ...
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[Any, Judgement]:
-        preparation = learn_preparation(graph, scale="standard", pca_components=None, pca_above=100)
+        preparation = learn_preparation(graph.attributes, scale="standard", pca_components=None, pca_above=100)
         learned = preparation.arrays()
         return learned, self._judged(graph, learned, run.settings)
 

@@ -83,7 +83,8 @@ def test_stages_give_on_disk_what_they_give_in_memory(made):
     purified = purify(on_disk, 0.2, seed=0)
     assert np.array_equal(purified.indices, purify(in_memory, 0.2, seed=0).indices)
     prepared = [
-        learn_preparation(g, scale="standard", pca_components=2, pca_above=3).apply(g) for g in (on_disk, in_memory)
+        learn_preparation(g.attributes, scale="standard", pca_components=2, pca_above=3).apply(g)
+        for g in (on_disk, in_memory)
     ]
     assert np.array_equal(prepared[0].attributes, prepared[1].attributes)
 

@@ -21,7 +21,7 @@ def graph_of(x):
 
 def prepared(x, *, scale="standard", pca_components=5, pca_above=100):
     graph = graph_of(x)
-    learned = learn_preparation(graph, scale=scale, pca_components=pca_components, pca_above=pca_above)
+    learned = learn_preparation(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above)
     return learned.apply(graph).attributes
 
 
@@ -159,13 +159,13 @@ def test_rows_may_be_taken_a_few_at_a_time(form, columns, monkeypatch):
 @pytest.mark.parametrize("columns", [4, 120])
 def test_another_graph_is_prepared_as_the_first_was(form, columns):
     x = wide_matrix(columns=columns)
-    learned = learn_preparation(graph_of(form(x)), scale="standard", pca_components=5, pca_above=100)
+    learned = learn_preparation(graph_of(form(x)).attributes, scale="standard", pca_components=5, pca_above=100)
     part = learned.apply(graph_of(form(x[5:9]))).attributes
     np.testing.assert_allclose(part, learned.apply(graph_of(form(x))).attributes[5:9], atol=1e-12)
 
 
 def test_another_number_of_columns_is_refused():
-    learned = learn_preparation(graph_of(np.eye(3)), scale="none", pca_components=None, pca_above=100)
+    learned = learn_preparation(graph_of(np.eye(3)).attributes, scale="none", pca_components=None, pca_above=100)
     with pytest.raises(GraphError, match=r"fitted on 3 attributes, got 2; give the same columns in the same order"):
         learned.apply(graph_of(np.ones((3, 2))))
 
@@ -173,7 +173,7 @@ def test_another_number_of_columns_is_refused():
 def test_preparing_leaves_the_graph_alone_and_gives_the_type_asked_for():
     graph = graph_of(wide_matrix())
     before = graph.attributes.tobytes()
-    learned = learn_preparation(graph, scale="standard", pca_components=5, pca_above=100)
+    learned = learn_preparation(graph.attributes, scale="standard", pca_components=5, pca_above=100)
     assert learned.apply(graph, np.float32).attributes.dtype == np.float32
     assert learned.width == 5
     assert graph.attributes.tobytes() == before
@@ -209,7 +209,7 @@ def test_columns_far_from_zero_do_not_disturb_the_components():
     for far in (1e8, 2e8, 4e8, 8e8):
         x[:, 0] = noise + far
         directions = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)[2][:5]
-        learned = learn_preparation(graph_of(x), scale="standard", pca_components=5, pca_above=100)
+        learned = learn_preparation(graph_of(x).attributes, scale="standard", pca_components=5, pca_above=100)
         assert np.linalg.svd(directions @ learned.components)[1].min() > 0.999, far
 
 
@@ -217,5 +217,5 @@ def test_columns_far_from_zero_do_not_disturb_the_components():
 def test_directions_lie_in_memory_as_a_file_gives_them_back(scale):
     x = np.random.default_rng(0).normal(size=(60, 130))
     graph = Graph.from_arrays([[0], [1]], x)
-    prepare = learn_preparation(graph, scale=scale, pca_components=20, pca_above=100)
+    prepare = learn_preparation(graph.attributes, scale=scale, pca_components=20, pca_above=100)
     assert prepare.components.flags.c_contiguous

@@ -15,7 +15,7 @@ from oddhop.hcm.cosine import neighbour_cosine
 
 def test_it_is_the_mean_over_the_neighbours_of_one_minus_the_cosine(small: Graph) -> None:
     found = NeighbourCosine(random_state=0).fit(small)
-    x = learn_preparation(small, scale="standard", pca_components=20, pca_above=100).apply(small).attributes
+    x = learn_preparation(small.attributes, scale="standard", pca_components=20, pca_above=100).apply(small).attributes
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     joined = sp.csr_array((np.ones(small.indices.size), small.indices, small.indptr)).toarray()[:, :61]
     joined = np.pad(joined, ((0, 0), (0, 61 - joined.shape[1])))

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from oddhop.base.arrays import Floats
 from oddhop.hcm import hop_pairs as hops
-from oddhop.hcm.hop_pairs import Choice, Draw, Pilot, Wiring, plan_draw, sample_pairs
+from oddhop.hcm.hop_pairs import Choice, Draw, choose_sources, list_pairs, plan_draw, sample_pairs
 from oddhop.hcm.purify import Purified
 
 pytestmark = pytest.mark.kernels
 
 PATH = Purified(np.array([0, 1, 3, 5, 7, 8]), np.array([1, 0, 2, 1, 3, 2, 4, 3]), 0, 0, "cosine")
 # Four edges a node, and four at the end of an edge; two pilots and four sources among ten nodes.
-WIRING = Wiring(nodes=10, entries=40, squares=160.0)
+REGULAR = Purified(np.arange(0, 41, 4), np.zeros(40, dtype=np.int32), 0, 0, "cosine")
 CHOICE = Choice(sources=np.arange(4), pilot=np.arange(2), population=10)
 
 
 def planned(counts: list[int], rim_edges: int) -> Draw:
-    return plan_draw(WIRING, CHOICE, Pilot(np.array(counts, dtype=float), rim_edges), 8, seed=0)
+    return plan_draw(REGULAR, CHOICE, np.array(counts, dtype=float), rim_edges, 8)
 
 
 def test_rates_and_sizes_follow_from_what_the_pilots_saw() -> None:
@@ -27,7 +28,7 @@ def test_rates_and_sizes_follow_from_what_the_pilots_saw() -> None:
     assert draw.class_sizes.tolist() == [20.0, 0.0, 80.0, 160.0]  # the first are the edges
     assert not draw.exact
     everybody = Choice(np.arange(10), np.arange(10), 10)
-    assert plan_draw(WIRING, everybody, Pilot(np.ones(4), 10), 8, seed=0).exact
+    assert plan_draw(REGULAR, everybody, np.ones(4), 10, 8).exact
 
 
 @pytest.mark.parametrize(("rim_edges", "expand"), [(2, True), (10, True), (11, False), (400, False)])
@@ -48,31 +49,45 @@ def test_what_pilots_count_on_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hops, "SOURCES_AT_ONCE", 2)
     seen = []
 
-    def noted(wiring: Wiring, choice: Choice, pilot: Pilot, per_class: int, seed: int) -> Draw:
-        seen.append((wiring, pilot))
-        return plan_draw(wiring, choice, pilot, per_class, seed)
+    def noted(network: Purified, choice: Choice, counts: Floats, rim_edges: int, per_class: int) -> Draw:
+        seen.append((counts.tolist(), rim_edges))
+        return plan_draw(network, choice, counts, rim_edges, per_class)
 
     monkeypatch.setattr(hops, "plan_draw", noted)
     steps: list[tuple[str, int, int]] = []
     sample_pairs(PATH, 3, pairs_per_class=5, max_sources=5, seed=0, progress=lambda *step: steps.append(step))
-    ((wiring, pilot),) = seen
-    assert wiring == Wiring(nodes=5, entries=8, squares=14.0)
-    assert pilot.counts.tolist() == [8.0, 6.0, 6.0]
-    assert pilot.rim_edges == 14  # the edges of those one hop away, over all sources
+    assert seen == [([8.0, 6.0, 6.0], 14)]  # 14 edges of those one hop away, over all sources
     assert steps == [("hop pairs", 1, 3), ("hop pairs", 2, 3), ("hop pairs", 3, 3)]
 
 
 def test_of_a_large_network_so_many_nodes_are_searched_from() -> None:
-    choice = Choice.of_all(100_000, hops.MAX_SOURCES, seed=0)
+    choice = choose_sources(np.ones(100_000), hops.MAX_SOURCES, seed=0)
     assert (choice.sources.size, choice.pilot.size, choice.population) == (16_384, 256, 100_000)
 
 
 def test_of_very_many_nodes_no_order_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hops, "PILOT_SOURCES", 3)
-    ordered = Choice.of_all(100, 5, seed=0)
+    ordered = choose_sources(np.ones(100), 5, seed=0)
     monkeypatch.setattr(hops, "PERMUTED", 99)
-    drawn = Choice.of_all(100, 5, seed=0)
+    drawn = choose_sources(np.ones(100), 5, seed=0)
     for choice in (ordered, drawn):
         assert np.unique(choice.sources).size == 5
         assert choice.pilot.tolist() == choice.sources[:3].tolist()
         assert choice.population == 100
+
+
+def test_where_hardly_a_node_has_an_edge_those_that_have_one_are_searched_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hops, "PILOT_SOURCES", 2)
+    degrees = np.zeros(10_000, dtype=int)
+    degrees[[3, 7, 9_000]] = 1
+    choice = choose_sources(degrees, 2, seed=0)
+    assert (choice.sources.tolist(), choice.pilot.tolist(), choice.population) == ([3, 7], [3, 7], 3)
+
+
+def test_pairs_of_a_path_are_listed_by_class_and_then_by_node() -> None:
+    path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
+    pairs = list_pairs(path, 3)
+    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == [(0, 1), (1, 2), (0, 2)]
+    assert pairs.starts.tolist() == [0, 2, 3, 3]
+    drawn = sample_pairs(path, 3, pairs_per_class=100, max_sources=3, seed=0)
+    assert (drawn.class_sizes.tolist(), drawn.present.tolist()) == ([2.0, 1.0, 0.0], [0, 1])

@@ -157,7 +157,9 @@ def _(data: Any) -> None:
     sized = Graph.from_arrays(edges, x * 10.0 ** rng.integers(-200, 200, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        prepared = learn_preparation(sized, scale="standard", pca_components=2, pca_above=2 + 9 * (len(x) % 2))
+        prepared = learn_preparation(
+            sized.attributes, scale="standard", pca_components=2, pca_above=2 + 9 * (len(x) % 2)
+        )
         assert np.isfinite(prepared.apply(sized).attributes).all()
 
 

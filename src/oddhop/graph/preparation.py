@@ -65,9 +65,9 @@ class Preparation:
 
 
 def learn_preparation(
-    graph: Graph, *, scale: str, pca_components: int | None, pca_above: int, unit: Floats | None = None
+    x: AttributeRows, *, scale: str, pca_components: int | None, pca_above: int, unit: Floats | None = None
 ) -> Preparation:
-    """Learn scaling and PCA from the attributes of a graph.
+    """Learn scaling and PCA from attributes, some rows at a time, wherever they lie.
 
     More than ``pca_above`` columns are reduced to ``pca_components``, and with
     ``scale="standard"`` the result is divided by its root mean square. Fewer columns get mean 0
@@ -75,13 +75,6 @@ def learn_preparation(
     similarity can be Jaccard's. ``scale="none"`` only leaves the division out. PCA sees each column in
     its ``unit``, where units are given, and otherwise all in one.
     """
-    return learn_from_rows(graph.attributes, scale=scale, pca_components=pca_components, pca_above=pca_above, unit=unit)
-
-
-def learn_from_rows(
-    x: AttributeRows, *, scale: str, pca_components: int | None, pca_above: int, unit: Floats | None = None
-) -> Preparation:
-    """Learn the same from rows that are asked for some at a time, wherever they lie."""
     nodes, columns = int(x.shape[0]), int(x.shape[1])
     if pca_components is not None and columns > pca_above and nodes > 1:
         with single_threaded():

@@ -23,7 +23,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
-from oddhop.hcm.hop_search import count_block, draw_block, list_block
+from oddhop.hcm.hop_search import count_block, draw_block
 from oddhop.hcm.purify import Purified
 
 SOURCES_AT_ONCE = 64
@@ -78,50 +78,12 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Wiring:
-    """What a draw asks of a network as a whole.
-
-    Attributes
-    ----------
-    nodes, entries : nodes, and two entries an edge, or one an arrow.
-    squares : the sum of the squared degrees, or of the squared numbers of arrows into a node.
-    directed : whether a pair and its reverse are two pairs.
-    """
-
-    nodes: int
-    entries: int
-    squares: float
-    directed: bool = False
-
-
-@dataclass(frozen=True)
 class Choice:
     """The sources that pairs are drawn from, those that are looked at first, and how many they stand for."""
 
     sources: Ints
     pilot: Ints
     population: int
-
-    @classmethod
-    def of_all(cls, nodes: int, max_sources: int, seed: int) -> Choice:
-        """Choose from all nodes."""
-        rng = generator(seed, HOPS)
-        some = max(max_sources, PILOT_SOURCES)
-        order = rng.permutation(nodes) if nodes <= PERMUTED else rng.choice(nodes, some, replace=False)
-        return cls(order[:max_sources], order[:PILOT_SOURCES], nodes)
-
-    @classmethod
-    def of_wired(cls, wired: Ints, count: int, max_sources: int) -> Choice:
-        """Take the first nodes that have an edge, where hardly any has; ``count`` is how many have."""
-        return cls(wired[:max_sources], wired[:PILOT_SOURCES], count)
-
-
-@dataclass(frozen=True)
-class Pilot:
-    """What the first sources saw: pairs of every class, and the edges that the last search reads."""
-
-    counts: Floats
-    rim_edges: int
 
 
 @dataclass(frozen=True)
@@ -132,13 +94,11 @@ class Draw:
     ----------
     rates : how often every pair of a class is drawn.
     expand : whether the last two classes are told apart by reading all the rim's edges.
-    key : of the random numbers.
     class_sizes, exact : as in :class:`HopPairs`.
     """
 
     rates: Floats
     expand: bool
-    key: int
     class_sizes: Floats
     exact: bool
 
@@ -153,64 +113,46 @@ def sample_pairs(
     workers: int = 1,
     progress: Progress = silent,
 ) -> HopPairs:
-    """Draw about ``pairs_per_class`` pairs from every class that exists.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.hcm.hop_pairs import sample_pairs
-    >>> from oddhop.hcm.purify import Purified
-    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
-    >>> pairs = sample_pairs(path, 3, pairs_per_class=100, max_sources=3, seed=0)
-    >>> pairs.class_sizes.tolist(), pairs.present.tolist()
-    ([2.0, 1.0, 0.0], [0, 1])
-    """
-    degrees = np.diff(network.indptr)
+    """Draw about ``pairs_per_class`` pairs from every class that exists."""
     if network.indices.size == 0:
         raise NothingToLearnError(NO_EDGES)
-    choice = Choice.of_all(degrees.size, max_sources, seed)
-    if not np.any(degrees[choice.pilot]):
-        wired = np.flatnonzero(degrees)
-        choice = Choice.of_wired(wired, wired.size, max_sources)
-    counts, rim_edges = _count(network, classes, choice.pilot, workers)
-    backwards = network.backwards
-    squares = float((np.diff(backwards[0]).astype(float) ** 2).sum())
-    wiring = Wiring(degrees.size, network.indices.size, squares, network.into is not None)
-    draw = plan_draw(wiring, choice, Pilot(counts, rim_edges), pairs_per_class, seed)
+    indptr, indices = network.indptr, network.indices
+    choice = choose_sources(np.diff(indptr), max_sources, seed)
+    counts, rim_edges = np.zeros(classes), 0
+    for seen, edges in map_blocks(
+        lambda block: count_block(indptr, indices, block, classes), _blocks(choice.pilot), workers=workers
+    ):
+        counts += seen
+        rim_edges += int(edges)
+    draw = plan_draw(network, choice, counts, rim_edges, pairs_per_class)
 
     def draw_some(block: Ints) -> Drawn:
         drawn: Drawn = draw_block(
-            network.indptr, network.indices, backwards, block, classes, draw.rates, draw.expand, np.uint64(draw.key)
+            indptr, indices, network.backwards, block, classes, draw.rates, draw.expand, word(seed, HOPS)
         )
         return drawn
 
     drawn = _from_all(draw_some, choice.sources, workers, progress)
-    return grouped(drawn, draw.class_sizes, exact=draw.exact)
+    return _grouped(drawn, draw.class_sizes, exact=draw.exact)
 
 
 def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
-    """List every pair of nodes with its class, as the paper does: for small networks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.hcm.hop_pairs import list_pairs
-    >>> from oddhop.hcm.purify import Purified
-    >>> path = Purified(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), 0, 0, "cosine")
-    >>> pairs = list_pairs(path, 3)
-    >>> list(zip(pairs.left.tolist(), pairs.right.tolist())), pairs.starts.tolist()
-    ([(0, 1), (1, 2), (0, 2)], [0, 2, 3, 3])
-    """
+    """List every pair of nodes with its class, as the paper does: for small networks."""
 
     def list_all(block: Ints) -> Drawn:
-        listed: Drawn = list_block(network.indptr, network.indices, block, classes, network.into is not None)
-        return listed
+        # At a rate of 1 every pair is drawn once, from either end where there is no direction.
+        drawn = draw_block(
+            network.indptr, network.indices, network.backwards, block, classes, np.ones(classes), True, np.uint64(0)
+        )
+        left, right, labels = drawn if network.into is not None else (part[drawn[0] < drawn[1]] for part in drawn)
+        order = np.lexsort((right, left))
+        return left[order], right[order], labels[order]
 
     parts = _from_all(list_all, np.arange(network.indptr.size - 1), workers, progress)
     sizes = np.zeros(classes)
     for _, _, labels in parts:
         sizes += np.bincount(labels, minlength=classes)
-    return grouped(parts, sizes, exact=True)
+    return _grouped(parts, sizes, exact=True)
 
 
 def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
@@ -225,42 +167,37 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
     return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
 
 
-def _count(network: Purified, classes: int, pilot: Ints, workers: int) -> tuple[Floats, int]:
-    def count(block: Ints) -> tuple[Ints, int]:
-        counted: tuple[Ints, int] = count_block(network.indptr, network.indices, block, classes)
-        return counted
-
-    counts, rim_edges = np.zeros(classes), 0
-    for block_counts, block_edges in map_blocks(count, _blocks(pilot), workers=workers):
-        counts += block_counts
-        rim_edges += int(block_edges)
-    return counts, rim_edges
-
-
-def plan_draw(wiring: Wiring, choice: Choice, pilot: Pilot, pairs_per_class: int, seed: int) -> Draw:
-    """Say how pairs are drawn from what the pilot sources saw."""
-    rates = np.zeros(pilot.counts.size)
-    some = pilot.counts > 0
-    rates[some] = pairs_per_class * choice.pilot.size / (pilot.counts[some] * choice.sources.size)
-    seen = 1 if wiring.directed else 2  # how often a pair is met when all nodes are sources
-    sizes = pilot.counts * choice.population / (seen * choice.pilot.size)
-    sizes[0] = wiring.entries / seen  # this class is known: the edges
-    return Draw(
-        rates=rates,
-        expand=_reading_the_rim_is_cheaper(wiring, rates, pilot.rim_edges / choice.pilot.size),
-        key=int(word(seed, HOPS)),
-        class_sizes=sizes,
-        exact=choice.pilot.size == wiring.nodes,
-    )
+def choose_sources(degrees: Ints, max_sources: int, seed: int) -> Choice:
+    """Choose from all nodes; where none of the first has an edge, take the first nodes that have one."""
+    rng, nodes = generator(seed, HOPS), degrees.size
+    some = max(max_sources, PILOT_SOURCES)
+    order = rng.permutation(nodes) if nodes <= PERMUTED else rng.choice(nodes, some, replace=False)
+    if not np.any(degrees[order[:PILOT_SOURCES]]):
+        order = np.flatnonzero(degrees)
+        nodes = order.size
+    return Choice(order[:max_sources], order[:PILOT_SOURCES], nodes)
 
 
-def _reading_the_rim_is_cheaper(wiring: Wiring, rates: Floats, rim_edges: float) -> bool:
+def plan_draw(network: Purified, choice: Choice, counts: Floats, rim_edges: int, pairs_per_class: int) -> Draw:
+    """Say how pairs are drawn, from what the pilot saw: pairs by class, and the edges that the last search reads."""
+    rates = np.zeros(counts.size)
+    some = counts > 0
+    rates[some] = pairs_per_class * choice.pilot.size / (counts[some] * choice.sources.size)
+    seen = 2 if network.into is None else 1  # how often a pair is met when all nodes are sources
+    sizes = counts * choice.population / (seen * choice.pilot.size)
+    sizes[0] = network.indices.size / seen  # this class is known: the edges
+    expand = _reading_the_rim_is_cheaper(network, rates, rim_edges / choice.pilot.size)
+    return Draw(rates, expand, sizes, exact=choice.pilot.size == network.indptr.size - 1)
+
+
+def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: float) -> bool:
     # The last two classes are told apart by reading all the rim's edges, or the neighbours of
     # proposals only. Both follow the same law; a class that is wanted whole needs the first.
     if rates[-2:].max() >= 1.0:
         return True
-    mean, mean_at_an_edges_end = wiring.entries / wiring.nodes, wiring.squares / wiring.entries
-    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * wiring.nodes * mean
+    entries = network.indices.size
+    mean_at_an_edges_end = float((np.diff(network.backwards[0]).astype(float) ** 2).sum()) / entries
+    proposals = rates[-2] * rim_edges * mean_at_an_edges_end + rates[-1] * entries
     return bool(rim_edges <= proposals)
 
 
@@ -277,7 +214,7 @@ def _blocks(sources: Ints) -> list[Ints]:
     return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
 
 
-def grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
+def _grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:
     """Put the pairs of all blocks together, class by class."""
     left, right, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(labels, kind="stable")

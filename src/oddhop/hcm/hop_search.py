@@ -62,33 +62,6 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
 
 
 @compiled
-def list_block(indptr: Ints, indices: Ints, sources: Ints, classes: int, ordered: bool) -> tuple[Ints, Ints, Ints]:
-    """List every pair (source, higher node) with its class; ``ordered``, every pair (source, other node)."""
-    nodes = indptr.size - 1
-    mark = np.zeros(nodes, dtype=np.uint8)
-    queue = np.empty(nodes, dtype=indices.dtype)
-    ends = np.zeros(classes, dtype=np.int64)
-    size = 0
-    for k in range(sources.size):
-        size += nodes - 1 - (0 if ordered else sources[k])
-    left = np.empty(size, dtype=indices.dtype)
-    right = np.empty(size, dtype=indices.dtype)
-    labels = np.empty(size, dtype=np.int8)
-    end = 0
-    for k in range(sources.size):
-        search(indptr, indices, sources[k], classes - 1, mark, queue, ends)
-        for node in range(0 if ordered else sources[k] + 1, nodes):
-            if node == sources[k]:
-                continue
-            left[end] = sources[k]
-            right[end] = node
-            labels[end] = mark[node] - 2 if mark[node] > 0 else classes - 1
-            end += 1
-        forget(mark, queue, ends[classes - 1])
-    return left, right, labels
-
-
-@compiled
 def draw_block(
     indptr: Ints,
     indices: Ints,
@@ -99,7 +72,7 @@ def draw_block(
     expand: bool,
     key: np.uint64,
 ) -> tuple[Ints, Ints, Ints]:
-    """Draw pairs (source, node) by the law of hops.py: Poisson(rate) times each, once at rate >= 1.
+    """Draw pairs (source, node) by the law of hop_pairs.py: Poisson(rate) times each, once at rate >= 1.
 
     The candidates of a class stand in a row: the nodes of a level, the edges of the rim, or all
     nodes. Striding along the row with exponential steps of mean 1 / rate lands on every candidate

@@ -55,21 +55,11 @@ class Purified:
 def learn_attributes(graph: Graph, settings: HCMSettings) -> Preparation:
     """Learn how attributes are scaled and reduced before edges are compared and a model is trained."""
     components, above = settings.pca_components, settings.pca_above
-    return learn_preparation(graph, scale=settings.scale, pca_components=components, pca_above=above)
+    return learn_preparation(graph.attributes, scale=settings.scale, pca_components=components, pca_above=above)
 
 
 def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, directed: bool = False) -> Purified:
-    """Drop exactly floor(drop_ratio x edges) edges, the least similar first; with ``directed`` give their arrows.
-
-    Examples
-    --------
-    >>> from oddhop import Graph
-    >>> from oddhop.hcm.purify import purify
-    >>> graph = Graph.from_arrays([[0, 0, 1], [1, 2, 2]], [[1.0, 0.1], [1.0, 0.2], [-1.0, 0.3]])
-    >>> left = purify(graph, 0.4, seed=0)
-    >>> left.dropped, left.indices.tolist()
-    (1, [1, 0, 2, 1])
-    """
+    """Drop exactly floor(drop_ratio x edges) edges, the least similar first; with ``directed`` give their arrows."""
     measure = "jaccard" if is_binary(graph.attributes) else "cosine"
     drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
     hubs = graph.degrees > HUB
@@ -79,9 +69,8 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, dire
     if hubs.any():
         without = keep.copy()
         _leave_out(graph.indptr, graph.indices, graph.upper, hubs, without)
-        keep, hubs = (
-            (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
-        )  # of a star nothing would be left
+        # Of a star nothing would be left.
+        keep, hubs = (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
     into = None
     if directed:
         (indptr, indices), into = _arrow_rows(graph, keep)
@@ -124,55 +113,25 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
     It is rounded to single precision, so that ties are ties on every machine. A row of zeros is
     like nothing: 0.
     """
-    x = graph.attributes
+    x, jaccard = graph.attributes, measure == "jaccard"
     if is_sparse(x):
-        shrink, norms = _sparse_norms(x.indptr, x.data)
+        shrink, norms = _norms(x.indptr, x.data)
     else:
-        side = Side.of(x)
+        shrink, norms = _norms(x.shape[1] * np.arange(x.shape[0] + 1), x.reshape(-1))
 
     def similarity(start: int) -> Floats:
         left, right = graph.ends(start, start + EDGES_AT_ONCE)
         if is_sparse(x):
-            return _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, measure == "jaccard")
-        return similarity_between(side, left, side, right, measure)
+            found = _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, jaccard)
+        else:
+            found = _dense_similarity(x, shrink, norms, left, right, jaccard)
+        return np.asarray(found)
 
     blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
     out = np.empty(graph.edge_count, dtype=np.float32)
     for start, part in zip(blocks, map_blocks(similarity, blocks, workers=workers), strict=True):
         out[start : start + part.size] = part
     return out
-
-
-@dataclass(frozen=True)
-class Side:
-    """Dense rows of nodes that stand on one side of some edges, with what a similarity asks of each row."""
-
-    rows: Floats
-    shrink: Floats
-    norms: Floats
-
-    @classmethod
-    def of(cls, rows: Floats) -> Side:
-        """Take rows of attributes."""
-        return cls(rows, *_dense_norms(rows))
-
-
-def similarity_between(one: Side, left: Ints, other: Side, right: Ints, measure: str) -> Floats:
-    """Return the similarity of some rows of one side with some of the other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop.hcm.purify import Side, similarity_between
-    >>> side = Side.of(np.array([[3.0, 0.0], [0.0, 5.0], [7.0, 0.0]]))
-    >>> similarity_between(side, np.array([0, 0]), side, np.array([1, 2]), "cosine").tolist()
-    [0.0, 1.0]
-    """
-    return np.asarray(
-        _dense_similarity(
-            one.rows, one.shrink, one.norms, left, other.rows, other.shrink, other.norms, right, measure == "jaccard"
-        )
-    )
 
 
 @compiled
@@ -183,18 +142,7 @@ def _leave_out(indptr: Ints, indices: Ints, upper: Ints, hubs: Bools, keep: Bool
 
 
 @compiled
-def _dense_norms(x: Floats) -> tuple[Floats, Floats]:
-    shrink = np.zeros(x.shape[0])
-    norms = np.zeros(x.shape[0])
-    for i in range(x.shape[0]):
-        shrink[i] = _shrink(x[i])
-        for k in range(x.shape[1]):
-            norms[i] += (x[i, k] * shrink[i]) ** 2
-    return shrink, np.sqrt(norms)
-
-
-@compiled
-def _sparse_norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
+def _norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
     rows = indptr.size - 1
     shrink = np.zeros(rows)
     norms = np.zeros(rows)
@@ -216,25 +164,15 @@ def _shrink(row: Floats) -> float:
 
 
 @compiled
-def _dense_similarity(
-    x: Floats,
-    x_shrink: Floats,
-    x_norms: Floats,
-    left: Ints,
-    y: Floats,
-    y_shrink: Floats,
-    y_norms: Floats,
-    right: Ints,
-    jaccard: bool,
-) -> Floats:
+def _dense_similarity(x: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool) -> Floats:
     out = np.zeros(left.size, dtype=np.float32)
     for e in range(left.size):
         u, v = left[e], right[e]
-        if x_shrink[u] > 0 and y_shrink[v] > 0:
+        if shrink[u] > 0 and shrink[v] > 0:
             dot = 0.0
             for k in range(x.shape[1]):
-                dot += (x[u, k] * x_shrink[u]) * (y[v, k] * y_shrink[v])
-            out[e] = _measure(dot, x_norms[u], y_norms[v], jaccard)
+                dot += (x[u, k] * shrink[u]) * (x[v, k] * shrink[v])
+            out[e] = _measure(dot, norms[u], norms[v], jaccard)
     return out
 
 

@@ -28,7 +28,7 @@ from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import mix
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
-from oddhop.graph.preparation import Preparation, learn_from_rows
+from oddhop.graph.preparation import Preparation, learn_preparation
 from oddhop.graph.rows import AttributeRows, Columns, Kept, blocks, check_columns, spans
 from oddhop.odd.coordinates import SPARSE_SHARE, WIDE, Coordinates, Logarithms, learn_coordinates
 
@@ -109,7 +109,7 @@ def _learn_block(x: AttributeRows, columns: Ints) -> Block:
     own = Columns(x, columns)
     coordinates = learn_coordinates(own)
     seen = Kept(_seen_by_outlier(own, coordinates))
-    preparation = learn_from_rows(
+    preparation = learn_preparation(
         seen, scale="standard", pca_components=OUTLIER_COMPONENTS, pca_above=WIDE, unit=coordinates.units
     )
     nodes, moments = x.shape[0], np.zeros(2 * (preparation.width,))

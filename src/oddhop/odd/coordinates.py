@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.checks import is_sparse
-from oddhop.graph.preparation import Preparation, learn_from_rows
+from oddhop.graph.preparation import Preparation, learn_preparation
 from oddhop.graph.rows import AttributeRows, Kept, blocks, check_columns, dense, spans
 
 COMPONENTS = 64
@@ -82,12 +82,12 @@ def learn_coordinates(x: AttributeRows) -> Coordinates:
     weights = _word_weights(x)
     if weights is not None:
         seen = Kept(Logarithms(x, weights))
-        return Coordinates(weights, learn_from_rows(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
+        return Coordinates(weights, learn_preparation(seen, scale="none", pca_components=COMPONENTS, pca_above=WIDE))
     again = Kept(x)
-    standard = learn_from_rows(again, scale="standard", pca_components=None, pca_above=WIDE)
+    standard = learn_preparation(again, scale="standard", pca_components=None, pca_above=WIDE)
     unit = standard.unit * standard.spread
     return Coordinates(
-        None, learn_from_rows(again, scale="standard", pca_components=COMPONENTS, pca_above=WIDE, unit=unit)
+        None, learn_preparation(again, scale="standard", pca_components=COMPONENTS, pca_above=WIDE, unit=unit)
     )
 
 
