@@ -9,7 +9,6 @@ import torch
 
 from benchmarks.metrics import roc_auc
 from oddhop.base.arrays import Bools, Floats
-from oddhop.base.parallel import silent
 from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Chain, Plan, Posterior, run_chains
@@ -45,7 +44,7 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     preparation = learn_attributes(graph, settings)
     prepared = preparation.apply(graph, settings.dtype)
     purified = purify(graph if raw_similarity else prepared, settings.drop_ratio, seed=seed)
-    pairs = labelled_pairs(purified, settings, seed, 1, silent)
+    pairs = labelled_pairs(purified, settings, seed)
     inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
     plan, shape = plan_chains(pairs, settings, seed), Shape.of(settings, preparation.width)
     return TrainingInputs(prepared, inputs, pairs, plan, shape)

@@ -18,7 +18,9 @@ from oddhop.hcm.convolution import Convolution, product
 from oddhop.hcm.cost import memory
 from oddhop.hcm.kinds import check_one_kind
 from oddhop.hcm.model import HopModel, Shape, device_of
-from oddhop.hcm.settings import HCMSettings
+from oddhop.hcm.phrases import ties
+from oddhop.hcm.sampler import SGLD, Rule
+from oddhop.hcm.settings import HCMSettings, replicate_count
 
 
 def test_arrows_say_which_way_events_go() -> None:
@@ -55,3 +57,24 @@ def test_a_model_gives_every_node_a_vector() -> None:
     shape = Shape(attributes=2, hidden=3, layers=1, classes=4)
     model = HopModel(shape, shape.start(torch.Generator().manual_seed(0), torch.float64))
     assert repr(model.vectors(torch.ones(5, 2, dtype=torch.float64), ()).shape) == "torch.Size([5, 3])"
+
+
+def test_without_noise_a_step_is_half_the_gradient() -> None:
+    weight = torch.nn.Parameter(torch.ones(1))
+    sampler = SGLD([weight], Rule(step_size=0.5, burn_in=0, temperature=0.0, weight_decay=0.0))
+    (weight**2).sum().backward()
+    sampler.step(torch.Generator())
+    assert weight.item() == 0.5
+
+
+def test_a_single_chain_is_cut_into_equal_parts() -> None:
+    assert [replicate_count(*of) for of in ((3, 10), (1, 12), (1, 10), (1, 7))] == [3, 4, 2, 7]
+
+
+def test_there_are_as_many_rounds_as_steps_allow() -> None:
+    assert HCMSettings().rounds(smallest=1_000, classes=4) == (4, 8, 16, 32)
+    assert HCMSettings().rounds(smallest=100_000, classes=4) == (4, 8)
+
+
+def test_many_ties_are_a_warning() -> None:
+    assert [ties(100, tied).level for tied in (50, 80)] == ["fine", "warning"]

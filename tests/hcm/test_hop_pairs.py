@@ -89,5 +89,8 @@ def test_pairs_of_a_path_are_listed_by_class_and_then_by_node() -> None:
     pairs = list_pairs(path, 3)
     assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == [(0, 1), (1, 2), (0, 2)]
     assert pairs.starts.tolist() == [0, 2, 3, 3]
+    crossed = list_pairs(Purified(np.arange(5), np.array([3, 2, 1, 0]), 0, 0, "cosine"), 2)
+    assert crossed.left.tolist() == [0, 1, 0, 0, 1, 2]
+    assert crossed.right.tolist() == [3, 2, 1, 2, 3, 3]
     drawn = sample_pairs(path, 3, pairs_per_class=100, max_sources=3, seed=0)
     assert (drawn.class_sizes.tolist(), drawn.present.tolist()) == ([2.0, 1.0, 0.0], [0, 1])

@@ -7,9 +7,8 @@ samples alone or beside others, before more are added or after, straight through
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -129,7 +128,6 @@ def run_chains(
     place: Place,
     *,
     before: Posterior | None = None,
-    folder: RunFolder | None = None,
     mapper: Mapper | None = None,
     workers: int = 1,
     progress: Progress = silent,
@@ -137,31 +135,21 @@ def run_chains(
     """Run all chains but those that ran ``before``: by a mapper as tasks, or on so many threads of this process."""
     first = 0 if before is None else len(before.weights)
     numbers, total = range(first, plan.chains), plan.steps * plan.chains
+    done = dict.fromkeys(range(first), plan.steps) | dict.fromkeys(numbers, 0)
+
+    def report(number: int, step: int) -> None:
+        done[number] = step
+        progress("training", sum(done.values()), total)
+
     if mapper is None:
-        run = partial(_run_chain, plan, shape, place, folder, _Steps(plan, progress, first).report)
-        finished = threads(workers)(run, numbers, lambda _: None)
+        finished = threads(workers)(partial(_run_chain, plan, shape, place, report), numbers, lambda _: None)
     else:
-        run = partial(_run_chain, plan, shape, place, folder, _unheard)
+        run = partial(_run_chain, plan, shape, place, _unheard)
         finished = mapper(run, numbers, lambda done: progress("training", (first + done) * plan.steps, total))
     weights, losses = np.stack([kept for kept, _ in finished]), np.array([loss for _, loss in finished])
     if before is not None:
         weights, losses = np.concatenate([before.weights, weights]), np.concatenate([before.losses, losses])
     return Posterior(weights, shape, losses)
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """Adds up the steps of all chains."""
-
-    plan: Plan
-    progress: Progress
-    first: int
-    done: dict[int, int] = field(default_factory=dict)
-
-    def report(self, number: int, step: int) -> None:
-        self.done[number] = step
-        before = self.first * self.plan.steps
-        self.progress("training", before + sum(self.done.values()), self.plan.steps * self.plan.chains)
 
 
 def _unheard(number: int, step: int) -> None:
@@ -172,37 +160,31 @@ def _run_chain(
     plan: Plan,
     shape: Shape,
     place: Place,
-    folder: RunFolder | None,
     report: Callable[[int, int], None],
     number: int,
 ) -> tuple[Floats, float]:
-    """Run one chain to its end, from its last checkpoint where the folder has one; give its samples and its loss."""
-    material = place.open()
+    """Run one chain to its end, from its last checkpoint where the place has one; give its samples and its loss."""
+    material, folder = place.open(), place.folder
     dtype = torch.from_numpy(material.inputs.convolved[:1]).dtype
     chain = Chain(number, plan, shape, dtype)
     if folder:
         chain = restored(folder, chain)
     while chain.sampler.steps < plan.steps:
         if not chain.step(material):
+            if chain.halvings == RETRIES:
+                raise TrainingDivergedError(
+                    f"the loss of {chain.name} was not finite at step {chain.sampler.steps - 1}, and {RETRIES} "
+                    f"restarts with half the step did not help (step_size={plan.rule.step_size})",
+                    "set a tenth of this step_size, or scale='standard'",
+                )
             # Not from a state shortly before: weights grow for several steps before the loss is not finite.
-            chain = _started_again(chain, shape, dtype)
+            chain = Chain(number, plan, shape, dtype, chain.halvings + 1)
             continue
         step = chain.sampler.steps
         if folder and (step % plan.checkpoint_every == 0 or step == plan.steps):
             chain.save(folder)
         report(number, step)
     return chain.kept.numpy(), chain.loss
-
-
-def _started_again(diverged: Chain, shape: Shape, dtype: torch.dtype) -> Chain:
-    plan = diverged.plan
-    if diverged.halvings == RETRIES:
-        raise TrainingDivergedError(
-            f"the loss of {diverged.name} was not finite at step {diverged.sampler.steps - 1}, and {RETRIES} restarts "
-            f"with half the step did not help (step_size={plan.rule.step_size})",
-            "set a tenth of this step_size, or scale='standard'",
-        )
-    return Chain(diverged.number, plan, shape, dtype, diverged.halvings + 1)
 
 
 def restored(folder: RunFolder, begun: Chain) -> Chain:
@@ -216,7 +198,8 @@ def restored(folder: RunFolder, begun: Chain) -> Chain:
         array.shape == expected[part].shape and array.dtype == expected[part].dtype for part, array in arrays.items()
     )
     counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
-    if not fits or counts != (int, int, float) or not _could_be(info, begun.plan):
+    possible = fits and counts == (int, int, float) and 0 <= info["step"] <= begun.plan.steps
+    if not possible or not 0 <= info["halvings"] <= RETRIES:
         raise ModelFileError(f"the checkpoint of {begun.name} does not match its run", "start again in another folder")
     shape, dtype = begun.model.shape, begun.kept.dtype
     chain = Chain(begun.number, begun.plan, shape, dtype, info["halvings"])
@@ -226,7 +209,3 @@ def restored(folder: RunFolder, begun: Chain) -> Chain:
     chain.kept[:] = torch.from_numpy(arrays["kept"])
     chain.loss = info["loss"]
     return chain
-
-
-def _could_be(info: dict[str, Any], plan: Plan) -> bool:
-    return bool(0 <= info["step"] <= plan.steps and 0 <= info["halvings"] <= RETRIES)

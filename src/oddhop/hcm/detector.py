@@ -105,30 +105,29 @@ class HCM(GraphDetector):
         check_one_kind(graph.kinds)
         run.progress("preparing", 0, 1)
         preparation = learn_attributes(graph, settings)
-        data = training_data(graph, preparation, settings, run.seed, run.workers, run.progress)
+        inputs, pairs, left_out = training_data(graph, preparation, run)
         shape = Shape.of(settings, preparation.width)
-        plan = plan_chains(data.pairs, settings, run.seed, _device(settings, run.mapper))
-        material = Material(graph, data.inputs, data.pairs)
+        plan = plan_chains(pairs, settings, run.seed, _device(settings, run.mapper))
+        material = Material(graph, inputs, pairs)
         place: Place = InProcess(material, run.folder)
         if run.mapper is not None and run.stored is not None and run.folder is not None:
             place = write_material(material, run.stored, run.folder)
         posterior: Posterior | None = None
         scores: Scores | None = None
-        rounds = iter(settings.rounds(data.pairs.smallest, data.pairs.present.size))
+        rounds = iter(settings.rounds(pairs.smallest, pairs.present.size))
         while True:
             posterior = run_chains(
                 replace(plan, chains=next(rounds)),
                 shape,
                 place,
                 before=posterior,
-                folder=run.folder,
                 mapper=run.mapper,
                 workers=run.workers,
                 progress=run.progress,
             )
             scores = score_nodes(
                 posterior,
-                data.inputs,
+                inputs,
                 graph,
                 before=scores,
                 folder=run.folder,
@@ -141,9 +140,9 @@ class HCM(GraphDetector):
             agreed = agreement(scores, settings.score)
             if len(posterior.weights) == plan.chains or (agreed is not None and agreed.enough):
                 break
-        self.diagnostics_ = Diagnostics.of(scores, agreed, posterior, plan, data.pairs, data.left_out)
+        self.diagnostics_ = Diagnostics.of(scores, agreed, posterior, plan, pairs, left_out)
         maxima = scores.max_ahp, scores.max_iv
-        return HCMLearned(preparation, posterior, maxima, data.left_out, agreed), judgement(scores, settings)
+        return HCMLearned(preparation, posterior, maxima, left_out, agreed), judgement(scores, settings)
 
     def fit_partitions(
         self,

@@ -69,11 +69,8 @@ class Diagnostics:
             losses=posterior.losses,
             class_sizes=pairs.class_sizes,
             classes_counted=pairs.exact,
-            dropped=left_out.dropped,
-            tied=left_out.tied,
-            similarity=left_out.similarity,
             temperature=plan.rule.temperature,
-            hubs=left_out.hubs,
+            **vars(left_out),
         )
 
     def __repr__(self) -> str:

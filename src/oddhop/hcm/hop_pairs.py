@@ -107,9 +107,9 @@ def sample_pairs(
     network: Purified,
     classes: int,
     *,
-    pairs_per_class: int,
-    max_sources: int,
     seed: int,
+    pairs_per_class: int = POOL_PAIRS,
+    max_sources: int = MAX_SOURCES,
     workers: int = 1,
     progress: Progress = silent,
 ) -> HopPairs:

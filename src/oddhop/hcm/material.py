@@ -82,14 +82,19 @@ def written(array: Array) -> None:
         array.flush()
 
 
+def put(place: Place, name: str, values: Array) -> None:
+    """Put an array where every task finds it."""
+    array = place.array(name, values.shape, values.dtype, fresh=True)
+    array[:] = values
+    written(array)
+
+
 def write_material(material: Material, graph: Path, folder: RunFolder) -> InFiles:
     """Write what tasks need beside the network into a folder that every machine sees."""
     assert material.pairs is not None  # noqa: S101 - a fit has pairs
-    inputs = material.inputs
+    inputs, place = material.inputs, InFiles(graph, folder)
     if folder.load(MATERIAL) is None:
-        kept = folder.array(CONVOLVED, inputs.convolved.shape, inputs.convolved.dtype, fresh=True)
-        kept[:] = inputs.convolved
-        written(kept)
+        put(place, CONVOLVED, inputs.convolved)
         info = {
             "exact": material.pairs.exact,
             "shape": list(inputs.convolved.shape),
@@ -98,7 +103,7 @@ def write_material(material: Material, graph: Path, folder: RunFolder) -> InFile
             "seed": inputs.convolution.seed,
         }
         folder.save(MATERIAL, {name: getattr(material.pairs, name) for name in PAIRS}, info)
-    return InFiles(graph, folder)
+    return place
 
 
 @lru_cache(maxsize=1)

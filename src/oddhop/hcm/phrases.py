@@ -34,15 +34,7 @@ GUIDE = Guide(
 
 
 def kept_by_another_seed(agreement: Agreement | None, chains: int) -> Finding:
-    """Say what another run, with another seed, would keep of the ranking.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.phrases import kept_by_another_seed
-    >>> from oddhop.hcm.ranking import Agreement
-    >>> kept_by_another_seed(Agreement(first=20, kept=0.86, correlation=0.97), chains=4).sentence
-    'Another seed would keep about 17 of the first 20 nodes (rank correlation of all nodes 0.97).'
-    """
+    """Say what another run, with another seed, would keep of the ranking."""
     if agreement is None and chains > 1:
         return Finding("seeds", "fine", None, "There are fewer than two nodes with neighbours to rank.", always=True)
     if agreement is None:
@@ -63,14 +55,7 @@ def _more_chains(chains: int) -> str:
 
 
 def ties(dropped: int, tied: int) -> Finding:
-    """Say how many of the edges that were left out of the labels were chosen among ties.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.phrases import ties
-    >>> ties(100, 80).level
-    'warning'
-    """
+    """Say how many of the edges that were left out of the labels were chosen among ties."""
     part = tied / dropped
     told = (
         f"HCM left the {dropped:,} least similar edges out of training. Because of ties in similarity, {share(part)} "

@@ -49,17 +49,6 @@ class SGLD(torch.optim.Optimizer):
     """Stochastic gradient Langevin dynamics; descent where the temperature is 0.
 
     The noise is drawn from a generator of the processor, so that it is the same on every device.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from oddhop.hcm.sampler import SGLD, Rule
-    >>> weight = torch.nn.Parameter(torch.ones(1))
-    >>> sampler = SGLD([weight], Rule(step_size=0.5, burn_in=0, temperature=0.0, weight_decay=0.0))
-    >>> (weight**2).sum().backward()
-    >>> sampler.step(torch.Generator())
-    >>> weight.item()
-    0.5
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], rule: Rule) -> None:

@@ -34,7 +34,7 @@ from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.chains import Posterior
-from oddhop.hcm.material import InProcess, Material, Place, written
+from oddhop.hcm.material import InProcess, Material, Place, put, written
 from oddhop.hcm.model import ROWS_AT_ONCE, HopModel, Inputs, Shape
 
 EDGES_AT_ONCE, EDGES_OF_A_TASK = 4_096, 65_536
@@ -139,17 +139,13 @@ def score_nodes(
         place = InProcess(Material(graph, inputs), folder)
     blocks = _Blocks(place, posterior.shape, device, graph, mapper or threads(workers if device == "cpu" else 1))
     if posterior.shape.directed:
-        ways = arrows(graph)
-        place.array(ARROWS, ways.shape, ways.dtype, fresh=True)[:] = ways
-        written(place.array(ARROWS, ways.shape, ways.dtype, fresh=False))
+        put(place, ARROWS, arrows(graph))
     replicates = posterior.replicates
-    chains, samples = replicates.shape[:2]
     found = [] if before is None else [*before.chains]
-    for chain in range(len(found), chains):
-        one = _kept(folder, chain, graph, posterior.weights.dtype)
+    for chain, samples in enumerate(replicates[len(found) :], start=len(found)):
+        one = _kept(folder, chain, graph, samples.dtype)
         if one is None:
-            report = partial(_of_all, progress, chain * samples, chains * samples)
-            one = _score_chain(blocks, replicates[chain], folder, chain, report)
+            one = _score_chain(blocks, samples, folder, chain, progress, len(replicates) * len(samples))
         found.append(one)
     return _together(tuple(found), graph, maxima, single=len(posterior.weights) == 1)
 
@@ -166,8 +162,7 @@ class _Blocks:
 
     def hops(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
         """Return the predicted hop counts of all edges, block by block with the first edge of each."""
-        self.place.array(WEIGHTS, weights.shape, weights.dtype, fresh=True)[:] = weights
-        written(self.place.array(WEIGHTS, weights.shape, weights.dtype, fresh=False))
+        put(self.place, WEIGHTS, weights)
         # On another device than the processor a transfer takes longer than the work: all rows at once.
         step = ROWS_AT_ONCE if self.device == "cpu" else max(self.graph.node_count, 1)
         rows = [(start, min(start + step, self.graph.node_count)) for start in range(0, self.graph.node_count, step)]
@@ -247,12 +242,8 @@ def edge_hops(work: _Work, first: int) -> Floats:
     return np.concatenate(out)
 
 
-def _of_all(progress: Progress, before: int, total: int, done: int) -> None:
-    progress("scoring", before + done, total)
-
-
 def _score_chain(
-    blocks: _Blocks, samples: Floats, folder: RunFolder | None, number: int, report: Callable[[int], None]
+    blocks: _Blocks, samples: Floats, folder: RunFolder | None, number: int, progress: Progress, total: int
 ) -> ChainScores:
     graph = blocks.graph
     mean, square = (_zeros(folder, name, graph.edge_count, samples.dtype) for name in (f"mean-{number}", "square"))
@@ -264,7 +255,7 @@ def _score_chain(
             welford(hops, count, mean[span], square[span])
             _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
         welford(_over_degree(sums, graph), count, ahp, moved)
-        report(count)
+        progress("scoring", number * len(samples) + count, total)
     (within,) = _node_means(lambda span: [square[span]], 1, graph)
     found = ChainScores(mean, ahp, within / len(samples), moved / len(samples))
     if folder:

@@ -49,42 +49,21 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 
 
 def published(name: Any) -> Mapping[str, Any]:
-    """Return the settings that the paper prints for one of its networks.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.settings import published
-    >>> published("Enron")["layers"]
-    4
-    """
+    """Return the settings that the paper prints for one of its networks."""
     if name not in PUBLISHED:
         raise SettingsError(f"the paper has no network {name!r}", f"it has {', '.join(PUBLISHED)}")
     return PUBLISHED[name]
 
 
 def replicate_count(chains: int, samples: int) -> int:
-    """Return in how many parts the samples of a run are compared: its chains, or equal parts of a single chain.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.settings import replicate_count
-    >>> replicate_count(3, 10), replicate_count(1, 12), replicate_count(1, 10), replicate_count(1, 7)
-    (3, 4, 2, 7)
-    """
+    """Return in how many parts the samples of a run are compared: its chains, or equal parts of a single chain."""
     if chains > 1:
         return chains
     return next((count for count in (4, 3, 2) if samples % count == 0), samples)
 
 
 class HCMSettings(DetectorSettings):
-    """The settings of HCM with their defaults; see :class:`oddhop.HCM`.
-
-    Examples
-    --------
-    >>> from oddhop.hcm.settings import HCMSettings
-    >>> HCMSettings().rounds(smallest=1_000, classes=4), HCMSettings().rounds(smallest=100_000, classes=4)
-    ((4, 8, 16, 32), (4, 8))
-    """
+    """The settings of HCM with their defaults; see :class:`oddhop.HCM`."""
 
     hop_classes: int = option(4, 'Number C of classes of hops: 1, 2, ..., C-1 and "C or more".', ge=2, le=16)
     directed: bool = option(

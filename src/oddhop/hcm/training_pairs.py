@@ -1,14 +1,15 @@
-"""What HCM learns from: labelled pairs, what the model sees, and how the chains run on them."""
+"""What HCM learns from: what the model sees, labelled pairs, and how the chains run on them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oddhop.base.parallel import Progress
+from oddhop.base.parallel import Progress, silent
+from oddhop.detector.contract import FitRun
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Plan
-from oddhop.hcm.hop_pairs import MAX_SOURCES, POOL_PAIRS, HopPairs, list_pairs, sample_pairs
+from oddhop.hcm.hop_pairs import HopPairs, list_pairs, sample_pairs
 from oddhop.hcm.model import Inputs
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.sampler import Rule
@@ -29,41 +30,25 @@ class LeftOut:
     hubs: int
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """What there is to learn from: labelled pairs, what the model sees, and what was left out on the way."""
-
-    pairs: HopPairs
-    inputs: Inputs
-    left_out: LeftOut
-
-
-def training_data(
-    graph: Graph, preparation: Preparation, settings: HCMSettings, seed: int, workers: int, progress: Progress
-) -> TrainingData:
+def training_data(graph: Graph, preparation: Preparation, run: FitRun) -> tuple[Inputs, HopPairs, LeftOut]:
     """Prepare the attributes, purify the network, and label pairs; what is only needed on the way ends here."""
+    settings: HCMSettings = run.settings
     prepared = preparation.apply(graph, settings.dtype)
     most = settings.most_neighbours(graph.node_count)
-    inputs = Inputs.of(prepared, settings.dtype, most=most, seed=seed, normalised=settings.normalised_input)
-    purified = purify(prepared, settings.drop_ratio, seed=seed, workers=workers, directed=settings.directed)
-    progress("preparing", 1, 1)
-    pairs = labelled_pairs(purified, settings, seed, workers, progress)
-    return TrainingData(pairs, inputs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs))
+    inputs = Inputs.of(prepared, settings.dtype, most=most, seed=run.seed, normalised=settings.normalised_input)
+    purified = purify(prepared, settings.drop_ratio, seed=run.seed, workers=run.workers, directed=settings.directed)
+    run.progress("preparing", 1, 1)
+    pairs = labelled_pairs(purified, settings, run.seed, run.workers, run.progress)
+    return inputs, pairs, LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs)
 
 
-def labelled_pairs(purified: Purified, settings: HCMSettings, seed: int, workers: int, progress: Progress) -> HopPairs:
+def labelled_pairs(
+    purified: Purified, settings: HCMSettings, seed: int, workers: int = 1, progress: Progress = silent
+) -> HopPairs:
     """Draw or list the pairs that the settings ask for."""
     if settings.pair_labels == "exhaustive":
         return list_pairs(purified, settings.hop_classes, workers=workers, progress=progress)
-    return sample_pairs(
-        purified,
-        settings.hop_classes,
-        pairs_per_class=POOL_PAIRS,
-        max_sources=MAX_SOURCES,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
+    return sample_pairs(purified, settings.hop_classes, seed=seed, workers=workers, progress=progress)
 
 
 def plan_chains(pairs: HopPairs, settings: HCMSettings, seed: int, device: str = "cpu") -> Plan:
