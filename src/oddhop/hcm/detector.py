@@ -130,7 +130,6 @@ class HCM(GraphDetector):
                 inputs,
                 graph,
                 before=scores,
-                folder=run.folder,
                 place=place,
                 mapper=run.mapper,
                 device=plan.device,

@@ -137,41 +137,18 @@ def score_nodes(
     """
     if place is None:
         place = InProcess(Material(graph, inputs), folder)
-    blocks = _Blocks(place, posterior.shape, device, graph, mapper or threads(workers if device == "cpu" else 1))
+    work = _Work(place, posterior.shape, device, posterior.weights.dtype.name)
+    mapper = mapper or threads(workers if device == "cpu" else 1)
     if posterior.shape.directed:
         put(place, ARROWS, arrows(graph))
     replicates = posterior.replicates
     found = [] if before is None else [*before.chains]
     for chain, samples in enumerate(replicates[len(found) :], start=len(found)):
-        one = _kept(folder, chain, graph, samples.dtype)
+        one = _kept(place.folder, chain, graph, samples.dtype)
         if one is None:
-            one = _score_chain(blocks, samples, folder, chain, progress, len(replicates) * len(samples))
+            one = _score_chain(work, mapper, graph, samples, chain, progress, len(replicates) * len(samples))
         found.append(one)
     return _together(tuple(found), graph, maxima, single=len(posterior.weights) == 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """Works out one sample, block by block: the vectors of all nodes layer after layer, then the hops of all edges."""
-
-    place: Place
-    shape: Shape
-    device: str
-    graph: Graph
-    mapper: Mapper
-
-    def hops(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """Return the predicted hop counts of all edges, block by block with the first edge of each."""
-        put(self.place, WEIGHTS, weights)
-        # On another device than the processor a transfer takes longer than the work: all rows at once.
-        step = ROWS_AT_ONCE if self.device == "cpu" else max(self.graph.node_count, 1)
-        rows = [(start, min(start + step, self.graph.node_count)) for start in range(0, self.graph.node_count, step)]
-        work = _Work(self.place, self.shape, self.device, weights.dtype.name)
-        for layer in range(self.shape.layers):
-            work.layer_array(layer, self.graph.node_count, fresh=True)
-            self.mapper(partial(fill_layer, work, layer), rows, _unheard)
-        starts = range(0, self.graph.edge_count, EDGES_OF_A_TASK)
-        return zip(starts, self.mapper(partial(edge_hops, work), starts, _unheard), strict=True)
 
 
 @dataclass(frozen=True)
@@ -192,6 +169,19 @@ class _Work:
     def layer_array(self, layer: int, nodes: int, *, fresh: bool = False) -> Floats:
         """Return the vectors of all nodes after a layer; those of one layer are gone when the next but one is made."""
         return self.place.array(f"layer-{layer % 2}", (nodes, self.shape.hidden), self.dtype, fresh=fresh)
+
+
+def _hops(work: _Work, mapper: Mapper, graph: Graph, weights: Floats) -> Iterator[tuple[int, Floats]]:
+    """Return the hop counts of all edges as one sample predicts them, block by block with the first edge of each."""
+    put(work.place, WEIGHTS, weights)
+    # On another device than the processor a transfer takes longer than the work: all rows at once.
+    step = ROWS_AT_ONCE if work.device == "cpu" else max(graph.node_count, 1)
+    rows = [(start, min(start + step, graph.node_count)) for start in range(0, graph.node_count, step)]
+    for layer in range(work.shape.layers):
+        work.layer_array(layer, graph.node_count, fresh=True)
+        mapper(partial(fill_layer, work, layer), rows, _unheard)
+    starts = range(0, graph.edge_count, EDGES_OF_A_TASK)
+    return zip(starts, mapper(partial(edge_hops, work), starts, _unheard), strict=True)
 
 
 def _unheard(done: int) -> None:
@@ -243,14 +233,14 @@ def edge_hops(work: _Work, first: int) -> Floats:
 
 
 def _score_chain(
-    blocks: _Blocks, samples: Floats, folder: RunFolder | None, number: int, progress: Progress, total: int
+    work: _Work, mapper: Mapper, graph: Graph, samples: Floats, number: int, progress: Progress, total: int
 ) -> ChainScores:
-    graph = blocks.graph
+    folder = work.place.folder
     mean, square = (_zeros(folder, name, graph.edge_count, samples.dtype) for name in (f"mean-{number}", "square"))
     ahp, moved = np.zeros((2, graph.node_count))
     for count, weights in enumerate(samples, 1):
         sums = np.zeros(graph.node_count)
-        for start, hops in blocks.hops(weights):
+        for start, hops in _hops(work, mapper, graph, weights):
             span = slice(start, start + hops.size)
             welford(hops, count, mean[span], square[span])
             _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
