@@ -138,17 +138,20 @@ def sample_pairs(
 
 def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
     """List every pair of nodes with its class, as the paper does: for small networks."""
+    nodes = np.arange(network.indptr.size - 1, dtype=network.indices.dtype)
 
     def list_all(block: Ints) -> Drawn:
         # At a rate of 1 every pair is drawn once, from either end where there is no direction.
-        drawn = draw_block(
+        left, right, labels = draw_block(
             network.indptr, network.indices, network.backwards, block, classes, np.ones(classes), True, np.uint64(0)
         )
-        left, right, labels = drawn if network.into is not None else (part[drawn[0] < drawn[1]] for part in drawn)
-        order = np.lexsort((right, left))
-        return left[order], right[order], labels[order]
+        table = np.empty((block.size, nodes.size), dtype=labels.dtype)
+        table[left - block[0], right] = labels
+        asked = nodes > block[:, None] if network.into is None else nodes != block[:, None]
+        left, right = np.nonzero(asked)
+        return nodes[left + block[0]], nodes[right], table[asked]
 
-    parts = _from_all(list_all, np.arange(network.indptr.size - 1), workers, progress)
+    parts = _from_all(list_all, nodes, workers, progress)
     sizes = np.zeros(classes)
     for _, _, labels in parts:
         sizes += np.bincount(labels, minlength=classes)
