@@ -15,9 +15,10 @@ from oddhop.graph.rewire import rewired_wiring
 pytestmark = pytest.mark.kernels
 
 
-def rewired(graph: Graph, groups: np.ndarray, seed: int, turn: int) -> Graph:
+def rewired(graph: Graph, groups: np.ndarray, seed: int, turn: int, across: bool = False) -> Graph:
     """Return a network with its edges joined anew."""
-    indptr, indices = rewired_wiring(np.stack(graph.ends(0, graph.edge_count), axis=1), groups, seed, turn)
+    ends = np.stack(graph.ends(0, graph.edge_count), axis=1)
+    indptr, indices = rewired_wiring(ends, groups, seed, turn, across=across)
     return Graph(indptr, indices, graph.attributes)
 
 
@@ -28,14 +29,14 @@ def between(graph: Graph, groups: np.ndarray) -> np.ndarray:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(2, 40), st.integers(1, 120), st.integers(1, 4), st.integers(0, 2**32 - 1))
-def test_degrees_and_edges_between_groups_stay_and_the_network_is_simple(nodes, edges, count, seed) -> None:
+@given(st.integers(2, 40), st.integers(1, 120), st.integers(1, 4), st.integers(0, 2**32 - 1), st.booleans())
+def test_degrees_and_edges_between_groups_stay_and_the_network_is_simple(nodes, edges, count, seed, across) -> None:
     rng = np.random.default_rng(seed)
     graph = Graph.from_arrays(rng.integers(0, nodes, (2, edges)), np.zeros((nodes, 1)))
     if not graph.edge_count:
         return
     groups = rng.integers(0, count, nodes)
-    other = rewired(graph, groups, seed, 0)
+    other = rewired(graph, groups, seed, 0, across)
     np.testing.assert_array_equal(other.degrees, graph.degrees)
     np.testing.assert_array_equal(between(other, groups), between(graph, groups))
     assert other.edge_count == graph.edge_count  # no loop and no edge twice: they would have been left out
@@ -50,6 +51,19 @@ def test_a_clique_is_gone_and_the_same_key_gives_the_same_network() -> None:
     assert (one.indices != other.indices).any()
     left, right = one.ends(0, one.edge_count)
     assert ((left < 12) & (right < 12)).sum() < 20  # of 66; about six are expected by their degrees
+
+
+def test_nodes_that_deal_only_with_each_other_do_so_no_more_if_ends_change_places_between_blocks() -> None:
+    rng = np.random.default_rng(0)
+    groups, ring = np.repeat([0, 1], [400, 60]), 400 + np.stack(np.triu_indices(8, 1))
+    bought = np.stack([rng.integers(0, 400, 2_000), rng.integers(400, 460, 2_000)])
+    graph = Graph.from_arrays(np.concatenate([bought, ring], axis=1), np.zeros((460, 1)))
+    kept = {}
+    for across in (False, True):
+        left, right = rewired(graph, groups, 0, 0, across).ends(0, graph.edge_count)
+        kept[across] = int(((left >= 400) & (left < 408) & (right >= 400) & (right < 408)).sum())
+    assert kept[False] == 28
+    assert kept[True] < 8
 
 
 def toward(ends: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from oddhop import Graph
-from oddhop.odd import krylov, row_blocks
+from oddhop.odd import row_blocks
 from oddhop.odd.communities import leading, leading_from
 from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
 from oddhop.odd.row_blocks import gathered, neighbour_sums
@@ -46,9 +45,9 @@ class Found:
         return cls(found.values, found.residuals, store.of_nodes[VECTORS])
 
 
-def _searched(graph: Graph, count: int, weights: np.ndarray | None = None, **how: Any) -> Found:
-    store = in_memory(graph, **({} if weights is None else {"weights": weights.astype(np.float32)}))
-    return Found.in_store(store, leading_eigenpairs(store, ONE, count, 0, weighted=weights is not None, **how))
+def _searched(graph: Graph, count: int) -> Found:
+    store = in_memory(graph)
+    return Found.in_store(store, leading_eigenpairs(store, ONE, count, 0))
 
 
 def _leading(graph: Graph) -> Found:
@@ -87,36 +86,31 @@ def test_communities_are_those_of_the_whole_decomposition() -> None:
     np.testing.assert_allclose(_explained(found)[on_edges], expected[on_edges], atol=1e-3)
 
 
-@pytest.mark.parametrize("which", ["LM", "LA"])
-def test_eigenvalues_are_the_largest_of_the_kind_that_was_asked_for(which: krylov.Which) -> None:
+def test_eigenvalues_are_those_of_the_largest_magnitude() -> None:
     graph = _graph(nx.gnm_random_graph(900, 6_000, seed=1))
-    weights = 1.0 / np.sqrt(graph.degrees + graph.degrees.mean())
-    whole = _dense(graph) * np.outer(weights, weights)
-    values = np.linalg.eigvalsh(whole)
-    expected = np.sort(values[np.argsort(-np.abs(values) if which == "LM" else -values)[:32]])
-    found = _searched(graph, 32, weights, which=which)
+    values = np.linalg.eigvalsh(_dense(graph))
+    expected = np.sort(values[np.argsort(-np.abs(values))[:32]])
+    found = _searched(graph, 32)
     np.testing.assert_allclose(found.values, expected, atol=5e-3 * values[-1])
-    assert (found.values < 0).any() == (which == "LM")
+    assert (found.values < 0).any()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_same_bits_on_any_number_of_workers_and_in_files(tmp_path: Path, weighted: bool) -> None:
+def test_the_same_bits_on_any_number_of_workers_and_in_files(tmp_path: Path) -> None:
     graph = _communities()
-    weights = (1.0 / np.sqrt(graph.degrees + 1.0)).astype(np.float32)
 
     def found(store: InMemory | InFiles, workers: int) -> tuple[bytes, ...]:
-        pairs = leading_eigenpairs(store, on_threads(workers), 64, 0, weighted=weighted)
+        pairs = leading_eigenpairs(store, on_threads(workers), 64, 0)
         return pairs.values.tobytes(), pairs.residuals.tobytes(), gathered(store, VECTORS).tobytes()
 
-    memory = in_memory(graph, weights=weights)
+    memory = in_memory(graph)
     assert len(memory.ranges) == 6
     expected = found(memory, 1)
     for workers in (2, 4):
-        assert found(in_memory(graph, weights=weights), workers) == expected
+        assert found(in_memory(graph), workers) == expected
     for partitions in (1, 3, 5):
-        files = in_files(graph, tmp_path / str(partitions), partitions, weights=weights)
+        files = in_files(graph, tmp_path / str(partitions), partitions)
         assert len(files.ranges) >= partitions
         assert found(files, 2) == expected
         assert found(files, 1) == expected  # as it was kept

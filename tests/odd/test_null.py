@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from oddhop import Graph, Odd, read_network
 from oddhop.errors import SettingsError
-from oddhop.odd import null
-from oddhop.odd.null import Chance, simulate_chance
-from oddhop.odd.null_model import find_communities
+from oddhop.odd import null, null_kinds
+from oddhop.odd.communities import folded_store
+from oddhop.odd.homophily import RATIO_SUMS, RATIOS
+from oddhop.odd.kinds import Edges
+from oddhop.odd.null import Chance, bulk_ratio, head_above_gap, head_beyond_tail, simulate_chance
+from oddhop.odd.null_groups import blocks_of, by_degree
 from oddhop.odd.phrases import standing_out
+from oddhop.odd.real_network import RealNetwork
+from oddhop.odd.row_blocks import degrees_of, gathered
 from oddhop.odd.views import fit_views
-from oddhop.partitions.task import on_threads
 from tests.odd.small_shop import shop
 from tests.odd.stores import in_memory
 
@@ -39,27 +45,109 @@ def test_shares_count_simulated_nodes_that_score_as_high() -> None:
     assert chance.standing_out(np.array([1.5, 5.0, -1.0, 2.0]), 0.4) == 0
 
 
-def test_planted_communities_are_found_and_where_there_are_none_there_is_one() -> None:
-    found = find_communities(in_memory(network(0)), on_threads(1), 0)
-    shared = np.array([np.bincount(found[c::6]).max() / found[c::6].size for c in range(6)])
-    assert shared.min() > 0.8
+def test_groups_are_octaves_of_the_degree_and_few_nodes_join_the_octave_below() -> None:
+    cells, degrees = np.repeat([0, 1], [180, 20]), np.tile([1, 2, 3, 4, 9, 900], 34)[:200]
+    found = by_degree(cells, degrees)
+    octaves = {tuple(np.unique(degrees[found == one])) for one in np.unique(found[cells == 0])}
+    assert octaves == {(1,), (2, 3, 4), (9, 900)}  # 30 nodes have 900 and 30 have 4: fewer than 32
+    assert np.unique(found[cells == 1]).size == 1
+    assert not np.intersect1d(found[cells == 0], found[cells == 1]).size
+
+
+def test_the_bulks_of_real_and_simulated_networks_are_compared_below_the_anomalies() -> None:
+    scores = np.linspace(0, 10, 101)
+    assert bulk_ratio(scores, scores) == pytest.approx(1.0)
+    assert bulk_ratio(2 * scores, scores) == pytest.approx(2.0)
+    assert bulk_ratio(scores, 2 * scores) == pytest.approx(0.5)
+    odd = np.concatenate([scores[:96], [500.0] * 5])  # what stands out does not stretch what it is compared with
+    assert bulk_ratio(odd, scores) == pytest.approx(1.0)
+
+
+def test_simulated_networks_keep_degrees_and_the_edges_and_f_between_every_two_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = network(3, clique=14)
+    fitted, evidence, data = fit_views(graph)
+    groups, seen = [], []
+    by_groups, scores = null_kinds.by_degree, RealNetwork.scores
+    monkeypatch.setattr(null_kinds, "by_degree", lambda *given: groups.append(by_groups(*given)) or groups[-1])
+
+    def kept(real: RealNetwork, fitted: Any, edges: Edges, *rest: Any) -> np.ndarray:
+        seen.append((real.edges.own, edges.own))
+        return scores(real, fitted, edges, *rest)
+
+    monkeypatch.setattr(RealNetwork, "scores", kept)
+    monkeypatch.setattr(null, "SIMULATED_NODES", 0)
+    simulate_chance(fitted, data, evidence.score, seed=0)
+    (group,) = groups
+    looks, octaves = np.arange(1_200) % 6, np.log2(np.maximum(graph.degrees, 1)).astype(int)
+    for one in np.unique(group):  # a group has nodes of one octave, or of two where few are left over
+        assert np.ptp(octaves[group == one]) <= 1 or (group == one).sum() < 200
+    shared = [np.bincount(looks[group == one], minlength=6).max() / (group == one).sum() for one in np.unique(group)]
+    assert np.mean(shared) > 0.6  # nodes of a group look alike
+    assert len(seen) == 2
+    for real, simulated in seen:
+        np.testing.assert_array_equal(degrees_of(simulated), degrees_of(real))
+        assert (simulated.indices != real.indices).mean() > 0.5
+        blocks = [blocks_of(store, group) for store in (real, simulated)]
+        counts = [np.bincount(one) for one in blocks]
+        np.testing.assert_array_equal(*counts)
+        f = [folded_store(store, RATIOS).astype(float) for store in (real, simulated)]
+        sums = [np.bincount(one, values) for one, values in zip(blocks, f, strict=True)]
+        np.testing.assert_allclose(*sums, atol=1e-3)
+        assert np.corrcoef(*(np.sort(values) for values in f))[0, 1] > 0.9999
+        means = gathered(simulated, RATIO_SUMS) / np.maximum(degrees_of(simulated), 1)
+        assert 0.5 < means.std() / (gathered(real, RATIO_SUMS) / np.maximum(degrees_of(real), 1)).std() < 1.1
+
+
+def test_f_of_a_node_is_drawn_from_nodes_of_its_group() -> None:
+    graph = network(0)
+    group = np.arange(graph.node_count) % 2
+    store = in_memory(graph)
+    store.of_entries[RATIOS] = np.repeat(group.astype(np.float32), graph.degrees)
+    outlying = np.random.default_rng(0).normal(size=graph.node_count)
+    means, degrees = null_kinds._Drawn.of(store, outlying, group).means(np.random.default_rng(1))
+    np.testing.assert_array_equal(degrees, graph.degrees)
+    assert (means == group).mean() > 0.9  # those at the border of a group may be given the next one's
+
+
+def test_a_node_takes_f_from_few_nodes_so_that_nodes_differ_as_they_do() -> None:
     rng = np.random.default_rng(0)
-    random = Graph.from_arrays(rng.integers(0, 900, (2, 4_000)), np.zeros((900, 1)))
-    assert not find_communities(in_memory(random), on_threads(1), 0).any()
+    ends = rng.integers(0, 400, (2, 20_000))
+    graph = Graph.from_arrays(ends[:, ends[0] != ends[1]], rng.normal(size=(400, 1)))
+    store, group = in_memory(graph), np.zeros(400, dtype=np.int64)
+    store.of_entries[RATIOS] = np.repeat(rng.normal(size=400), graph.degrees)  # all edges of a node have the same
+    means, _ = null_kinds._Drawn.of(store, rng.normal(size=400), group).means(rng)
+    # The mean of eight nodes, drawn with repetition: between edge by edge (.1) and node by node (1).
+    assert means.std() == pytest.approx(1 / np.sqrt(8), rel=0.15)
+
+
+def test_simulated_scores_are_raised_to_the_real_ones_in_the_bulk_and_by_the_margin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fitted, evidence, data = fit_views(network(1))
+    plain = simulate_chance(fitted, data, evidence.score, seed=0)
+    higher = simulate_chance(fitted, data, 2 * evidence.score, seed=0)
+    assert higher.ratio == pytest.approx(2 * plain.ratio)
+    monkeypatch.setattr(null, "MARGIN", 0.0)
+    monkeypatch.setattr(null, "LEAST_MARGIN", 1.0)
+    bare = simulate_chance(fitted, data, evidence.score, seed=0)
+    for raised in (plain, higher):
+        np.testing.assert_allclose(raised.scores, bare.scores * max(1.15, 1.25 * raised.ratio))
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_where_nothing_is_odd_nothing_stands_out(seed: int) -> None:
     # Over the generators of benchmarks/null.py one network in seven has a node that stands out, and none has three.
     views, evidence, data = fit_views(network(seed))
-    assert simulate_chance(views, data, seed=0).standing_out(evidence.score, 0.1) <= 2
+    assert simulate_chance(views, data, evidence.score, seed=0).standing_out(evidence.score, 0.1) <= 2
 
 
 @pytest.mark.slow
 def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> None:
     graph = network(1, clique=14, strangers=10)
     views, evidence, data = fit_views(graph)
-    one, two = (simulate_chance(views, data, seed=0, workers=workers) for workers in (1, 3))
+    one, two = (simulate_chance(views, data, evidence.score, seed=0, workers=workers) for workers in (1, 3))
     np.testing.assert_array_equal(one.scores, two.scores)
     assert 12 <= one.standing_out(evidence.score, 0.1) <= 30
 
@@ -85,12 +173,58 @@ def test_so_few_simulations_that_nothing_can_stand_out_are_said() -> None:
     assert "score as high" in standing_out(Chance(np.linspace(0, 900, 50), 2), score, 0.1).sentence
 
 
+def test_a_head_far_above_the_tail_is_counted_and_named_where_no_node_stands_out() -> None:
+    rng = np.random.default_rng(0)
+    tails = [rng.exponential(2.0, 3_000) for _ in range(20)]
+    assert sum(head_beyond_tail(tail, 0.1) for tail in tails) <= 2  # at a share of .1 about one in ten has one node
+    gap = np.concatenate([tails[0], 60.0 + np.arange(7)])
+    assert head_beyond_tail(gap, 0.1) == 7
+    assert head_beyond_tail(np.zeros(100), 0.1) == head_beyond_tail(np.arange(9.0), 0.1) == 0
+    high = Chance(np.full(30, 99.0), 20, gap.size)
+    said = standing_out(high, gap, 0.1)
+    assert "top 7 nodes score far above all others (60, then" in said.sentence
+    assert (said.level, said.figure) == ("warning", 0.0)
+    assert "far above" not in standing_out(high, tails[0], 0.1).sentence
+
+
+def test_where_simulations_differ_the_head_must_lie_beyond_the_tail_or_above_a_gap() -> None:
+    tail = np.random.default_rng(0).exponential(2.0, 3_000)
+    head = np.concatenate([tail, 60.0 + np.arange(7)])
+    low, high = np.sort(np.random.default_rng(1).exponential(1.5, 60_000))[-6_000:], np.full(400, 99.0)
+    count = Chance(low, 20).standing_out(head, 0.1)
+    assert 7 < count < 30
+    assert Chance(low, 20, ratio=1.3).standing_out(head, 0.1) == 7
+    assert Chance(high, 20).standing_out(head, 0.1) == Chance(high, 20, ratio=1.3).standing_out(head, 0.1) == 0
+    assert Chance(high, 20, ratio=0.7).standing_out(head, 0.1) == 7
+    crowd = np.linspace(5.0, np.sort(tail)[-3] - 0.01, 6_000)
+    assert Chance(crowd, 20).standing_out(tail, 0.1) == 3
+    assert "not far above the other nodes" in standing_out(Chance(crowd, 20, 3_000, 1.3), tail, 0.1).sentence
+    many = np.concatenate([tail, np.full(60, 40.0)])  # a long head is part of the tail itself
+    assert Chance(low, 20, ratio=1.3).standing_out(many, 0.1) == Chance(low, 20).standing_out(many, 0.1) >= 60
+    assert "7 nodes stand out: the top 7" in standing_out(Chance(high, 20, 3_007, 0.7), head, 0.1).sentence
+    assert Chance(low, 20, ratio=0.7).standing_out(head, 0.1) == count
+
+
+def test_a_gap_is_wide_where_the_next_score_is_far_lower_and_many_follow() -> None:
+    scores = np.concatenate([np.full(3, 30.0), np.linspace(19.9, 5, 400)])
+    assert head_above_gap(scores) == 3
+    assert head_above_gap(np.where(scores == 30, 29.0, scores)) == 0
+    assert head_above_gap(scores[:100]) == 0  # three of a hundred are many
+    assert head_above_gap(np.zeros(500)) == head_above_gap(np.ones(1)) == 0
+
+
+@pytest.mark.parametrize(("ratio", "named"), [(1.0, False), (2.0, True), (0.4, True)])
+def test_simulations_that_disagree_with_the_network_are_named(ratio: float, named: bool) -> None:
+    chance = Chance(np.linspace(0, 20, 50), 20, 100, ratio)
+    assert (f"{ratio:.1f} times as high" in standing_out(chance, np.arange(100.0), 0.1).more) == named
+
+
 def test_nodes_of_all_kinds_count_for_the_number_of_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     made = shop()
     network = read_network(made.edges, {"account": made.accounts, "device": made.devices}, judge="account")
     monkeypatch.setattr(null, "SIMULATED_NODES", 3 * network.graph.node_count)
-    fitted, _, data = fit_views(network.graph)
-    assert simulate_chance(fitted, data, seed=0).simulations == 3
+    fitted, evidence, data = fit_views(network.graph)
+    assert simulate_chance(fitted, data, evidence.score, seed=0).simulations == 3
 
 
 def test_small_networks_are_not_simulated_unless_asked(small: Graph) -> None:

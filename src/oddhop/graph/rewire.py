@@ -7,6 +7,8 @@ Edges between the same two groups form a block.
    new. Where ten tries an edge of the block do not suffice, as in a very dense block, the edges are taken as they were.
 3. Step 2 leaves too many edges between hubs. So edges drawn at random exchange ends, forty tries for every edge that
    step 2 found, and at most ten for every edge of the block.
+4. So far a node has as many edges to each group as before: seven nodes that deal only with each other would do so
+   again. If asked, ends of a group then change places between all its blocks, where both edges that arise are new.
 
 Degrees are exact, and there is never a loop or an edge twice.
 """
@@ -26,20 +28,27 @@ from oddhop.graph.adjacency import symmetric_csr
 TRIES = 10  # exchanges at most, for every edge of a block, in steps 2 and 3
 AT_ONCE = 2**23  # ends that are shuffled: 37 bytes each
 TRIES_PER_WRONG = 40  # in step 3; with 20 a network with hubs still has too many triangles
+TRIES_PER_END = 2  # in step 4
 
 
-def rewired_wiring(ends: Ints, groups: Ints, seed: int, turn: int) -> tuple[Ints, Ints]:
+def rewired_wiring(ends: Ints, groups: Ints, seed: int, turn: int, *, across: bool = False) -> tuple[Ints, Ints]:
     """Rewire edges, given as rows of two ends, and return ``(indptr, indices)``.
 
-    It takes 40 bytes an edge, or 17 bytes an edge and a table of eight bytes for 1.5 to 3 times the edges.
+    With ``across``, ends of a group also change places between its blocks. It takes 40 bytes an edge, or 17 bytes, with
+    ``across`` 44, and a table of eight bytes for 1.5 to 3 times the edges.
     """
     before, bounds = _by_block(ends, groups)
     del ends
-    keys = [word(seed, SIMULATED, turn, 1 + k) for k in range(3)]
+    keys = [word(seed, SIMULATED, turn, 1 + k) for k in range(4)]
     after = before.copy()
     _shuffle_blocks(before, after, groups, bounds, keys)
-    _repair(after, before, groups, bounds, keys[2], groups.size)
+    table = _repair(after, before, groups, bounds, keys[2], groups.size)
     del before
+    if across and bounds.size > 2:
+        own = groups.astype(np.min_scalar_type(int(groups.max())))[after].reshape(-1)
+        firsts = np.concatenate([[0], np.cumsum(np.bincount(own))])
+        _mix_blocks(after, np.argsort(own, kind="stable"), firsts, table, keys[3], groups.size)
+    del table
     left, right = (after[:, k].astype(np.int64) for k in range(2))  # as tables are read: compiled once
     del after
     indptr, indices, _ = symmetric_csr(left, right, groups.size)
@@ -91,8 +100,8 @@ def _draw(key: np.uint64, first: int, out: Ints) -> None:
 
 
 @compiled
-def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64, nodes: int) -> None:
-    """Exchange ends until there is no loop and no edge twice."""
+def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64, nodes: int) -> Ints:
+    """Exchange ends until there is no loop and no edge twice; return the table of the edges."""
     size = 16
     while 2 * size < 3 * len(ends):
         size *= 2
@@ -117,6 +126,30 @@ def _repair(ends: Ints, before: Ints, groups: Ints, bounds: Ints, key: np.uint64
             bits = mix(mix(mix(key, k), turn), np.int64(0))
             one = start + np.int64(mix(bits, np.int64(0)) % np.uint64(stop - start))
             _exchange(block, one, bits, table, nodes)
+    return table
+
+
+@compiled
+def _mix_blocks(ends: Ints, places: Ints, firsts: Ints, table: Ints, key: np.uint64, nodes: int) -> None:
+    """Exchange ends of a group, whatever their blocks; ``places`` are those of the ends, group by group."""
+    for k in range(firsts.size - 1):
+        first, size = firsts[k], np.uint64(firsts[k + 1] - firsts[k])
+        for turn in range(TRIES_PER_END * (firsts[k + 1] - first)):
+            bits = mix(mix(key, k), turn)
+            one = places[first + np.int64(mix(bits, np.int64(0)) % size)]
+            two = places[first + np.int64(mix(bits, np.int64(1)) % size)]
+            a, b = ends[one >> 1, one & 1], ends[one >> 1, 1 - (one & 1)]
+            c, d = ends[two >> 1, two & 1], ends[two >> 1, 1 - (two & 1)]
+            here, there = _code(a, d, nodes), _code(c, b, nodes)
+            if one >> 1 == two >> 1 or a in (c, d) or c == b:
+                continue
+            if table[_place(table, here)] == here or table[_place(table, there)] == there:
+                continue
+            _take_out(table, _code(a, b, nodes))
+            _take_out(table, _code(c, d, nodes))
+            table[_place(table, here)] = here
+            table[_place(table, there)] = there
+            ends[one >> 1, one & 1], ends[two >> 1, two & 1] = c, a
 
 
 @compiled

@@ -13,8 +13,8 @@ from oddhop.odd.coordinates import COMPONENTS, WIDE
 from oddhop.odd.homophily import SUMS
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
+from oddhop.odd.null_groups import CENTRES_FROM
 from oddhop.odd.null_kinds import DRAWN_AT_ONCE
-from oddhop.odd.null_model import K_MEANS_NODES, SORTED_AT_ONCE
 from oddhop.odd.settings import OddSettings
 from oddhop.partitions.store import BLOCK
 
@@ -23,7 +23,8 @@ COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they shar
 EVENT_BYTES = 24  # partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
-KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 16, 60  # with several kinds: f of every edge, and of those whose f is drawn at once
+KEPT_EDGE_BYTES, DRAWN_EDGE_BYTES = 16, 60  # f and the groups of every edge, and those whose f is drawn at once
+PERMUTED_EDGE_BYTES = 56  # the groups at either end of an edge, and two orders
 SHARED_NODE_BYTES, SHARED_BYTES = 32, 40 * WEDGES_AT_ONCE
 BASE = 340 * 2**20  # the interpreter with DuckDB, numba and SciPy, compiled kernels and all
 OWN_BASE, NODE_BYTES = 230 * 2**20, 306  # without mapped pages, which the system takes back; 80 MB are for compiling
@@ -50,14 +51,20 @@ def _event_memory(size: Size) -> int:
 
 def _simulation_seconds(size: Size) -> float:
     each = size.edges * SIMULATED_EDGE_SECONDS + size.nodes * SIMULATED_NODE_SECONDS
-    communities = size.edges * COMMUNITY_EDGE_SECONDS + min(size.nodes, K_MEANS_NODES) * K_MEANS_NODE_SECONDS
+    communities = size.edges * COMMUNITY_EDGE_SECONDS + min(size.nodes, CENTRES_FROM) * K_MEANS_NODE_SECONDS
     return simulations_for(size.nodes) * each + communities
 
 
 def _rewiring_memory(size: Size) -> int:
-    """Estimate the larger of three: the ends and a table of the edges, ends that are shuffled, and the new rows."""
+    """Estimate the larger of three: a table of the edges and orders of their ends, shuffled ends, and the new rows."""
     table = 8 << max(math.ceil(math.log2(1.5 * size.edges + 1)), 4)
-    return max(17 * size.edges + table, 16 * size.edges + 37 * min(2 * size.edges, AT_ONCE), 40 * size.edges)
+    return max(44 * size.edges + table, 16 * size.edges + 37 * min(2 * size.edges, AT_ONCE), 40 * size.edges)
+
+
+def _simulation_memory(size: Size) -> int:
+    """Estimate what the process holds of edges, and the largest of what it does with them in turn."""
+    drawn = DRAWN_EDGE_BYTES * min(2 * size.edges, DRAWN_AT_ONCE)
+    return KEPT_EDGE_BYTES * size.edges + max(_rewiring_memory(size), PERMUTED_EDGE_BYTES * size.edges, drawn)
 
 
 def cost(size: Size, settings: OddSettings) -> Cost:
@@ -72,8 +79,8 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     memory = BASE + max(size.reading, views)  # what reading took is given back
     if not simulates(size, settings):
         return Cost({"views": memory})
-    # Noise and its mixtures.
-    simulated = BASE + max(size.reading, views + _rewiring_memory(size) + 8 * coordinates)
+    # Canonical variates in two forms.
+    simulated = BASE + max(size.reading, views + 2 * coordinates + _simulation_memory(size))
     return Cost({"views": memory, "simulations": simulated}, _leaner(settings))
 
 
@@ -90,11 +97,9 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     memory = {"views": OWN_BASE + led + workers * task + events}
     if not simulates(size, settings):
         return Cost(memory)
-    # What was judged, and what simulated nodes take over; columns that are sorted, or rows, beside tasks that wait.
-    columns = 4 * 8 * max(min(size.nodes * _width(size), SORTED_AT_ONCE), size.nodes)
-    held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events + (KEPT_EDGE_BYTES * size.edges if size.kinds else 0)
-    drawn = DRAWN_EDGE_BYTES * min(2 * size.edges, DRAWN_AT_ONCE) if size.kinds else 0
-    memory["simulations"] = held + max(_rewiring_memory(size), drawn, workers * max(task, columns))
+    # What was judged, and what simulated nodes take over; edges, or rows, beside tasks that wait.
+    held = OWN_BASE + SIMULATED_NODE_BYTES * size.nodes + events
+    memory["simulations"] = held + max(_simulation_memory(size), workers * task)
     return Cost(memory, _leaner(settings))
 
 

@@ -119,7 +119,9 @@ class Odd(GraphDetector):
         thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
         chance = None
         if simulated:
-            chance = simulate_chance(fitted, data, seed=run.seed, workers=run.workers, progress=run.progress)
+            chance = simulate_chance(
+                fitted, data, evidence.score, seed=run.seed, workers=run.workers, progress=run.progress
+            )
         judgement = _judgement(evidence, thinned, data.degrees, chance, settings)
         truncated = 0 if data.cycles is None else data.cycles.truncated
         return OddLearned(fitted, residuals, chance, truncated, hub_counts(data.edges)), judgement
@@ -154,7 +156,7 @@ class Odd(GraphDetector):
 
         The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
         wherever tasks run. The result is what ``fit`` gives, without cycles. Networks are simulated only with
-        ``simulate=True`` or ``max_chance``; this process then needs about 40 bytes an edge and 310 bytes a node,
+        ``simulate=True`` or ``max_chance``; this process then needs about 70 bytes an edge and 310 bytes a node,
         and with several kinds of nodes 16 bytes more an edge.
 
         Examples

@@ -54,18 +54,8 @@ def learn_homophily(store: Store, runner: TaskRunner) -> Homophily:
 
 
 def write_ratios(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
-    """Write f of every entry, and the sums of f and its square at every node."""
-    write_variates(store, runner, homophily)
-    write_ratios_of_variates(store, runner, homophily)
-
-
-def write_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
-    """Write the canonical variates of every node."""
+    """Write the canonical variates of every node, f of every entry, and the sums of f and its square at every node."""
     runner.quiet.each(STAGE, partial(_write_variates, store, homophily), store.ranges)
-
-
-def write_ratios_of_variates(store: Store, runner: TaskRunner, homophily: Homophily) -> None:
-    """Write f of every entry from canonical variates that the store has."""
     runner.quiet.each(STAGE, partial(_write_parts, store, homophily), store.ranges)
     runner.each(STAGE, partial(_write_ratios, store, homophily), store.ranges, PASSES - 1, PASSES)
 

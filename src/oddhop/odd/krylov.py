@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +36,7 @@ WEAK = 1e-4  # squared norm of a direction after it was divided by the root of a
 NEARLY_ONE = 0.1
 ATTEMPTS = 3
 STAGE = "eigenvectors"
-VECTORS, WEIGHTS = "vectors", "weights"
-Which = Literal["LM", "LA"]
+VECTORS = "vectors"
 Names = Sequence[str]
 
 
@@ -52,19 +51,16 @@ class Eigenvalues:
     residuals: Floats
 
 
-def leading_eigenpairs(
-    store: Store, runner: TaskRunner, count: int, key: int, *, which: Which = "LM", weighted: bool = False
-) -> Eigenvalues:
-    """Search eigenvalues of the largest magnitude (``"LM"``) or the largest ones (``"LA"``), and their eigenvectors.
+def leading_eigenpairs(store: Store, runner: TaskRunner, count: int, key: int) -> Eigenvalues:
+    """Search the eigenvalues of the adjacency with the largest magnitude, and their eigenvectors.
 
-    The matrix is the adjacency A, or D A D with the array "weights" as the diagonal of D. ``key`` is that of the random
-    start. A matrix of fewer than 512 rows is decomposed as a whole.
+    ``key`` is that of the random start. A matrix of fewer than 512 rows is decomposed as a whole.
     """
     with single_threaded():
         if store.nodes < DENSE_BELOW:
-            found, _ = store.remembered("eigenvalues", lambda: (_decomposed(store, count, which, weighted), {}))
+            found, _ = store.remembered("eigenvalues", lambda: (_decomposed(store, count), {}))
         else:
-            search = _Search(store, runner, key, which, weighted)
+            search = _Search(store, runner, key)
             found, _ = store.remembered("eigenvalues", lambda: (search.run(count), {}))
             store.forget(*(f"{name}{k}" for name in ("basis", "ritz", "again") for k in range(STEPS + 1)))
     return Eigenvalues(found["values"], found["residuals"])
@@ -87,7 +83,7 @@ def _refined(store: Store, runner: TaskRunner, known: str, target: str) -> tuple
 
     # No name is used twice, for a task that comes late may write its array again.
     power, unit, orthonormal, product = (f"{name}-{target}" for name in ("power", "unit", "orthonormal", "product"))
-    gram = each(partial(_product, store, known, power, (), False), 0)[0]
+    gram = each(partial(_product, store, known, power, ()), 0)[0]
     turn, _ = _unit_vectors(gram, float(np.diag(gram).max()), SMALLEST)
     gram = each(partial(_changed, store, power, unit, (), None, turn, ()))[0]
     # Two Gram matrices make vectors orthonormal in single precision, one does not.
@@ -95,7 +91,7 @@ def _refined(store: Store, runner: TaskRunner, known: str, target: str) -> tuple
     turn[:, weak] = 0.0
     each(partial(_changed, store, unit, orthonormal, (), None, turn, None))
     store.forget(power, unit)
-    sums = each(partial(_product, store, orthonormal, product, [orthonormal], False), 1)
+    sums = each(partial(_product, store, orthonormal, product, [orthonormal]), 1)
     values, ritz = np.linalg.eigh((sums[1] + sums[1].T) / 2)
     squares = np.einsum("ik,ij,jk->k", ritz, sums[0], ritz) - values**2
     each(partial(_changed, store, orthonormal, target, (), None, ritz, None))
@@ -110,8 +106,6 @@ class _Search:
     store: Store
     runner: TaskRunner
     key: int
-    which: Which
-    weighted: bool
 
     def run(self, count: int) -> Arrays:
         basis = ["basis0"]
@@ -120,7 +114,7 @@ class _Search:
             target = f"basis{filled}"
             kept = self._remembered(filled, partial(self._extended, basis, kept, filled, target))
             basis.append(target)
-        values, ritz = _ritz(kept["inner"], self.which)
+        values, ritz = _ritz(kept["inner"])
         again = [f"ritz{k}" for k in range(KEPT)]
         self._each(partial(_combined, self.store, basis[:STEPS], again, _coefficients(ritz[:, : KEPT * WIDTH])), STEPS)
         self.store.forget(*basis[:STEPS])
@@ -134,7 +128,7 @@ class _Search:
                 step, partial(self._extended, again, kept, step, None if last else f"again{filled}")
             )
             again += [] if last else [f"again{filled}"]
-        values, ritz = _ritz(kept["inner"], self.which)
+        values, ritz = _ritz(kept["inner"])
         order = np.argsort(values[:count])
         values, ritz = values[order], ritz[:, order]
         self._each(partial(_combined, self.store, again, [VECTORS], _coefficients(ritz)), STEPS + STEPS_AFTER)
@@ -164,11 +158,8 @@ class _Search:
         inner, filled = kept["inner"].copy(), len(basis)
         # The product with the first block after the restart has parts in all Ritz vectors, others in the last two.
         near = 0 if step == STEPS + 1 else max(filled - 2, 0)
-        source, scaled, product, rest = basis[-1], f"scaled{step}", f"product{step}", f"rest{step}"
-        if self.weighted:
-            self._each(partial(_scaled, self.store, source, scaled))
-            source = scaled
-        first = self._each(partial(_product, self.store, source, product, basis[near:], self.weighted), step)[1:]
+        product, rest = f"product{step}", f"rest{step}"
+        first = self._each(partial(_product, self.store, basis[-1], product, basis[near:]), step)[1:]
         sums = self._each(partial(_changed, self.store, product, rest, basis[near:], first, None, basis))
         self.store.forget(product)
         inner[:filled, filled - 1] = sums[1:]
@@ -177,7 +168,7 @@ class _Search:
         size = max(float(kept["size"][0]), float(((first**2).sum(axis=(0, 1)) + np.diag(sums[0])).max()))
         if target is not None:
             self._orthonormal(basis, step, rest, sums, size, target)
-        self.store.forget(rest, scaled)
+        self.store.forget(rest)
         return {"inner": inner, "size": np.array([size]), "beyond": _beyond(sums)}
 
     def _orthonormal(self, basis: list[str], step: int, source: str, sums: Floats, size: float, target: str) -> None:
@@ -214,20 +205,11 @@ def _random(
     return _gram_matrices(store, target, against, number)
 
 
-def _product(store: Store, source: str, target: str, near: Names, weighted: bool, number: int) -> list[Floats]:
+def _product(store: Store, source: str, target: str, near: Names, number: int) -> list[Floats]:
     """Write the product of the matrix and a block; give its Gram matrix and projections."""
     if not store.has(target, number):
-        own = neighbour_sums(store, source, target, number)
-        if weighted:
-            own *= store.read(WEIGHTS, number)[:, None]
-        store.write(target, number, own)
+        store.write(target, number, neighbour_sums(store, source, target, number))
     return _gram_matrices(store, target, near, number)
-
-
-def _scaled(store: Store, source: str, target: str, number: int) -> list[Floats]:
-    """Write a block times the weights, to be multiplied by the adjacency next."""
-    store.write(target, number, store.read(source, number) * store.read(WEIGHTS, number)[:, None])
-    return []
 
 
 def _changed(
@@ -308,17 +290,14 @@ def _coefficients(ritz: Floats) -> Floats:
     return ritz.reshape(STEPS, WIDTH, -1).astype(np.float32)
 
 
-def _decomposed(store: Store, count: int, which: Which, weighted: bool) -> Arrays:
+def _decomposed(store: Store, count: int) -> Arrays:
     """Decompose a small matrix as a whole."""
     whole = np.zeros((store.nodes, store.nodes))
     for number in store.ranges:
         rows = store.rows(number)
         whole[np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr)), rows.indices] = 1.0
-    if weighted:
-        weights = np.concatenate([store.read(WEIGHTS, number) for number in store.ranges])
-        whole *= np.outer(weights, weights)
     values, vectors = np.linalg.eigh(whole)
-    chosen = np.sort(_order(values, which)[:count])
+    chosen = np.sort(_order(values)[:count])
     values, vectors = values[chosen], np.ascontiguousarray(vectors[:, chosen])
     for number in store.ranges:
         start, stop = store.span(number)
@@ -326,15 +305,15 @@ def _decomposed(store: Store, count: int, which: Which, weighted: bool) -> Array
     return {"values": values, "residuals": np.sqrt(((whole @ vectors - vectors * values) ** 2).sum(axis=0))}
 
 
-def _order(values: Floats, which: Which) -> Floats:
-    return np.asarray(np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable"))
+def _order(values: Floats) -> Floats:
+    return np.asarray(np.argsort(-np.abs(values), kind="stable"))
 
 
-def _ritz(inner: Floats, which: Which) -> tuple[Floats, Floats]:
+def _ritz(inner: Floats) -> tuple[Floats, Floats]:
     """Return the eigenvalues of the projected matrix, the leading ones first, and its eigenvectors."""
     upper = np.triu(inner.transpose(0, 2, 1, 3).reshape(STEPS * WIDTH, STEPS * WIDTH))
     values, vectors = np.linalg.eigh(upper + np.triu(upper, 1).T)
-    order = _order(values, which)
+    order = _order(values)
     return values[order], vectors[:, order]
 
 

@@ -85,7 +85,11 @@ def to_parts(learned: OddLearned) -> Parts:
     """Take apart what was learned, for a file."""
     arrays: Arrays = {} if learned.residuals is None else {"residuals": learned.residuals}
     if learned.chance is not None:
-        arrays["chance"], arrays["chance.nodes"] = learned.chance.scores, np.array([learned.chance.nodes])
+        arrays["chance"] = learned.chance.scores
+        arrays["chance.nodes"], arrays["chance.ratio"] = (
+            np.array([learned.chance.nodes]),
+            np.array([learned.chance.ratio]),
+        )
     for name, part in _parts(learned.views).items():
         arrays |= {
             f"{name}.{one.name}": np.atleast_1d(getattr(part, one.name))
@@ -244,6 +248,7 @@ def _chance(arrays: Arrays, simulations: int) -> Chance | None:
     if "chance" not in arrays:
         return None
     scores, (nodes,) = arrays["chance"], arrays["chance.nodes"].tolist()
-    if scores.ndim != 1 or simulations < 1 or nodes < 1 or (np.diff(scores) < 0).any():
+    (ratio,) = arrays.get("chance.ratio", np.ones(1)).tolist()  # a model of an older version has none
+    if scores.ndim != 1 or simulations < 1 or nodes < 1 or (np.diff(scores) < 0).any() or not ratio > 0:
         raise ValueError("the simulated scores are not sorted numbers of at least one network")
-    return Chance(scores, simulations, int(nodes))
+    return Chance(scores, simulations, int(nodes), float(ratio))

@@ -1,15 +1,15 @@
 """Networks like the one that is judged, with nothing odd in them, and how high their nodes score.
 
-A simulated network has the degrees, the communities and the attribute distributions of the real one:
+A simulated network has the degrees, the attributes and the homophily of the real one:
 
-1. Communities: k-means on the eigenvectors of the regularised adjacency that stand out from those of a rewired copy.
-2. Wiring: the ends of edges between the same two communities are joined anew, see :mod:`oddhop.graph.rewire`.
-3. Canonical variates: the mean of the community, and a random direction with the length that a real node of like degree
-   has beyond its community. The direction is noise, smoothed over the wiring as far as neighbours are alike beyond
-   their communities. Each coordinate is then mapped to the real one by rank.
-4. Outlyingness: that of the node that gave the length.
-5. Flows: every component of what attributes do not predict comes from another node of like degree.
+1. Groups: by kind, or by the looks that go with edges, and by the octave of the degree.
+2. Wiring: the ends of edges between the same two groups are joined anew, and, with one kind, change places within
+   their group, see :mod:`oddhop.graph.rewire`.
+3. Stranger: a node takes f from edges of a few nodes of the same group that are about as outlying.
+4. Outlyingness: a node keeps its own.
+5. Flows: every component of what attributes do not predict comes from another node of the group.
 6. Cycles: those of the same events with their times permuted.
+7. Scores are stretched to those of the real network in its bulk, and a margin beyond.
 
 It is judged by what was learned from the real network, and joined as the real one is. So what stands out is always the
 head of the ranking.
@@ -23,25 +23,27 @@ from typing import Any
 
 import numpy as np
 
-from oddhop.base.arrays import Floats
+from oddhop.base.arrays import Bools, Floats
 from oddhop.base.files import Arrays
 from oddhop.base.parallel import Progress, silent, single_threaded
-from oddhop.base.randomness import SIMULATED, generator
-from oddhop.odd.homophily import COORDINATES, write_ratios_of_variates
+from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
-from oddhop.odd.null_donors import nodes_of_like_degree, simulated_flow, write_components
-from oddhop.odd.null_kinds import simulated_kinds
-from oddhop.odd.null_model import SIMULATIONS, learn_null_model
-from oddhop.odd.null_variates import write_simulated_variates
-from oddhop.odd.real_network import RealNetwork, Simulated
-from oddhop.odd.row_blocks import degrees_of
-from oddhop.odd.views import FittedViews, Known, ViewData, flow_components
+from oddhop.odd.null_groups import SIMULATIONS
+from oddhop.odd.null_kinds import simulator
+from oddhop.odd.real_network import RealNetwork
+from oddhop.odd.views import FittedViews, ViewData, flow_components
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
 SIMULATED_NODES, FEWEST_SIMULATIONS = 500_000, 2  # nodes of all simulated networks together
 FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
+BULK = np.linspace(0.8, 0.9, 9)  # of the nodes: below it the tail does not show, above it anomalies may
+MARGIN, LEAST_MARGIN = 1.25, 1.15  # beyond the scores of the real network there, and beyond those that were simulated
+LOW_RATIO, HIGH_RATIO = 0.75, 1.25  # of real and simulated scores in the bulk: beyond them they differ
+WIDE, MOST_ABOVE, FEWEST_TIMES = 1.5, 100, 50  # of a gap; nodes above it, and how many times as many there must be
+SHORT = 0.01  # a head, of the nodes
+TAILS, FEWEST_BETWEEN, Z_90 = ((0.1, 0.03), (0.05, 0.02), (0.03, SHORT)), 5, 1.28  # shares of the nodes
 KEPT, MOST_KEPT = 2, 1_000_000  # simulated scores for every node: more would tell where half of a network stands out
 
 
@@ -54,11 +56,13 @@ class Chance:
     scores : the highest scores of all simulated networks, from low to high.
     simulations : how many networks were simulated.
     nodes : how many nodes of each were judged; 0 for as many as are asked about.
+    ratio : how high the nodes of the real network score in its bulk, over those of the simulated ones.
     """
 
     scores: Floats
     simulations: int
     nodes: int = 0
+    ratio: float = 1.0
 
     def shares(self, score: Floats) -> Floats:
         """Give, for every rank, the nodes of a simulated network that score as high, over the real ones that do."""
@@ -70,9 +74,16 @@ class Chance:
         return np.where(above < self.scores.size, shares, np.inf)  # of those that are not kept nothing is known
 
     def standing_out(self, score: Floats, share: float) -> int:
-        """Count the nodes of the longest head of a ranking whose chance share is at most this."""
-        within = np.flatnonzero(self.shares(score) <= share)
-        return int(within[-1]) + 1 if within.size else 0
+        """Count the nodes of the longest head of a ranking whose chance share is at most this.
+
+        Where ordinary nodes score higher than simulated ones, the simulations lack something that makes scores high,
+        and a short head must lie beyond the tail of the ranking, too, which a long one would be part of. Where they
+        score lower, an obvious gap is enough.
+        """
+        count = _longest(self.shares(score) <= share)
+        if self.ratio > 1 and count < SHORT * score.size:
+            return min(count, head_beyond_tail(score, share))
+        return max(count, head_above_gap(score)) if self.ratio < LOW_RATIO else count
 
 
 def simulations_for(nodes: int) -> int:
@@ -81,7 +92,7 @@ def simulations_for(nodes: int) -> int:
 
 
 def simulate_chance(
-    fitted: FittedViews, data: ViewData, *, seed: int, workers: int = 1, progress: Progress = silent
+    fitted: FittedViews, data: ViewData, score: Floats, *, seed: int, workers: int = 1, progress: Progress = silent
 ) -> Chance:
     """Simulate networks like the one in memory that was judged, and keep how high their nodes score."""
     vectors, kinds = data.eigenvalues.values.size, data.graph.kinds
@@ -92,45 +103,66 @@ def simulate_chance(
 
     edges, components = Edges(store) if kinds is None else data.edges, flow_components(fitted, data)
     real = RealNetwork(store, edges, data.split, kinds, vectors, data.known, data.cycles, components)
-    return simulate_over_store(fitted, real, on_threads(workers), seed, progress)
+    return simulate_over_store(fitted, real, score, on_threads(workers), seed, progress)
 
 
 def simulate_over_store(
-    fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int, progress: Progress = silent
+    fitted: FittedViews, real: RealNetwork, score: Floats, runner: TaskRunner, seed: int, progress: Progress = silent
 ) -> Chance:
     """Simulate networks like the one in a store, and keep how high their nodes score."""
     store, judged = real.store, real.edges.degrees > 0
     with single_threaded():  # at other thread counts a product has other bits
-        simulated = (simulated_kinds if fitted.others else _simulated_kind)(fitted, real, runner, seed)
+        simulated = simulator(fitted, real, runner, seed)
         count = simulations_for(store.nodes)
 
         def find(turn: int) -> tuple[Arrays, dict[str, Any]]:
             return {"score": simulated(runner.within(f"simulated network {turn + 1} of {count}"), turn)}, {}
 
-        kept = np.zeros(0)
+        kept, ratios = np.zeros(0), []
         for turn in range(count):
             found, _ = store.remembered(f"simulated{turn}", partial(find, turn))
             store.discard(f"simulated{turn}")
+            ratios.append(bulk_ratio(score[judged], found["score"][judged]))
             kept = np.sort(np.concatenate([kept, found["score"][judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
             progress("simulations", turn + 1, count)
-    return Chance(kept, count, int(judged.sum()))
+    ratio = float(np.median(ratios))
+    return Chance(kept * max(LEAST_MARGIN, MARGIN * ratio), count, int(judged.sum()), ratio)
 
 
-def _simulated_kind(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
-    """Simulate networks of one kind of nodes."""
-    model = learn_null_model(real.store, runner, fitted.homophily, seed)
-    components = write_components(real.store, runner, real.components)
+def bulk_ratio(real: Floats, simulated: Floats) -> float:
+    """Return how many times as high as the simulated nodes the real ones score in the bulk, at most."""
+    return float((np.quantile(real, BULK) / np.maximum(np.quantile(simulated, BULK), 1e-9)).max())
 
-    def scores(runner: TaskRunner, turn: int) -> Floats:
-        rng = generator(seed, SIMULATED, turn)
-        store = real.simulated_wiring(model.communities, seed, turn, model.shared)
-        degrees = degrees_of(store)
-        donors = nodes_of_like_degree(degrees, rng)
-        write_simulated_variates(store, runner, model, model.beyond[donors], rng)
-        flow = simulated_flow(real.store, components, degrees, rng)
-        known = Known(real.known.outlyingness[donors], flow, real.cycle_log_p(turn))
-        real.write_residuals(store, runner)
-        write_ratios_of_variates(store, runner, fitted.homophily)
-        return real.scores(fitted, Edges(store), known, runner)
 
-    return scores
+def head_beyond_tail(score: Floats, share: float) -> int:
+    """Count the nodes that score far above the others, if scores fall off as they do in the last tenth of the nodes.
+
+    The tail is taken to be exponential between two quantiles, which a head does not bend. Of several pairs of them the
+    one that leaves the shortest head counts.
+    """
+    ladder, heads = np.sort(score)[::-1], []
+    for start, stop in TAILS:
+        low, high = np.quantile(score, [1 - start, 1 - stop])
+        above, beyond = int((score > low).sum()), int((score > high).sum())
+        if above - beyond < FEWEST_BETWEEN or high <= low:
+            return 0
+        between = float((score[(score > low) & (score <= high)] - low).sum())
+        scale = (between + beyond * (high - low)) / (above - beyond) * (1 + Z_90 / np.sqrt(above - beyond))
+        expected = above * np.exp(-(ladder - low) / scale)
+        heads.append(_longest(expected <= share * np.arange(1, ladder.size + 1)))
+    return min(heads)
+
+
+def head_above_gap(score: Floats) -> int:
+    """Count the nodes above the widest gap among the first ones: half as much again as the next score, or more."""
+    ladder = np.sort(score)[::-1][: 1 + min(score.size // FEWEST_TIMES, MOST_ABOVE)]
+    if ladder.size < 2 or ladder[-1] <= 0:
+        return 0
+    drops = ladder[:-1] / ladder[1:]
+    widest = int(drops.argmax())
+    return widest + 1 if drops[widest] >= WIDE else 0
+
+
+def _longest(within: Bools) -> int:
+    found = np.flatnonzero(within)
+    return int(found[-1]) + 1 if found.size else 0

@@ -1,4 +1,4 @@
-"""What nodes of simulated networks take over from real nodes of about the same degree."""
+"""What nodes of simulated networks take over from real nodes of their group."""
 
 from __future__ import annotations
 
@@ -8,25 +8,20 @@ from functools import partial
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.odd.null_model import STAGE
+from oddhop.odd.null_groups import STAGE
 from oddhop.odd.outlier import log_lengths
 from oddhop.odd.row_blocks import gathered
 from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
-LIKE_DEGREE = 50
-
 Components = Callable[[Store, int], Floats]
 """Gives what attributes do not predict of the flows of a range, see :meth:`oddhop.odd.flow.FlowModel.components`."""
 
 
-def nodes_of_like_degree(degrees: Ints, rng: np.random.Generator) -> Ints:
-    """Return, for every node, another node of about the same degree, each once."""
-    nodes = degrees.size
-    order = np.lexsort([rng.random(nodes), degrees])
-    group = np.arange(nodes) // LIKE_DEGREE
-    donors = np.empty(nodes, dtype=np.int64)
-    donors[order] = order[np.lexsort([rng.random(nodes), group])]
+def nodes_alike(groups: Ints, rng: np.random.Generator) -> Ints:
+    """Return, for every node, another node of its group, each once."""
+    donors = np.empty(groups.size, dtype=np.int64)
+    donors[np.argsort(groups, kind="stable")] = np.lexsort([rng.random(groups.size), groups])
     return donors
 
 
@@ -44,11 +39,11 @@ def _write_components(store: Store, components: Components, number: int) -> int:
     return int(rows.shape[1])
 
 
-def simulated_flow(store: Store, count: int, degrees: Ints, rng: np.random.Generator) -> Floats:
-    """Return the figure of the flow view where every component comes from another node of about the same degree."""
-    squares = np.zeros(degrees.size)
+def simulated_flow(store: Store, count: int, groups: Ints, rng: np.random.Generator) -> Floats:
+    """Return the figure of the flow view where every component comes from another node of the same group."""
+    squares = np.zeros(groups.size)
     for k in range(count):
-        squares += gathered(store, _component(k))[nodes_of_like_degree(degrees, rng)] ** 2
+        squares += gathered(store, _component(k))[nodes_alike(groups, rng)] ** 2
     return log_lengths(squares) if count else squares
 
 

@@ -1,4 +1,4 @@
-"""Simulated networks of several kinds of nodes.
+"""Simulated networks, of one or several kinds of nodes.
 
 The process that runs the tasks holds f of every edge, and all edges while it rewires them.
 """
@@ -15,58 +15,62 @@ from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.odd.communities import folded_store, unfolded
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
+from oddhop.odd.kinds import Edges
 from oddhop.odd.null_donors import simulated_flow, write_components
-from oddhop.odd.null_model import find_communities
+from oddhop.odd.null_groups import blocks_of, by_degree, cells_by_looks
 from oddhop.odd.real_network import RealNetwork, Simulated
 from oddhop.odd.relation import told_by
-from oddhop.odd.row_blocks import degrees_of, gathered, row_sums
+from oddhop.odd.row_blocks import degrees_of, gathered
 from oddhop.odd.views import FittedViews, Known
 from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
 
 LIKE_NODES = 50  # to either side, by their outlyingness
+DONORS = 8  # whose edges a node is given
 DRAWN_AT_ONCE = 2**22  # edges: 60 bytes each
 
 
-def simulated_kinds(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
-    """Simulate networks of several kinds: wiring as with one kind, and f of every edge from that of others.
+def simulator(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: int) -> Simulated:
+    """Simulate networks: edges change places within groups of like nodes, and f of every edge is that of others.
 
-    Communities are those of the whole network, split by kind. A node keeps its outlyingness, and every one of its edges
-    takes f from an edge of the same sort whose judged node is about as outlying.
+    A node keeps its outlyingness, and its edges take f from edges of the same sort of a few judged nodes, which are of
+    the same group and about as outlying: f of many nodes would leave out that real nodes differ from each other. Within
+    the kind, f moreover stays between the same two groups.
     """
-    store, own, kinds = real.store, real.edges.own, real.kinds
-    assert kinds is not None  # noqa: S101 - there are other kinds
-    communities = find_communities(store, runner, seed) * len(kinds.names) + kinds.of(np.arange(store.nodes))
-    groups = np.unique(communities, return_inverse=True)[1]
+    store, own, kinds, outlying = real.store, real.edges.own, real.kinds, real.known.outlyingness
     write_ratios(own, runner, fitted.homophily)
-    known, outlying = {one.kind: one for one in fitted.others}, real.known.outlyingness
-    rates, means = [], []
-    if fitted.rate is not None:
-        rates, means = [fitted.rate], [_Drawn.of(own, outlying)]
+    if kinds is None:
+        groups = by_degree(cells_by_looks(own, runner, fitted.homophily, seed), degrees_of(store))
+        alike = groups
+    else:
+        groups = by_degree(kinds.of(np.arange(store.nodes)), degrees_of(store))
+        alike = groups[kinds.nodes(kinds.judged)]
+    known, within = {one.kind: one for one in fitted.others}, _Drawn.of(own, outlying, alike)
+    rates, means = ([], []) if fitted.rate is None else ([fitted.rate], [within])
     for pairs in real.edges.joined:
         rate = known[pairs.kind].rate
         if rate is not None:
             told = told_by(pairs, known[pairs.kind].relation, runner)
-            rates, means = [*rates, rate], [*means, _Drawn.of(told.near, outlying)]
-    components, degrees = write_components(own, runner, real.components), real.edges.degrees
-    once = folded_store(own, RATIOS)
+            rates, means = [*rates, rate], [*means, _Drawn.of(told.near, outlying, alike)]
+    components = write_components(own, runner, real.components)
+    once, blocks = folded_store(own, RATIOS), blocks_of(own, alike)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
         rng, simulated = generator(seed, SIMULATED, turn), real.simulated_wiring(groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
-        # Among themselves nodes are joined by looks as often as they are.
-        shuffled = once[rng.permutation(once.size)]
-        known = Known(outlying, simulated_flow(own, components, degrees, rng), real.cycle_log_p(turn))
+        figures = Known(outlying, simulated_flow(own, components, alike, rng), real.cycle_log_p(turn))
         real.write_residuals(simulated, runner)
-        edges = real.split(simulated)
-        _write_shuffled(edges.own, shuffled)
-        return real.scores(fitted, edges, known, runner, nats)
+        edges = Edges(simulated) if kinds is None else real.split(simulated)
+        f = np.empty_like(once)
+        f[np.argsort(blocks_of(edges.own, alike), kind="stable")] = once[np.lexsort([rng.random(once.size), blocks])]
+        _write_ratios(edges.own, f, np.multiply(*within.means(rng)))
+        return real.scores(fitted, edges, figures, runner, nats)
 
     return scores
 
 
-def _write_shuffled(store: Store, f: Floats) -> None:
-    """Write other values of f, one an edge, and their sums at every node."""
+def _write_ratios(store: Store, f: Floats, sums: Floats) -> None:
+    """Write f, given once an edge, and its sums at every node."""
     rows = [store.rows(number) for number in store.ranges]
     indptr = np.concatenate([[0], np.cumsum(degrees_of(store))])
     indices = np.concatenate([one.indices for one in rows])
@@ -75,7 +79,7 @@ def _write_shuffled(store: Store, f: Floats) -> None:
         room = store.entry_room(RATIOS, number, entries.dtype)
         room[:] = entries[indptr[one.start] : indptr[one.stop]]
         store.write(RATIOS, number, room)
-        store.write(RATIO_SUMS, number, row_sums(one.indptr, room))
+        store.write(RATIO_SUMS, number, sums[one.start : one.stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,7 @@ class _Drawn:
     ----------
     f : of every edge, those of a node after each other.
     starts : where the edges of every judged node begin, and one more.
-    order : the judged nodes with edges, from the least outlying on.
+    order : the judged nodes with edges, group by group, from the least outlying on.
     """
 
     f: Floats
@@ -94,9 +98,9 @@ class _Drawn:
     order: Ints
 
     @classmethod
-    def of(cls, store: Store, outlying: Floats) -> _Drawn:
+    def of(cls, store: Store, outlying: Floats, groups: Ints) -> _Drawn:
         counts = degrees_of(store)
-        order = np.argsort(np.where(counts > 0, outlying, np.inf), kind="stable")[: np.count_nonzero(counts)]
+        order = np.lexsort([outlying, groups, counts == 0])[: np.count_nonzero(counts)]
         return cls(gathered(store, RATIOS), np.concatenate([[0], np.cumsum(counts)]), order)
 
     def means(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
@@ -111,11 +115,13 @@ class _Drawn:
         return sums / np.maximum(degrees, 1), degrees
 
     def _sums(self, rng: np.random.Generator, degrees: Ints, place: Ints, some: slice) -> Floats:
-        count, nodes = self.order.size, np.repeat(np.arange(some.start, some.stop), degrees[some])
+        count, each = self.order.size, np.arange(some.start, some.stop)
         wide = min(2 * LIKE_NODES + 1, count)
-        first = np.clip(place[nodes] - LIKE_NODES, 0, count - wide)
-        drawn = first + rng.integers(0, max(wide, 1), nodes.size)
-        drawn = np.where(drawn == place[nodes], (drawn + 1) % max(count, 1), drawn)  # its own would repeat it
+        first = np.clip(place[each] - LIKE_NODES, 0, max(count - wide, 0))
+        offsets = rng.integers(0, max(wide, 1), (each.size, DONORS), np.int8)
+        nodes = np.repeat(np.arange(each.size), degrees[some])
+        drawn = first[nodes] + offsets[nodes, rng.integers(0, DONORS, nodes.size)]
+        drawn = np.where(drawn == place[each[nodes]], (drawn + 1) % max(count, 1), drawn)  # its own would repeat it
         other = self.order[drawn]
         edge = self.starts[other] + (rng.random(nodes.size) * degrees[other]).astype(np.int64)
-        return np.asarray(np.bincount(nodes - some.start, self.f[edge], minlength=some.stop - some.start), np.float64)
+        return np.asarray(np.bincount(nodes, self.f[edge], minlength=each.size), np.float64)

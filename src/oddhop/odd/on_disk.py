@@ -2,7 +2,7 @@
 
 The stages are those of a network in memory, over another store. So scores have the same bits. The process that
 runs the tasks holds a few figures of every node; a task holds a partition and what it reads of its peers. Simulated
-networks take more, see :mod:`oddhop.odd.null_model` and :mod:`oddhop.odd.null_kinds`.
+networks take more, see :mod:`oddhop.odd.null_kinds`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def judge_on_disk(
         components = None if flows is None else partial(_flow_components, flows)
         split = partial(_split, of_kind=of_kind, runner=runner)
         real = RealNetwork(store, edges, split, manifest.node_kinds, found.values.size, known, cycles, components)
-        chance = simulate_over_store(fitted, real, runner, store.seed, runner.progress)
+        chance = simulate_over_store(fitted, real, evidence.score, runner, store.seed, runner.progress)
     return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges), chance)
 
 

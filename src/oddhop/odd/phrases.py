@@ -14,7 +14,7 @@ from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import NAMED_AT_MOST, NOTABLE, Neighbour, View
 from oddhop.explain.guide import Guide
 from oddhop.explain.phrases import one_in, share, spoken
-from oddhop.odd.null import Chance
+from oddhop.odd.null import HIGH_RATIO, LOW_RATIO, Chance, head_above_gap, head_beyond_tail
 
 FEW_ADDED = 0.1
 MOST_DIFFER = 0.25  # of all edges: a neighbour at a larger share is no reason
@@ -279,25 +279,38 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
     count = chance.standing_out(score, share)
     simulated = f"{chance.simulations} simulated networks without anomalies"
     more = (
-        "The simulated networks have the same degrees, communities and attribute distributions as your network. "
-        "The simulated networks contain the same rare attribute values as your network. A rare attribute value alone "
-        "therefore never makes a node stand out. Harmless triangles or unusual noise can also make a node stand out. "
-        f"{COMPARISONS}"
+        "The simulated networks have the same degrees, attributes and homophily as your network, and as many edges "
+        "between nodes of similar degree and looks. A rare attribute value alone never makes a node stand out. "
+        f"Harmless triangles or unusual noise can also make a node stand out. {COMPARISONS}{_disagreement(chance)}"
     )
     if not count:
         fewest = math.ceil(round(1 / (share * chance.simulations), 9))  # whose share of chance can be so low
-        if fewest > 1 and not (chance.scores >= score.max(initial=-np.inf)).any():
+        first = score.max(initial=-np.inf)
+        above = chance.scores.size - int(np.searchsorted(chance.scores, first, side="left"))
+        if fewest > 1 and not above:
             sentence = (
                 f"No node stands out. The top node scores higher than all nodes in {simulated}, but so few simulated "
                 f"networks can only show that {fewest:,} nodes or more stand out."
             )
-            return Finding("stand out", "fine", 0.0, sentence, more)
-        sentence = (
-            f"No node stands out: some nodes in {simulated} score as high as the top nodes of your network. Your "
-            "network can still contain anomalies."
-        )
-        return Finding("stand out", "fine", 0.0, sentence, more)
+        elif (chance.shares(score) <= share).any():
+            sentence = (
+                f"No node stands out. Hardly any node in {simulated} scores as high as the top node, but it is not far "
+                "above the other nodes of your network, which score higher than those of the simulated networks."
+            )
+        elif above == chance.scores.size:
+            sentence = f"No node stands out: at least {above:,} nodes in {simulated} score as high as the top node."
+        else:
+            sentence = f"No node stands out: {above:,} node{'s'[: above != 1]} in {simulated} score{'s'[: above == 1]}"
+            sentence = f"{sentence} as high as the top node."
+        head = head_above_gap(score) or head_beyond_tail(score, share)
+        if head:
+            gap = f"But the top {_above_others(score, head)}. Hubs or roles can explain that."
+            return Finding("stand out", "warning", 0.0, f"{sentence} {gap}", more)
+        return Finding("stand out", "fine", 0.0, f"{sentence} Your network can still contain anomalies.", more)
     expected = float(chance.shares(score)[count - 1] * count)
+    if expected > share * count:  # it is the gap that counts
+        sentence = f"{count:,} node{' stands' if count == 1 else 's stand'} out: the top {_above_others(score, count)}."
+        return Finding("stand out", "fine", float(count), f"{sentence} Other nodes can be anomalies too.", more)
     one = "fewer than 1 node" if expected < 1 else "about 1 node"
     often = f"about {expected:.0f} nodes per network score" if expected >= 1.5 else f"{one} per network scores"
     sentence = (
@@ -305,6 +318,22 @@ def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
         f"{'the node that stands' if count == 1 else 'the nodes that stand'} out. Other nodes can be anomalies too."
     )
     return Finding("stand out", "fine", float(count), sentence, more)
+
+
+def _above_others(score: Floats, head: int) -> str:
+    last, following = np.sort(score)[::-1][[head - 1, head]]
+    who = "node scores" if head == 1 else f"{head:,} nodes score"
+    return f"{who} far above all others ({last:.0f}, then {following:.0f})"
+
+
+def _disagreement(chance: Chance) -> str:
+    """Say so where ordinary nodes of the simulated networks score otherwise than those of the real one."""
+    if LOW_RATIO <= chance.ratio <= HIGH_RATIO:
+        return ""
+    differ = f"Ordinary nodes of your network score {chance.ratio:.1f} times as high as those of the simulated networks"
+    if chance.ratio > HIGH_RATIO:
+        return f" {differ}. A few nodes therefore stand out only if they score far above all others."
+    return f" {differ}. The list can therefore be too short."
 
 
 def controls(result: pa.Table, top: int) -> Finding:

@@ -13,7 +13,7 @@ from oddhop.odd.cycle import Cycles
 from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.null_donors import Components
-from oddhop.odd.null_model import POWER_STEPS, edge_ends
+from oddhop.odd.null_groups import POWER_STEPS, edge_ends
 from oddhop.odd.views import FittedViews, Known, evidence_of, tie_scores, view_figures
 from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
@@ -47,14 +47,13 @@ class RealNetwork:
     cycles: Cycles | None
     components: Components | None
 
-    def simulated_wiring(self, groups: Ints, seed: int, turn: int, shared: Sequence[str] = ()) -> Store:
+    def simulated_wiring(self, groups: Ints, seed: int, turn: int) -> Store:
         """Return another wiring of the same nodes, with as many edges between any two groups of them."""
 
         def wiring() -> tuple[Ints, Ints]:
-            return rewired_wiring(edge_ends(self.store), groups, seed, turn)
+            return rewired_wiring(edge_ends(self.store), groups, seed, turn, across=self.kinds is None)
 
-        arrays = {name: name for name in shared} | ({"known": VECTORS} if self.vectors else {})
-        return self.store.with_wiring(f"simulated{turn}", wiring, arrays)
+        return self.store.with_wiring(f"simulated{turn}", wiring, {"known": VECTORS} if self.vectors else {})
 
     def cycle_log_p(self, turn: int) -> Floats:
         """Return what cycles of the same events with permuted times say."""
