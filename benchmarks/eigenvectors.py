@@ -65,7 +65,7 @@ def scores(graph: Graph, found: Found) -> np.ndarray:
     blocks = learn_blocks(own.attributes, own.flow_count)
     store, eigenvalues = found
     write_residuals(store, on_threads(1), eigenvalues)
-    _, data = views.view_data(graph, blocks, residuals=store.of_entries[RESIDUALS])
+    data = views.view_data(graph, blocks, residuals=store.of_entries[RESIDUALS])
     evidence = views.learn_views(data.edges, on_threads(1), blocks, data.known, {})[1]
     return np.where(graph.degrees > 0, evidence.score, 0.0)
 

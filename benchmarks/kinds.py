@@ -77,7 +77,7 @@ def stages(edges: int) -> None:
     with timed("residuals", found):
         write_residuals(store, runner, eigenvalues)
     residuals = store.of_entries[RESIDUALS]
-    _, data = views.view_data(graph, blocks, others=others, residuals=residuals, workers=workers)
+    data = views.view_data(graph, blocks, others=others, residuals=residuals, workers=workers)
     data = replace(data, store=store, eigenvalues=eigenvalues)
     with timed("edges by kind", found):
         split = data.edges

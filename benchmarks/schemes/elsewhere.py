@@ -44,7 +44,7 @@ def shop_ranks(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def labelled_figures(name: str) -> dict[str, dict[str, Any]]:
     """Return ROC-AUC and AP with 90 % intervals, and the anomalies among the first nodes with a label."""
-    network, labels = network_named(name)
+    network, labels = network_named(name, for_facts=True)
     scores, _ = label_free_scores(network)
     known = np.flatnonzero(~np.isnan(labels))
     found = {}

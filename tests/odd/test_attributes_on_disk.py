@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from oddhop import Graph
 from oddhop.graph.disk import open_stored
 from oddhop.graph.rows import AttributeRows, Columns, Kept, StoredRows
-from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
+from oddhop.odd.blocks import Blocks, learn_blocks
 from oddhop.odd.coordinates import KNOTS, learn_coordinates
-from oddhop.odd.flow import learn_flows
 from oddhop.odd.outlier import outlyingness
 from oddhop.tables.ingest import ingest
 from oddhop.tables.settings import EncodeSettings
@@ -103,24 +102,20 @@ def learned(blocks: Blocks) -> list[bytes | float]:
 
 def figures(x: AttributeRows, flow_count: int) -> tuple[list[bytes | float], list[np.ndarray]]:
     """Return all that is learned, and all figures of every node, after comparing them with those of some nodes."""
-    blocks, flows = learn_blocks(x, flow_count), flow_columns(x, flow_count)
-    coordinates = blocks.coordinates(x, 0, NODES)
-    model = learn_flows(flows, coordinates)
+    blocks = learn_blocks(x, flow_count)
 
     def seen(start: int, stop: int) -> list[np.ndarray]:
         return [
             blocks.coordinates(x, start, stop),
             blocks.prepared(x, start, stop),
             outlyingness(blocks, x, start, stop),
-            model.components(flows, coordinates, start, stop),
-            model.figure(flows, coordinates, start, stop),
         ]
 
     whole = seen(0, NODES)
     for start, stop in RANGES:
         for one, other in zip(whole, seen(start, stop), strict=True):
             assert one[start:stop].tobytes() == other.tobytes(), (start, stop)
-    return [*learned(blocks), *(array.tobytes() for array in vars(model).values())], whole
+    return learned(blocks), whole
 
 
 @pytest.fixture(params=[BLOCK, pytest.param(65_536, marks=pytest.mark.slow)])

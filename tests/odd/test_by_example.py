@@ -13,7 +13,6 @@ from oddhop.odd.cost import cost, simulates
 from oddhop.odd.explain import drawn_at
 from oddhop.odd.features import triangle_counts
 from oddhop.odd.null import simulations_for
-from oddhop.odd.null_donors import nodes_alike
 from oddhop.odd.outlier import lengths
 from oddhop.odd.phrases import Shared, cut_short, left_out_hubs, reasons_between_kinds, related
 from oddhop.odd.row_blocks import added, block_sums
@@ -64,10 +63,6 @@ def test_a_group_between_kinds_is_named() -> None:
 def test_columns_of_a_category_are_found() -> None:
     x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
     assert _categories(x, np.arange(4)).tolist() == [0, 1, 2]
-
-
-def test_every_node_gives_once() -> None:
-    assert nodes_alike(np.array([3, 1, 3]), np.random.default_rng(0))[1] == 1
 
 
 def test_the_views_of_a_million_nodes_take_less_than_six_gibibytes() -> None:

@@ -199,7 +199,7 @@ def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
     features = fitted.features()
     assert features.num_rows == ACCOUNTS
     assert features.column_names[:3] == ["id", "stranger score", "outlier score"]
-    assert features.column_names[3:6] == ["clique score, adjusted for degree", "flow score", "clique score"]
+    assert features.column_names[3:6] == ["clique score, adjusted for degree", "clique score", "flow score"]
     assert features.column_names[-1] == "degree"
     for name in features.column_names[1:]:
         assert np.isfinite(features[name].to_numpy()).all()

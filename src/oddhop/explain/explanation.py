@@ -259,8 +259,8 @@ class Explanation:
             told = [*([self.flows.headline] if self.flows.headline else []), *told, *self.flows.sentences]
         # A detector without views says by its score alone that something is unusual.
         unusual = not self.views or min(one.p for one in self.views) < NOTABLE
-        # No column has a part in a cycle of events, and hardly one in a clique.
-        if self.columns and unusual and self.kind != "cycle" and (self.telling or self.kind != "clique"):
+        # No column has a part in a cycle of events, and hardly one in a clique or a flow.
+        if self.columns and unusual and self.kind != "cycle" and (self.telling or self.kind not in ("clique", "flow")):
             told.append(self._apart())
         alert = bool(self.baseline.alerts(self.score))
         if self.counterfactual:

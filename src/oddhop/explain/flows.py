@@ -59,17 +59,20 @@ def node_flows(
     values: Mapping[str, float],
     odd: Sequence[tuple[bool, int, int]] = (),
     *,
+    facts: Sequence[str] = (),
+    first: bool = False,
     passing_is_rare: bool = False,
 ) -> NodeFlows:
     """Say what a node sent and received, whose flow columns have these values.
 
-    ``odd`` events are marked: whether received, the partner, and the time. If few nodes pass on as much, that is the
-    headline.
+    ``odd`` events are marked: whether received, the partner, and the time. Where events come ``first``, what the node
+    passed on, if few pass on as much, or else its loudest fact is the headline.
     """
     own = events.of_nodes(node, node + 1)
-    passed = _passed_on(values)
-    headline = passed if passing_is_rare else ""
-    told = [_how_many(own, values)] if headline or not passed else [passed, _how_many(own, values)]
+    passed = [_passed_on(values)] if _passed_on(values) else []
+    told = [*passed, *facts] if passing_is_rare else [*facts, *passed]
+    headline = told.pop(0) if first and told else ""
+    told.append(_how_many(own, values))
     if own.columns.time is not None and (own.times != NO_TIME).any():
         told.append(_when(own.times[own.times != NO_TIME], values))
     drawn, left = _drawn(own, odd)

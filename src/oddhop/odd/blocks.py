@@ -90,6 +90,11 @@ def judged_attributes(graph: Graph) -> Graph:
     return graph if graph.kinds is None else graph.of_kind(graph.kinds.judged)
 
 
+def own_columns(x: AttributeRows, flow_count: int) -> Columns:
+    """Return the attributes that were not made of events."""
+    return Columns(x, np.arange(x.shape[1] - flow_count))
+
+
 def flow_columns(x: AttributeRows, flow_count: int) -> Columns:
     """Return the attributes that were made of events."""
     return Columns(x, np.arange(x.shape[1] - flow_count, x.shape[1]))

@@ -14,6 +14,7 @@ from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.explain.counterfactual import Step, search, worth_telling
 from oddhop.explain.explanation import Baseline, Change, Counterfactual
 from oddhop.graph.checks import is_sparse
+from oddhop.odd.combine import KINDS
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, Rescored, rescore_node
 from oddhop.odd.views import log_p_of
@@ -92,7 +93,7 @@ class TellingColumns:
     """The columns that make a node odd, the one that matters most for its score first.
 
     ``worth`` is what the value that is typical of its neighbours does to the score, and ``moves`` what it does to
-    the figure of the view that speaks loudest.
+    the figure of the view that speaks loudest, if attributes change it.
     """
 
     spans: list[ColumnSpan]
@@ -113,7 +114,8 @@ def telling_columns(node: Node, now: Situation, as_it_is: Rescored) -> TellingCo
     again, loudest = node.judged(node.rows(now.row, spans), now.kept[None]), int(as_it_is.evidence.kind[0])
     worth = again.evidence.score - as_it_is.evidence.score[0]
     order = [int(k) for k in np.argsort(worth, kind="stable") if worth[k] < 0]
-    moves = again.figures[loudest] - as_it_is.figures[loudest, 0]
+    of_attributes = loudest < KINDS.index("flow")
+    moves = again.figures[loudest] - as_it_is.figures[loudest, 0] if of_attributes else worth
     return TellingColumns([spans[k] for k in order], worth[order], moves[order])
 
 

@@ -2,12 +2,13 @@
 
 With I the nats that an edge tells about attributes (0 where it tells nothing) and w = 1 / (1 + I),
 
-    score = (1 - w / 2) S  +  w O  +  (w / 2) R  +  Q  +  F  +  C
+    score = v ((1 - w / 2) S  +  w O  +  (w / 2) R  +  Q)  +  F  +  C
 
 S, O, R, F and C are -log p of stranger, outlier, clique, flow and cycle, Q is -log q of the raw clique
 scores. The more the wiring tells about attributes, the more the stranger decides; where it tells nothing, attributes
 and wiring are judged each by itself. Cliques that stand apart from the bulk count in any network, as much as they stand
-apart. Without events F and C are 0.
+apart. Without events F and C are 0 and v is 1. With events v is one half: three views of the place of a node would
+otherwise drown what it did.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
 
+PLACE = 0.5  # what the views of the place of a node weigh beside events
 KINDS = ("stranger", "outlier", "clique", "flow", "cycle")
 
 
@@ -45,10 +47,10 @@ class Evidence:
         return np.asarray(np.argmax(self.parts, axis=0))
 
 
-def join(log_p: Floats, clique_log_q: Floats, information: float) -> Evidence:
+def join(log_p: Floats, clique_log_q: Floats, information: float, place: float = 1.0) -> Evidence:
     """Join the p-values of the views."""
     apart = 1.0 / (1.0 + max(information, 0.0))
-    weights = np.array([[1.0 - apart / 2], [apart], [apart / 2], [1.0], [1.0]])
-    parts = -weights * log_p
-    parts[2] -= clique_log_q
+    weights = np.array([place * (1.0 - apart / 2), place * apart, place * apart / 2, 1.0, 1.0])
+    parts = -weights[:, None] * log_p
+    parts[2] -= place * clique_log_q
     return Evidence(log_p, parts + 0.0)

@@ -10,6 +10,9 @@ from oddhop.graph.rewire import AT_ONCE
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
+from oddhop.odd.facts.ends import ENDS_AT_ONCE
+from oddhop.odd.facts.find import BYTES_AT_ONCE
+from oddhop.odd.facts.table import FACTS
 from oddhop.odd.homophily import SUMS
 from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
@@ -20,6 +23,7 @@ from oddhop.partitions.store import BLOCK
 
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
 COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they share
+FIGURE_BYTES, FACT_NODE_BYTES, END_BYTES = 24, 200, 400
 EVENT_BYTES = 24  # partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
@@ -43,6 +47,14 @@ def searches_cycles(size: Size, settings: OddSettings) -> bool:
     """Return whether the cycles of events are searched: where the events fit in memory."""
     limit = settings.memory or available_memory()
     return limit is None or BASE + _event_memory(size) <= limit
+
+
+def _fact_memory(size: Size) -> int:
+    """Estimate figures of every node, what is known of nodes beforehand, and the ends of a block of events."""
+    if not size.events:
+        return 0
+    figures = min(FIGURE_BYTES * len(FACTS) * size.nodes, BYTES_AT_ONCE)
+    return figures + FACT_NODE_BYTES * size.nodes + END_BYTES * min(2 * size.events, ENDS_AT_ONCE)
 
 
 def _event_memory(size: Size) -> int:
@@ -75,7 +87,7 @@ def cost(size: Size, settings: OddSettings) -> Cost:
     vectors = 4 * nodes * max((STEPS + 1 + KEPT) * WIDTH, 4 * EIGENVECTORS)
     # f, what is left of it, residuals and two sums over common neighbours of every entry, of the whole and of a round.
     wiring, per_edge = 2 * (8 * nodes + 2 * 4 * edges), 2 * 2 * edges * 5 * 4
-    views = wiring + max(5 * coordinates, vectors) + per_edge + 258 * nodes + _event_memory(size)
+    views = wiring + max(5 * coordinates, vectors) + per_edge + 258 * nodes + _event_memory(size) + _fact_memory(size)
     memory = BASE + max(size.reading, views)  # what reading took is given back
     if not simulates(size, settings):
         return Cost({"views": memory})
@@ -94,7 +106,7 @@ def cost_on_disk(size: Size, settings: OddSettings, *, workers: int) -> Cost:
     # What views say, with all edges and in a round; scores of the rounds; the ranking and its table; sums of blocks.
     led = NODE_BYTES * size.nodes + SUMS * 8 * (_width(size) + 1) ** 2 * -(-size.nodes // BLOCK)
     events = _event_memory(size) if searches_cycles(size, settings) else 0
-    memory = {"views": OWN_BASE + led + workers * task + events}
+    memory = {"views": OWN_BASE + led + max(workers * task, _fact_memory(size)) + events}
     if not simulates(size, settings):
         return Cost(memory)
     # What was judged, and what simulated nodes take over; edges, or rows, beside tasks that wait.

@@ -34,6 +34,7 @@ from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import RESIDUALS, folded, unfolded
 from oddhop.odd.cycle import Cycles, find_cycles
+from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
@@ -96,6 +97,7 @@ class Odd(GraphDetector):
     guide: ClassVar[Guide] = GUIDE
 
     model_: OddModel
+    _facts: EventFacts | None = None
     _cycles: Cycles | None = None  # of the network that was judged or explained last
 
     @parameters_of(OddSettings)
@@ -113,7 +115,7 @@ class Odd(GraphDetector):
             return self._fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
         run.progress("views", 0, settings.n_resamples + 1)
         fitted, evidence, data = fit_views(graph, workers=run.workers)
-        self._cycles = data.cycles
+        self._facts, self._cycles = data.facts, data.cycles
         run.progress("views", 1, settings.n_resamples + 1)
         residuals = folded(graph, data.store.of_entries[RESIDUALS])
         thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
@@ -205,7 +207,7 @@ class Odd(GraphDetector):
         model, workers = self.model_, self.workers or available_workers()
         fitted = model.learned.views
         evidence, data = judge(fitted, graph, workers=workers)
-        self._cycles = data.cycles
+        self._facts, self._cycles = data.facts, data.cycles
         check_finite(evidence.score)
         thinned = _thinned_scores(fitted, data, model.settings, model.seed, workers, progress)
         return _judgement(evidence, thinned, data.degrees, model.learned.chance, model.settings)
@@ -231,7 +233,9 @@ class Odd(GraphDetector):
         self._cycles = find_cycles(graph.events, graph.node_count, self._cycles)
         explain = explain_nodes if graph.kinds is None else explain_kinds
         what = learned.views, network, nodes, baseline
-        return explain(*what, residuals=kept, cycles=self._cycles, workers=workers, progress=progress)
+        return explain(
+            *what, residuals=kept, facts=self._facts, cycles=self._cycles, workers=workers, progress=progress
+        )
 
     def explain_again(
         self,

@@ -32,6 +32,8 @@ from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counter
 from oddhop.odd.clique import surprises
 from oddhop.odd.combine import KINDS
 from oddhop.odd.cycle import Cycles, cycle_from
+from oddhop.odd.facts.find import EventFacts
+from oddhop.odd.facts.sentences import fact_sentences
 from oddhop.odd.phrases import reasons
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.views import FittedViews
@@ -61,15 +63,16 @@ def explain_nodes(
     baseline: Baseline,
     *,
     residuals: Floats | None = None,
+    facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some nodes of a network, given by their numbers, one after the other.
 
-    ``residuals`` and ``cycles`` are what is known of the network, see ``fix_network`` in ``oddhop.odd.rescore``.
+    ``residuals``, ``facts`` and ``cycles`` are what is known of the network, see ``oddhop.odd.rescore.fix_network``.
     """
-    held = fix_network(fitted, network.graph, residuals, cycles, workers=workers)
+    held = fix_network(fitted, network.graph, residuals, facts, cycles, workers=workers)
     context = Context(held, network, Columns(network), baseline)
     yield from one_by_one(partial(_explain, context), nodes, progress)
 
@@ -123,7 +126,7 @@ def _explain(context: Context, number: int) -> Explanation:
     p = np.exp(as_it_is.evidence.log_p[:, 0])
     views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
     around = _surroundings(held, number, kind, in_a_group=bool(p[2] < NOTABLE))
-    flows, cycle = _flows(context, number, told_first=tells_flow_first(kind, views))
+    flows, cycle = _flows(context, number, unusual=bool(p[3] < NOTABLE), first=events_first(kind, views))
     shown = around.first(SHOWN, cycle)
     tried = shown if 1 < degree <= MANY else shown[:0]  # without its last edge a node is not judged at all
     company = around.nodes if degree <= MANY else around.nodes[np.linspace(0, degree - 1, MANY).astype(np.int64)]
@@ -167,38 +170,40 @@ def _explain(context: Context, number: int) -> Explanation:
     )
 
 
-def tells_flow_first(kind: str, views: Sequence[View]) -> bool:
-    """Return whether an explanation may begin with the money that was passed on: where flows are unusual."""
+def events_first(kind: str, views: Sequence[View]) -> bool:
+    """Return whether an explanation begins with what the node did: where its events are unusual."""
     return kind not in ("cycle", "clique") and any(one.name == "flow" and one.p < NOTABLE for one in views)
 
 
-def _flows(context: Context, number: int, *, told_first: bool) -> tuple[NodeFlows | None, list[int]]:
+def _flows(context: Context, number: int, *, unusual: bool, first: bool) -> tuple[NodeFlows | None, list[int]]:
     """Say what the events of a node tell, and return the nodes of the first cycle that it is on."""
     events, cycles = context.held.graph.events, context.held.cycles
     if events is None:
         return None, []
-    values, rare = context.columns.flows(number), told_first and context.columns.is_among_highest(PASSING, number)
+    values, rare = context.columns.flows(number), first and context.columns.is_among_highest(PASSING, number)
+    facts, marked = fact_sentences(context.held.facts if unusual else None, number)
+    told = partial(node_flows, events, number, values, facts=facts, first=first, passing_is_rare=rare)
     if cycles is None or not cycles.counts[number]:
-        return node_flows(events, number, values, passing_is_rare=rare), []
+        return told(marked), []
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
     targets, times = sent.partners[steps], sent.times[steps]
     out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
     back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
-    told = node_flows(events, number, values, [*out, *back], passing_is_rare=rare)
+    flows = told([*out, *back])
     on_it = sources.tolist()
     names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
     of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
     count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
-    first = f"{names}{of}{dates_of(sent.times[steps])}"
+    earliest = f"{names}{of}{dates_of(sent.times[steps])}"
     start = "event starts" if count == 1 else "events start"
     many = (
         f"{count:,} {start} a cycle through this node. With shuffled event times, {usual} events would on average "
         "start a cycle through this node"
     )
-    return replace(told, sentences=(*told.sentences, f"{many}. The earliest cycle is {first}.")), on_it
+    return replace(flows, sentences=(*flows.sentences, f"{many}. The earliest cycle is {earliest}.")), on_it
 
 
 def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:

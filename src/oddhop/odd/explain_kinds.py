@@ -1,6 +1,6 @@
 """Explanations where there are several kinds of nodes: whom a judged node is joined to, and with whom it shares that.
 
-The attributes of a node change f of its edges to other kinds, its outlyingness and its flow. They change nothing that
+The attributes of a node change f of its edges to other kinds and its outlyingness. They change nothing that
 its neighbours borrow in these edges, for it is left out there. So a node with another value in a column is judged again
 in closed form. What its edges within the kind say, and what communities explain, is held as it is, and no edge is taken
 away.
@@ -29,13 +29,14 @@ from oddhop.explain.explanation import (
 )
 from oddhop.explain.flows import PASSING, NodeFlows, node_flows, values_of
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import flow_columns
 from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles
-from oddhop.odd.explain import MEMBER, drawn_at, neighbour_of, one_by_one, tells_flow_first
+from oddhop.odd.explain import MEMBER, drawn_at, events_first, neighbour_of, one_by_one
+from oddhop.odd.facts.find import EventFacts
+from oddhop.odd.facts.sentences import fact_sentences
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import OtherKind, chance_of
 from oddhop.odd.outlier import outlyingness
@@ -44,7 +45,7 @@ from oddhop.odd.phrases import Shared, reasons_between_kinds
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import mean_ratios_with, told_by
 from oddhop.odd.stranger import Ratio, canonical_variates, share_as_far
-from oddhop.odd.views import Figures, FittedViews, ViewData, evidence_of, figures_of
+from oddhop.odd.views import Figures, FittedViews, Known, ViewData, evidence_of, figures_of
 from oddhop.partitions.task import on_threads
 from oddhop.tables.network import Network
 
@@ -100,12 +101,13 @@ def explain_kinds(
     baseline: Baseline,
     *,
     residuals: Floats | None = None,
+    facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
     """Explain some judged nodes of a network with several kinds, given by their numbers, one after the other."""
-    figures, data = figures_of(fitted, network.graph, residuals=residuals, cycles=cycles, workers=workers)
+    figures, data = figures_of(fitted, network.graph, residuals=residuals, facts=facts, cycles=cycles, workers=workers)
     known = {one.kind: one.relation for one in fitted.others}
     runner = on_threads(workers)
     told = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in data.edges.joined)
@@ -116,7 +118,7 @@ def explain_kinds(
         network,
         data,
         figures,
-        evidence_of(figures, data.known.cycle_log_p, fitted),
+        evidence_of(figures, data.known, fitted),
         told,
         tuple(np.sort(pairs.array(RATIOS)) for pairs in told),
         np.zeros(own.node_count) if fitted.rate is None else fitted.rate.nats(means, own.degrees),
@@ -165,7 +167,7 @@ def _explain(context: Context, number: int) -> Explanation:
         views=views,
         reasons=reasons_between_kinds(kind, views, listed, counts, _named(context, shared)),
         ties=() if shared is None else _ties(graph, around.nodes[shown], shared.members[:PARTNERS], inside[shown]),
-        flows=_flows(context, number, place, told_first=tells_flow_first(kind, views)),
+        flows=_flows(context, number, unusual=bool(p[3] < NOTABLE), first=events_first(kind, views)),
         profile=network.profile(number),
         partners=members,
         node_kind=network.kind_of(number) or "",
@@ -182,12 +184,15 @@ class _Around:
     rarity: Floats
 
 
-def _flows(context: Context, number: int, place: int, *, told_first: bool) -> NodeFlows | None:
+def _flows(context: Context, number: int, *, unusual: bool, first: bool) -> NodeFlows | None:
     events = context.network.graph.events
     if events is None:
         return None
-    rare = told_first and context.columns.is_among_highest(PASSING, place)
-    return node_flows(events, number, values_of(events, number), passing_is_rare=rare)
+    place = number - context.network.graph.judged.start
+    rare = first and context.columns.is_among_highest(PASSING, place)
+    facts, marked = fact_sentences(context.data.facts if unusual else None, number)
+    values = values_of(events, number)
+    return node_flows(events, number, values, marked, facts=facts, first=first, passing_is_rare=rare)
 
 
 def _around(context: Context, number: int) -> _Around:
@@ -319,16 +324,12 @@ def _company(context: Context, place: int) -> Ints:
 def _scores_with(context: Context, place: int, rows: Floats) -> Floats:
     """Return the scores of a node with other attributes, a row each."""
     fitted, data, count = context.fitted, context.data, len(rows)
-    flow_count = context.columns.graph.flow_count
     coordinates = fitted.blocks.coordinates(rows, 0, count)
     nats = [] if fitted.rate is None else [np.full(count, context.within[place])]
     for other, told in zip(context.others, context.told, strict=True):
         if other.rate is not None:
             nats.append(other.rate.nats(*mean_ratios_with(told, other.relation, place, coordinates)))
-    flow: Floats = np.zeros(count)
-    if fitted.flows is not None and flow_count:
-        flow = fitted.flows.figure(flow_columns(rows, flow_count), coordinates, 0, count)
-    clique, raw, by_chance = (np.full(count, context.figures[k][place]) for k in (2, 4, 5))
+    clique, raw, by_chance = (np.full(count, context.figures[k][place]) for k in (2, 3, 4))
     strange, outlying = joint_strangeness(count, nats), outlyingness(fitted.blocks, rows, 0, count)
-    figures = strange, outlying, clique, flow, raw, by_chance
-    return evidence_of(figures, np.full(count, data.known.cycle_log_p[place]), fitted).score
+    events = (np.full(count, one[place]) for one in (data.known.flow_log_p, data.known.cycle_log_p))
+    return evidence_of((strange, outlying, clique, raw, by_chance), Known(outlying, *events), fitted).score

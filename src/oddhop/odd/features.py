@@ -25,7 +25,7 @@ from oddhop.odd.homophily import RATIOS
 from oddhop.odd.row_blocks import row_sums
 from oddhop.odd.views import FittedViews, figures_of
 
-FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "flow score", "clique score"
+FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "clique score"
 COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
 
 
@@ -33,6 +33,8 @@ def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dic
     """Return the features of every judged node by name, by fitted views."""
     figures, data = figures_of(fitted, graph, workers=workers)
     out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
+    if data.facts is not None:
+        out["flow score"] = data.facts.loud.sum(axis=0)
     own, single = data.own_graph, judged_attributes(graph)
     for one in data.edges.joined:
         out[f"edges to {one.kind}"] = np.diff(one.in_memory().indptr).astype(np.float64)

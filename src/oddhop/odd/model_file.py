@@ -15,7 +15,6 @@ from oddhop.graph.preparation import Preparation
 from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.clique import UsualScores
 from oddhop.odd.coordinates import Coordinates
-from oddhop.odd.flow import FlowModel
 from oddhop.odd.kinds import OtherKind
 from oddhop.odd.null import Chance
 from oddhop.odd.p_values import GRID, STEPS_BELOW, Bulk
@@ -25,8 +24,8 @@ from oddhop.odd.settings import OddSettings
 from oddhop.odd.stranger import Homophily
 from oddhop.odd.views import FittedViews
 
-SCHEMA = 7
-BULKS = ("stranger", "outlier", "clique", "flow", "raw_clique")
+SCHEMA = 8
+BULKS = ("stranger", "outlier", "clique", "raw_clique")
 ABOVE_0, BELOW_1 = float(np.nextafter(0, 1)), float(np.nextafter(1, 0))
 Part = TypeVar("Part")
 # The axes of every array. Axes of a part with one letter have one size; those with a capital letter are not empty.
@@ -34,7 +33,6 @@ AXES: dict[Any, dict[str, str]] = {
     Homophily: {"centre": "n", "whiten": "nk", "turn": "km", "correlation": "m"},
     Bulk: {"below": "b", "excess": "g"},
     UsualScores: {"places": "N", "medians": "N"},
-    FlowModel: {"centre": "f", "spread": "f", "origin": "n", "slopes": "nf", "whiten": "ff"},
     Rate: {"tilts": "N", "cumulants": "N"},
     Relation: {"near_columns": "a", "near_usual": "a", "far_columns": "b", "far_usual": "b"},
     Preparation: {"unit": "n", "centre": "n", "components": "nk", "spread": "k"},
@@ -46,7 +44,6 @@ SIZES = {"b": STEPS_BELOW + 1, "g": GRID.size}
 LIMITS: dict[Any, dict[str, tuple[float, float]]] = {
     Homophily: {"correlation": (-BELOW_1, BELOW_1), "between": (0, np.inf), "within": (ABOVE_0, np.inf)},
     UsualScores: {"chance": (0, np.inf), "nodes": (1, np.inf)},
-    FlowModel: {"spread": (ABOVE_0, np.inf)},
     Rate: {"spread": (0, np.inf)},
     Relation: {"unrelated": (0, BELOW_1)},
     Preparation: {"unit": (ABOVE_0, np.inf), "spread": (ABOVE_0, np.inf)},
@@ -105,13 +102,14 @@ def to_parts(learned: OddLearned) -> Parts:
         "others": [[one.kind, one.blocks.columns] for one in others],
         "hubs": dict(learned.hubs),
         "cycles": learned.cycles,
+        "place": learned.views.place,
     }
     return Parts(arrays, info)
 
 
 def _parts(fitted: FittedViews) -> dict[str, Any]:
     parts: dict[str, Any] = {"homophily": fitted.homophily} | {name: getattr(fitted, name) for name in BULKS}
-    parts |= {"usual": fitted.usual, "flows": fitted.flows, "rate": fitted.rate} | _block_parts(fitted.blocks, "")
+    parts |= {"usual": fitted.usual, "rate": fitted.rate} | _block_parts(fitted.blocks, "")
     for number, one in enumerate(fitted.others):
         own = {"edges": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
         parts |= {f"other{number}.{name}": part for name, part in own.items()}
@@ -140,16 +138,17 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
         raise ValueError("it does not name every other kind of node exactly once")
     blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
     width = sum(block.coordinates.width for block in blocks.parts)
-    flows = _part_if_any(FlowModel, arrays, "flows", {"n": width})
-    if not blocks.parts and flows is None and not told:
+    if not blocks.parts and not blocks.columns and not told:
         raise ValueError("it has no block of columns")
-    stranger, outlier, clique, flow, raw = (_part(Bulk, arrays, name, SIZES) for name in BULKS)
+    stranger, outlier, clique, raw = (_part(Bulk, arrays, name, SIZES) for name in BULKS)
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
     homophily, rate = _part(Homophily, arrays, "homophily", {"n": width}), _part_if_any(Rate, arrays, "rate")
     if (rate is None) != (homophily.silent or not told):
         raise ValueError("the rate of the edges within the kind is missing, or the edges say nothing about columns")
-    usual = _part(UsualScores, arrays, "usual")
-    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, flow, raw, usual, flows, others, rate)
+    usual, place = _part(UsualScores, arrays, "usual"), float(parts.info["place"])
+    if not 0 < place <= 1:
+        raise ValueError(f"the weight of the place must be above 0 and at most 1, got {place}")
+    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, raw, usual, place, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
     cut, cycles = int(parts.info["truncated"]), bool(parts.info.get("cycles", True))  # models of before have none

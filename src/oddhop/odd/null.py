@@ -7,7 +7,7 @@ A simulated network has the degrees, the attributes and the homophily of the rea
    their group, see :mod:`oddhop.graph.rewire`.
 3. Stranger: a node takes f from edges of a few nodes of the same group that are about as outlying.
 4. Outlyingness: a node keeps its own.
-5. Flows: every component of what attributes do not predict comes from another node of the group.
+5. Facts of events: all p-values are as likely.
 6. Cycles: those of the same events with their times permuted.
 7. Scores are stretched to those of the real network in its bulk, and a margin beyond.
 
@@ -32,7 +32,7 @@ from oddhop.odd.krylov import VECTORS
 from oddhop.odd.null_groups import SIMULATIONS
 from oddhop.odd.null_kinds import simulator
 from oddhop.odd.real_network import RealNetwork
-from oddhop.odd.views import FittedViews, ViewData, flow_components
+from oddhop.odd.views import FittedViews, ViewData
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
@@ -101,8 +101,8 @@ def simulate_chance(
     if kinds is None:
         store.of_nodes[COORDINATES] = data.coordinates
 
-    edges, components = Edges(store) if kinds is None else data.edges, flow_components(fitted, data)
-    real = RealNetwork(store, edges, data.split, kinds, vectors, data.known, data.cycles, components)
+    edges = Edges(store) if kinds is None else data.edges
+    real = RealNetwork(store, edges, data.split, kinds, vectors, data.known, data.cycles)
     return simulate_over_store(fitted, real, score, on_threads(workers), seed, progress)
 
 

@@ -16,7 +16,6 @@ from oddhop.graph.graph import Graph
 from oddhop.odd.communities import folded_store, unfolded
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS, write_ratios
 from oddhop.odd.kinds import Edges
-from oddhop.odd.null_donors import simulated_flow, write_components
 from oddhop.odd.null_groups import blocks_of, by_degree, cells_by_looks
 from oddhop.odd.real_network import RealNetwork, Simulated
 from oddhop.odd.relation import told_by
@@ -52,13 +51,12 @@ def simulator(fitted: FittedViews, real: RealNetwork, runner: TaskRunner, seed: 
         if rate is not None:
             told = told_by(pairs, known[pairs.kind].relation, runner)
             rates, means = [*rates, rate], [*means, _Drawn.of(told.near, outlying, alike)]
-    components = write_components(own, runner, real.components)
     once, blocks = folded_store(own, RATIOS), blocks_of(own, alike)
 
     def scores(runner: TaskRunner, turn: int) -> Floats:
         rng, simulated = generator(seed, SIMULATED, turn), real.simulated_wiring(groups, seed, turn)
         nats = [rate.nats(*drawn.means(rng)) for rate, drawn in zip(rates, means, strict=True)]
-        figures = Known(outlying, simulated_flow(own, components, alike, rng), real.cycle_log_p(turn))
+        figures = Known(outlying, real.flow_log_p(rng), real.cycle_log_p(turn))
         real.write_residuals(simulated, runner)
         edges = Edges(simulated) if kinds is None else real.split(simulated)
         f = np.empty_like(once)

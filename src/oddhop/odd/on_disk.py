@@ -7,7 +7,7 @@ networks take more, see :mod:`oddhop.odd.null_kinds`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,11 +17,11 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rows import AttributeRows, Columns, NodeRows, StoredRows
-from oddhop.odd.blocks import Blocks, flow_columns, learn_blocks
+from oddhop.odd.blocks import Blocks, learn_blocks, own_columns
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded_store, leading, write_residuals
 from oddhop.odd.cycle import Cycles
-from oddhop.odd.flow import FlowModel, learn_flows
+from oddhop.odd.facts.find import find_facts
 from oddhop.odd.homophily import COORDINATES
 from oddhop.odd.kinds import Edges, hub_counts, split_edges
 from oddhop.odd.null import Chance, simulate_over_store
@@ -72,16 +72,20 @@ def judge_on_disk(
     learned = {name: learn_blocks(*_attributes(one)) for name, one in of_kind.items()}
     for name, one in of_kind.items():
         runner.each(STAGE, partial(_write_attributes, one, learned[name], one == judged), one.ranges)
-    flows, (x, flow_count) = None, _attributes(judged)
-    if flow_count:
-        flows = learn_flows(flow_columns(x, flow_count), RowsOf(judged, COORDINATES))
-    runner.quiet.each(STAGE, partial(_write_flow, judged, flows), judged.ranges)
     for number in store.ranges:
         store.write(KEYS, number, keys[slice(*store.span(number))])
-    nothing, first = np.zeros(judged.nodes), 0 if judged.within is None else judged.within[0]
-    flow = nothing if flows is None else gathered(judged, "flow")
-    cycle_log_p = nothing if cycles is None else cycles.log_p[first : first + judged.nodes]
-    known = Known(gathered(judged, "outlying"), flow, cycle_log_p)
+    first = 0 if judged.within is None else judged.within[0]
+    own = slice(first, first + judged.nodes)
+
+    def event_facts() -> tuple[Arrays, dict[str, Any]]:
+        x, flow_count = _attributes(judged)
+        events = store.stored.events() if flow_count else None
+        facts = find_facts(events, own, RowsOf(judged, COORDINATES), own_columns(x, flow_count))
+        return {"log_p": np.zeros(judged.nodes) if facts is None else facts.log_p}, {}
+
+    flow_log_p = store.remembered("facts", event_facts)[0]["log_p"]
+    cycle_log_p = np.zeros(judged.nodes) if cycles is None else cycles.log_p[own]
+    known = Known(gathered(judged, "outlying"), flow_log_p, cycle_log_p)
     found = leading(store, runner)
     write_residuals(store, runner, found)
     edges = _split(store, of_kind, runner)
@@ -102,11 +106,10 @@ def judge_on_disk(
         # Only now: a run that is killed before goes on from them.
         store.discard(wiring_of(turn))
         replicates.append(again.get("score", evidence.score))  # of a few edges all may be drawn
-    fitted, chance = replace(fitted, flows=flows), None
+    chance = None
     if simulated:
-        components = None if flows is None else partial(_flow_components, flows)
         split = partial(_split, of_kind=of_kind, runner=runner)
-        real = RealNetwork(store, edges, split, manifest.node_kinds, found.values.size, known, cycles, components)
+        real = RealNetwork(store, edges, split, manifest.node_kinds, found.values.size, known, cycles)
         chance = simulate_over_store(fitted, real, evidence.score, runner, store.seed, runner.progress)
     return JudgedOnDisk(fitted, evidence, replicates, edges.degrees, residuals, hub_counts(edges), chance)
 
@@ -171,15 +174,3 @@ def _write_attributes(store: InFiles, blocks: Blocks, judged: bool, number: int)
     store.write(COORDINATES, number, blocks.coordinates(x, *span))
     if judged:
         store.write("outlying", number, outlyingness(blocks, x, *span))
-
-
-def _flow_components(flows: FlowModel, store: InFiles, number: int) -> Floats:
-    made = flow_columns(*_attributes(store))
-    return flows.components(made, RowsOf(store, COORDINATES), *store.span(number))
-
-
-def _write_flow(store: InFiles, flows: FlowModel | None, number: int) -> None:
-    if flows is None or store.has("flow", number):
-        return
-    made = flow_columns(*_attributes(store))
-    store.write("flow", number, flows.figure(made, RowsOf(store, COORDINATES), *store.span(number)))

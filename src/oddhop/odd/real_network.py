@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from oddhop.base.arrays import Floats, Ints
 from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rewire import rewired_wiring
@@ -12,8 +14,8 @@ from oddhop.odd.communities import leading_from, write_residuals
 from oddhop.odd.cycle import Cycles
 from oddhop.odd.kinds import Edges
 from oddhop.odd.krylov import VECTORS
-from oddhop.odd.null_donors import Components
 from oddhop.odd.null_groups import POWER_STEPS, edge_ends
+from oddhop.odd.tail import smallest_log_p
 from oddhop.odd.views import FittedViews, Known, evidence_of, tie_scores, view_figures
 from oddhop.partitions.files import Store
 from oddhop.partitions.task import TaskRunner
@@ -35,7 +37,6 @@ class RealNetwork:
     vectors : how many eigenvectors there are.
     known : figures of the judged nodes that their edges do not change.
     cycles : those of the events, None where they were not searched.
-    components : gives what attributes do not predict of the flows; None without events.
     """
 
     store: Store
@@ -45,7 +46,6 @@ class RealNetwork:
     vectors: int
     known: Known
     cycles: Cycles | None
-    components: Components | None
 
     def simulated_wiring(self, groups: Ints, seed: int, turn: int) -> Store:
         """Return another wiring of the same nodes, with as many edges between any two groups of them."""
@@ -62,6 +62,11 @@ class RealNetwork:
         judged = slice(None) if self.kinds is None else self.kinds.nodes(self.kinds.judged)
         return self.cycles.permuted_log_p(turn)[judged]
 
+    def flow_log_p(self, rng: np.random.Generator) -> Floats:
+        """Return p-values of facts as they are where nothing is odd: all are as likely."""
+        real = self.known.flow_log_p
+        return np.where(real < 0, np.maximum(np.log1p(-rng.random(real.size)), smallest_log_p(real.size)), 0.0)
+
     def write_residuals(self, store: Store, runner: TaskRunner) -> None:
         """Write what communities leave of the entries of another wiring."""
         write_residuals(store, runner, leading_from(store, runner, "known", self.vectors, POWER_STEPS))
@@ -72,4 +77,4 @@ class RealNetwork:
         """Judge a simulated network by what was learned from this one."""
         # The raw clique scores of a simulated network are compared with each other.
         figures = view_figures(edges, known, fitted.homophily, tie_scores(edges, runner, None, ())[0], nats)
-        return evidence_of(figures, known.cycle_log_p, fitted).score
+        return evidence_of(figures, known, fitted).score

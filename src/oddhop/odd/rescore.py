@@ -14,17 +14,18 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import AttributeRows, spans
-from oddhop.odd.blocks import flow_columns
+from oddhop.odd.blocks import own_columns
 from oddhop.odd.clique import Ties, beyond_degree, clique_scores_with, ties_of
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded, leading, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
+from oddhop.odd.facts.find import EventFacts, find_facts
 from oddhop.odd.homophily import COORDINATES, RATIOS, write_ratios
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
 from oddhop.odd.triangles import unexplained
-from oddhop.odd.views import FittedViews, evidence_of
+from oddhop.odd.views import FittedViews, Known, evidence_of
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -43,7 +44,7 @@ class FixedNetwork:
     ratio : f of two variates.
     ties : what communities and looks leave of the edges.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
-    cycles : those of the events, or None.
+    facts, cycles : those of the events, or None.
     """
 
     graph: Graph
@@ -52,6 +53,7 @@ class FixedNetwork:
     ratio: Ratio
     ties: Ties
     usual: Floats
+    facts: EventFacts | None
     cycles: Cycles | None
 
     def neighbours(self, node: int) -> Ints:
@@ -67,23 +69,17 @@ class FixedNetwork:
         """Return the share of all edges whose ends look as far apart as f says."""
         return share_as_far(self.usual, f)
 
-    def of_attributes(self, x: AttributeRows) -> tuple[Floats, Floats, Floats]:
-        """Return variates, outlyingness and the figure of the flow view of rows of attributes."""
+    def of_attributes(self, x: AttributeRows) -> tuple[Floats, Floats]:
+        """Return variates and outlyingness of rows of attributes."""
         blocks, nodes = self.fitted.blocks, x.shape[0]
         # Some at a time: what lies between takes more room.
         parts = (canonical_variates(blocks.coordinates(x, *span), self.fitted.homophily) for span in spans(0, nodes))
-        return np.concatenate(list(parts)), outlyingness(blocks, x, 0, nodes), self._flow(x)
+        return np.concatenate(list(parts)), outlyingness(blocks, x, 0, nodes)
 
-    def _flow(self, x: AttributeRows) -> Floats:
-        nodes, flow_count = x.shape[0], self.graph.flow_count
-        if self.fitted.flows is None or not flow_count:
-            return np.zeros(nodes)
-        coordinates = self.fitted.blocks.coordinates(x, 0, nodes)
-        return self.fitted.flows.figure(flow_columns(x, flow_count), coordinates, 0, nodes)
-
-    def cycle_log_p(self, node: int) -> float:
-        """Return what cycles say of a node."""
-        return 0.0 if self.cycles is None else float(self.cycles.log_p[node])
+    def known(self, node: int, outlying: Floats, count: int) -> Known:
+        """Return what edges do not change, after each of some changes to a node."""
+        events = (0.0 if one is None else float(one.log_p[node]) for one in (self.facts, self.cycles))
+        return Known(np.broadcast_to(outlying, count), *(np.full(count, log_p) for log_p in events))
 
 
 @dataclass(frozen=True)
@@ -92,8 +88,7 @@ class Rescored:
 
     Attributes
     ----------
-    figures : (6, changes): of stranger, outlier, clique and flow, the raw clique score, and log p of its triangles by
-        chance.
+    figures : (5, changes): of stranger, outlier and clique, the raw clique score, and log p of its triangles by chance.
     evidence : what they say jointly.
     """
 
@@ -105,21 +100,25 @@ def fix_network(
     fitted: FittedViews,
     graph: Graph,
     residuals: Floats | None = None,
+    facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     *,
     workers: int = 1,
 ) -> FixedNetwork:
     """Bring a network to the form in which single nodes are judged again.
 
-    ``residuals`` is what communities leave of every edge, and ``cycles`` those of the events, where they are known: to
-    find them takes longest.
+    ``residuals`` is what communities leave of every edge, and ``facts`` and ``cycles`` those of the events, where they
+    are known: to find them takes longest.
     """
     store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
     if residuals is None:
         write_residuals(store, runner, leading(store, runner))
     else:
         store.of_entries[RESIDUALS] = residuals
-    store.of_nodes[COORDINATES] = fitted.blocks.coordinates(graph.attributes, 0, graph.node_count)
+    coordinates = fitted.blocks.coordinates(graph.attributes, 0, graph.node_count)
+    columns, events = own_columns(graph.attributes, graph.flow_count), graph.events if graph.flow_count else None
+    facts = find_facts(events, graph.judged, coordinates, columns, facts)
+    store.of_nodes[COORDINATES] = coordinates
     write_ratios(store, runner, fitted.homophily)
     store.forget(COORDINATES, VECTORS)
     ties = ties_of(store, unexplained(store, runner, fitted.usual.chance_for(graph.node_count)))
@@ -128,12 +127,10 @@ def fix_network(
     cycles = find_cycles(graph.events, graph.node_count, cycles)
     variates = store.of_nodes["variates"]
     ratio = Ratio.of(fitted.homophily.correlation)
-    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), cycles)
+    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), facts, cycles)
 
 
-def rescore_node(
-    held: FixedNetwork, node: int, variates: Floats, outlying: Floats, flow: Floats, kept: Bools
-) -> Rescored:
+def rescore_node(held: FixedNetwork, node: int, variates: Floats, outlying: Floats, kept: Bools) -> Rescored:
     """Judge a node with other attributes, (changes, ...), and some of its edges, ``kept`` of shape (changes, degree).
 
     Where one row is given for the one and several for the other it stands for all.
@@ -147,9 +144,9 @@ def rescore_node(
     degrees = kept.sum(axis=1)
     z = np.zeros(count) if homophily.silent else standing(homophily, means, degrees)
     clique = beyond_degree(raw, degrees, held.fitted.usual)
-    figures = (z, np.broadcast_to(outlying, count), clique, np.broadcast_to(flow, count), raw, by_chance)
-    cycle_log_p = np.full(count, held.cycle_log_p(node))
-    return Rescored(np.stack(figures), evidence_of(figures, cycle_log_p, held.fitted))
+    known = held.known(node, outlying, count)
+    figures = (z, known.outlyingness, clique, raw, by_chance)
+    return Rescored(np.stack(figures), evidence_of(figures, known, held.fitted))
 
 
 def _figures(held: FixedNetwork, node: int, variates: Floats, kept: Bools) -> tuple[Floats, Floats, Floats]:

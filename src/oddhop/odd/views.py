@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints, frozen
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes, learn_blocks
+from oddhop.odd.blocks import Blocks, judged_attributes, learn_blocks, own_columns
 from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, raw_clique_scores, usual_scores
-from oddhop.odd.combine import Evidence, join
+from oddhop.odd.combine import PLACE, Evidence, join
 from oddhop.odd.communities import RESIDUALS, leading, leading_from, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
-from oddhop.odd.flow import FlowModel, learn_flows
+from oddhop.odd.facts.find import EventFacts, find_facts
 from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, learn_homophily, write_ratios
 from oddhop.odd.kinds import (
     Edges,
@@ -40,8 +40,8 @@ from oddhop.partitions.files import Store
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import TaskRunner, on_threads
 
-Figures = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
-Bulks = tuple[Bulk, Bulk, Bulk, Bulk, Bulk]
+Figures = tuple[Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
+Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class FittedViews:
     ----------
     blocks : how attributes become what the stranger's and the outlier's view see.
     homophily : what being joined says about attributes.
-    stranger, outlier, clique, flow : what the bulk of each view foretells.
+    stranger, outlier, clique : what the bulk of each view foretells.
     raw_clique : the same for raw clique scores, whatever the degree.
     usual : what is usual among raw clique scores.
-    flows : how flows follow attributes; None without events.
+    place : what stranger, outlier and clique weigh beside events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
     rate : how the mean f varies over edges among the judged nodes; None where there is one kind.
     """
@@ -65,10 +65,9 @@ class FittedViews:
     stranger: Bulk
     outlier: Bulk
     clique: Bulk
-    flow: Bulk
     raw_clique: Bulk
     usual: UsualScores
-    flows: FlowModel | None = None
+    place: float = 1.0
     others: tuple[OtherKind, ...] = ()
     rate: Rate | None = None
 
@@ -81,16 +80,13 @@ class FittedViews:
 
     @property
     def bulks(self) -> Bulks:
-        """All five, in the order of the figures."""
-        return self.stranger, self.outlier, self.clique, self.flow, self.raw_clique
+        """All four, in the order of the figures."""
+        return self.stranger, self.outlier, self.clique, self.raw_clique
 
     @property
     def unit(self) -> Floats:
         """What a difference in each attribute is measured by; infinite for one that repeats another."""
-        unit = self.blocks.unit
-        if self.flows is not None:
-            unit[unit.size - self.flows.spread.size :] = self.flows.spread
-        return unit
+        return self.blocks.unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +96,11 @@ class Known:
     Attributes
     ----------
     outlyingness : the figure of the outlier's view.
-    flow : the figure of that view, 0 without events.
-    cycle_log_p : what cycles say.
+    flow_log_p, cycle_log_p : what facts and cycles of events say; 0 without events.
     """
 
     outlyingness: Floats
-    flow: Floats
+    flow_log_p: Floats
     cycle_log_p: Floats
 
 
@@ -119,6 +114,7 @@ class ViewData:
     store : its wiring, with the eigenvectors and what communities leave of every entry.
     eigenvalues : those of the eigenvectors; none where what communities leave was known.
     coordinates, known : of the judged nodes; ``far`` has the coordinates of the nodes of other kinds.
+    facts : what the events of the judged nodes say, None without events.
     cycles : those of the events, None where they have no time or direction.
     """
 
@@ -127,6 +123,7 @@ class ViewData:
     eigenvalues: Eigenvalues
     coordinates: Floats
     known: Known
+    facts: EventFacts | None
     cycles: Cycles | None
     far: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -168,17 +165,17 @@ class ViewData:
 def view_data(
     graph: Graph,
     blocks: Blocks,
-    flows: FlowModel | None = None,
     others: Mapping[str, Blocks] | None = None,
     *,
     residuals: Floats | None = None,
+    facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
-) -> tuple[FlowModel | None, ViewData]:
-    """Bring a network to the forms that the views need; learn how flows follow attributes where it is not given.
+) -> ViewData:
+    """Bring a network to the forms that the views need.
 
     ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then. So
-    are ``cycles``.
+    are ``facts`` and ``cycles``.
     """
     store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
     if residuals is None:
@@ -190,15 +187,13 @@ def view_data(
     own = judged_attributes(graph)
     x, nodes = own.attributes, own.node_count
     coordinates = blocks.coordinates(x, 0, nodes)
-    flow: Floats = np.zeros(nodes)
-    if own.flow_count:
-        made = flow_columns(x, own.flow_count)
-        flows = learn_flows(made, coordinates) if flows is None else flows
-        flow = flows.figure(made, coordinates, 0, nodes)
+    events = graph.events if own.flow_count else None
+    facts = find_facts(events, graph.judged, coordinates, own_columns(x, own.flow_count), facts)
     cycles = find_cycles(graph.events, graph.node_count, cycles)
+    flow_log_p = np.zeros(nodes) if facts is None else facts.log_p
     cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
-    known = Known(outlyingness(blocks, x, 0, nodes), flow, cycle_log_p)
-    return flows, ViewData(graph, store, found, coordinates, known, cycles, other_coordinates(graph, others or {}))
+    known = Known(outlyingness(blocks, x, 0, nodes), flow_log_p, cycle_log_p)
+    return ViewData(graph, store, found, coordinates, known, facts, cycles, other_coordinates(graph, others or {}))
 
 
 def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence, ViewData]:
@@ -206,15 +201,15 @@ def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence,
     own = judged_attributes(graph)
     blocks = learn_blocks(own.attributes, own.flow_count)
     others = learn_other_blocks(graph)
-    flows, data = view_data(graph, blocks, others=others, workers=workers)
+    data = view_data(graph, blocks, others, workers=workers)
     fitted, evidence = learn_views(data.edges, on_threads(workers), blocks, data.known, others)
-    return replace(fitted, flows=flows), evidence, data
+    return fitted, evidence, data
 
 
 def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evidence, ViewData]:
     """Judge a network by fitted views; communities are the network's own."""
     figures, data = figures_of(fitted, graph, workers=workers)
-    return evidence_of(figures, data.known.cycle_log_p, fitted), data
+    return evidence_of(figures, data.known, fitted), data
 
 
 def figures_of(
@@ -222,20 +217,19 @@ def figures_of(
     graph: Graph,
     *,
     residuals: Floats | None = None,
+    facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
 ) -> tuple[Figures, ViewData]:
     """Return the figures of the views of a network by fitted views, and the network as they see it."""
-    expected = 0 if fitted.flows is None else fitted.flows.centre.size
-    found = judged_attributes(graph).flow_count
-    if found != expected:
+    others = {one.kind: one.blocks for one in fitted.others}
+    blocks = fitted.blocks
+    if fitted.place < 1.0 and not judged_attributes(graph).flow_count:
         raise GraphError(
-            f"the model was fitted with {expected} flow columns, got {found}",
+            "the model was fitted with events and their flow columns, got a network without them",
             "read the tables with read_network and the encoding of the model",
         )
-    others = {one.kind: one.blocks for one in fitted.others}
-    own_blocks = fitted.blocks, fitted.flows, others
-    _, data = view_data(graph, *own_blocks, residuals=residuals, cycles=cycles, workers=workers)
+    data = view_data(graph, blocks, others, residuals=residuals, facts=facts, cycles=cycles, workers=workers)
     own, runner = data.own, on_threads(workers)
     write_ratios(own, runner, fitted.homophily)
     nats = nats_by(data.edges, fitted.others, runner)
@@ -289,14 +283,14 @@ def learn_views(
     usual = usual_scores(tied, degrees, chance)
     figures = view_figures(edges, known, homophily, tied, nats, rate, usual)
     bulks = _bulks(figures, degrees > 0, 0.0 if edges.joined else RESOLUTION)  # which needs the bound by chance
-    fitted = FittedViews(blocks, homophily, *bulks, usual, None, tuple(learned), rate)
-    return fitted, evidence_of(figures, known.cycle_log_p, fitted)
+    place = PLACE if known.flow_log_p.any() else 1.0
+    fitted = FittedViews(blocks, homophily, *bulks, usual, place, tuple(learned), rate)
+    return fitted, evidence_of(figures, known, fitted)
 
 
 def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
-    stranger, outlier, clique, flow, raw = (view[judged] for view in figures[:-1])
-    tied = learn_bulk(clique, resolution), learn_bulk(raw, resolution)
-    return learn_bulk(stranger), learn_bulk(outlier), tied[0], learn_bulk(flow), tied[1]
+    stranger, outlier, clique, raw = (view[judged] for view in figures[:-1])
+    return learn_bulk(stranger), learn_bulk(outlier), learn_bulk(clique, resolution), learn_bulk(raw, resolution)
 
 
 def tie_scores(
@@ -308,15 +302,6 @@ def tie_scores(
     chance = unexplained(edges.own, runner, chance)
     write_largest(edges.own, runner, chance)
     return joint_clique_scores(edges, runner, others), chance
-
-
-def flow_components(fitted: FittedViews, data: ViewData) -> Callable[[Store, int], Floats] | None:
-    """Return what gives the part of the flows of a range that attributes do not predict; None without events."""
-    own = judged_attributes(data.graph)
-    if fitted.flows is None or not own.flow_count:
-        return None
-    components = partial(fitted.flows.components, flow_columns(own.attributes, own.flow_count), data.coordinates)
-    return lambda store, number: components(*store.span(number))
 
 
 def view_figures(
@@ -340,17 +325,18 @@ def view_figures(
         strange = strangeness(homophily, sums, within)
     # Common neighbours of another kind are not in the count of triangles.
     by_chance = np.full(within.size, FLOOR) if edges.joined else gathered(edges.own, CHANCE_LOG_P)
-    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), known.flow, tied, by_chance
+    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), tied, by_chance
 
 
-def evidence_of(figures: Figures, cycle_log_p: Floats, fitted: FittedViews) -> Evidence:
-    """Join the figures of the views, (nodes,) each, and the raw clique scores into what they say jointly."""
+def evidence_of(figures: Figures, known: Known, fitted: FittedViews) -> Evidence:
+    """Join the figures of the views, (nodes,) each, with what events say."""
     *views, raw = log_p_of(figures, fitted)
-    return join(np.stack([*views, cycle_log_p]), fitted.raw_clique.log_q(raw), fitted.information)
+    log_p = np.stack([*views, known.flow_log_p, known.cycle_log_p])
+    return join(log_p, fitted.raw_clique.log_q(raw), fitted.information, fitted.place)
 
 
 def log_p_of(figures: Figures | Floats, fitted: FittedViews) -> list[Floats]:
     """Return the logarithms of the p-values of the views and of the raw clique scores."""
-    stranger, outlier, clique, flow, raw = (b.log_p(view) for b, view in zip(fitted.bulks, figures[:-1], strict=True))
+    stranger, outlier, clique, raw = (b.log_p(view) for b, view in zip(fitted.bulks, figures[:-1], strict=True))
     by_chance = figures[-1]
-    return [stranger, outlier, np.maximum(clique, by_chance), flow, np.maximum(raw, by_chance)]
+    return [stranger, outlier, np.maximum(clique, by_chance), np.maximum(raw, by_chance)]

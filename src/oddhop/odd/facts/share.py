@@ -1,0 +1,127 @@
+"""Facts that are shares: how much more of a figure the ends of a node have than those of others in its place.
+
+Every end has a figure x. It is compared with the ends of other nodes in the same cell: the same kind of event, side,
+size and stratum. With weights w, the mean mu and the variance of x in the cell, and tau^2 for how much nodes differ,
+
+    z = sum w (x - mu) / sqrt(sum w^2 var + tau^2 (sum w)^2)
+
+so a node with few events is never far out. A cell with few ends leans on a coarser one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.odd.facts.ends import SIZES, Ends, Setting
+from oddhop.odd.facts.kernels import add_moments, mean_of_others
+
+PRIOR = 20.0  # ends that the coarser cell is worth
+TRIMMED = 0.99
+FEWEST_RATES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A figure of every end, and with what it is compared.
+
+    Attributes
+    ----------
+    x : the figure.
+    cell, coarse : the cell of every end, and a coarser one; ``cells`` and ``coarse_cells`` are how many there are.
+    use : the ends that count.
+    weight : of every end.
+    """
+
+    x: Floats
+    cell: Ints
+    cells: int
+    coarse: Ints
+    coarse_cells: int
+    use: Bools
+    weight: Floats
+
+
+def within_kind(
+    setting: Setting, ends: Ends, x: Floats, use: Bools, weight: Floats, stratum: Ints | None = None
+) -> Share:
+    """Compare a figure within the kind of event and the side, and within the stratum if it is given."""
+    coarse, count = 2 * ends.kind + ends.side, 2 * setting.kinds
+    if stratum is None:
+        return Share(x, coarse, count, coarse, count, use, weight)
+    return Share(x, coarse * setting.strata + stratum, count * setting.strata, coarse, count, use, weight)
+
+
+def compared(
+    setting: Setting,
+    ends: Ends,
+    x: Floats | Bools,
+    use: Bools | None = None,
+    apart: Ints | None = None,
+    levels: int = 1,
+    weight: Floats | None = None,
+) -> Share:
+    """Compare a figure within kind, side, size and stratum, and within ``apart``, which has so many levels.
+
+    All ends are used, and weigh as the root of their amount, if nothing else is given.
+    """
+    coarse = 2 * ends.kind + ends.side
+    if apart is not None:
+        coarse = coarse * levels + apart
+    cell = (coarse * setting.strata + setting.strata_of(ends)) * SIZES + ends.size
+    count = 2 * setting.kinds * levels
+    use = np.ones(cell.size, dtype=bool) if use is None else use
+    weight = ends.root if weight is None else weight
+    return Share(x.astype(np.float64), cell, count * setting.strata * SIZES, coarse, count, use, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Usual:
+    """What is usual of a figure: number, sum and sum of squares over the ends of coarse cells, and of cells."""
+
+    coarse: Floats
+    cells: Floats
+
+    def add(self, share: Share) -> None:
+        """Add the ends of some nodes."""
+        add_moments(share.coarse, share.use, share.x, self.coarse)
+        add_moments(share.cell, share.use, share.x, self.cells)
+
+    def expected(self, ends: Ends, share: Share) -> tuple[Floats, Floats]:
+        """Return the mean and the variance among other nodes, for every end."""
+        count, total, squares = self.coarse.sum(axis=0)
+        first, second = total / max(count, 1.0), squares / max(count, 1.0)
+        mean, square = np.full(share.x.size, first), np.full(share.x.size, second)
+        for cells, moments in ((share.coarse, self.coarse), (share.cell, self.cells)):
+            mean_of_others(ends.start, share.use, cells, share.x, moments, PRIOR, mean, square)
+        least = 1e-3 * max(second - first**2, 1e-9)
+        return mean, np.maximum(square - mean**2, least)
+
+    def rates(self, ends: Ends, share: Share) -> tuple[Floats, Floats, Floats]:
+        """Return by how much every node is beyond, the variance of that by chance, and what every end adds."""
+        mean, variance = self.expected(ends, share)
+        weight, over = share.weight * share.use, share.x - mean
+        whole = ends.by_node(weight)
+        some = whole > 0
+        rate, chance = (
+            np.divide(ends.by_node(sums), power, out=np.full(whole.size, np.nan), where=some)
+            for sums, power in ((weight * over, whole), (weight**2 * variance, whole**2))
+        )
+        return rate, chance, np.maximum(over, 0.0) * share.use * ends.amount
+
+
+def usual_of(share: Share) -> Usual:
+    """Return what is usual before any end was added."""
+    return Usual(np.zeros((share.coarse_cells, 3)), np.zeros((share.cells, 3)))
+
+
+def standing(rate: Floats, chance: Floats) -> Floats:
+    """Return z of every node, from its rate and the variance of that by chance; NaN where it has no such events."""
+    some = ~np.isnan(rate)
+    tau = 0.0
+    if some.sum() > FEWEST_RATES:  # how much nodes differ in truth, by moments, without the farthest
+        keep = some & (np.abs(rate) <= np.quantile(np.abs(rate[some]), TRIMMED))
+        tau = max(0.0, float((rate[keep] ** 2 - chance[keep]).mean()))
+    return np.asarray(rate / np.sqrt(np.maximum(chance + tau, 1e-12)))
