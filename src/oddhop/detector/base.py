@@ -293,7 +293,7 @@ class GraphDetector(Estimator, AsFrames, DetectorParts):
         >>> rng = np.random.default_rng(0)
         >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
         >>> Odd(random_state=0).fit(graph).features().column_names[:6]
-        ['id', 'stranger score', 'outlier score', 'clique score, adjusted for degree', 'flow score', 'clique score']
+        ['id', 'stranger score', 'outlier score', 'clique score, adjusted for degree', 'clique score', 'triangles']
         """
         check_is_fitted(self, "threshold_")
         taken = self.network_ if network is None else self.read(network, None, silent)
