@@ -28,3 +28,10 @@ def test_flows_and_cycles_count_as_they_are_whatever_edges_tell() -> None:
         evidence = join(log_p, np.zeros(2), information)
         np.testing.assert_allclose(evidence.score, -log_p.sum(axis=0))
         assert [KINDS[k] for k in evidence.kind] == ["flow", "cycle"]
+
+
+def test_the_place_of_a_node_weighs_as_said_and_events_count_whole() -> None:
+    log_p = np.log([[0.1], [0.2], [0.3], [0.01], [0.5]])
+    whole, half = (join(log_p, np.array([-1.0]), 0.5, place).parts[:, 0] for place in (1.0, 0.5))
+    np.testing.assert_allclose(half[:3], whole[:3] / 2)
+    np.testing.assert_allclose(half[3:], whole[3:])

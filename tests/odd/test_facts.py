@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from oddhop import Odd, load, read_network
+from oddhop.odd.cycle import find_cycles
 from oddhop.odd.facts import ends as ends_module
 from oddhop.odd.facts.ends import Ends, Setting, measure_nodes
 from oddhop.odd.facts.find import EventFacts, find_facts, rarity
@@ -309,6 +310,32 @@ def test_volumes_add_up_either_side() -> None:
     assert isinstance(facts_of(network).known.setting, Setting)
     nothing = np.empty((8, 0))
     assert find_facts(None, slice(0, 8), nothing, nothing) is None
+
+
+@pytest.mark.parametrize(("other", "cycles"), [(39.0, 1), (41.0, 0)])
+def test_a_cycle_that_carries_less_than_a_fifth_of_what_nodes_sent_is_none(other: float, cycles: int) -> None:
+    rows = [(k, (k + 1) % 3, 10.0, 1 + k / 10) for k in range(3)] + [(k, k + 3, other, 20.0) for k in range(3)]
+    found = find_cycles(payments(rows).graph.events, 8)
+    assert found is not None
+    assert found.counts[:3].tolist() == 3 * [cycles]
+
+
+def test_each_side_has_facts_of_its_own() -> None:
+    rows = [(0, 1, 10.0, 1), (2, 0, 70.0, 2), (0, 2, 5.0, 3), (3, 4, 6.0, 4), (4, 3, 7.0, 5)]
+    network = payments(rows)
+    assert carried(network, 0, "volume sent") == [5.0, 10.0]
+    assert carried(network, 0, "volume received") == [70.0]
+    facts, ends = ends_of(network, 0)
+    for name, side in (("new partners sent to", 0), ("amounts sent", 0), ("amounts received", 1)):
+        fact = next(one for one in facts.facts if one.name == name)
+        assert fact.of_ends is not None
+        assert (fact.of_ends(facts.known, ends).use == (ends.side == side)).all()
+
+
+def test_place_weighs_half_where_there_are_events_and_only_there() -> None:
+    edges, nodes = bank()
+    weights = [fit_views(read_network(edges, nodes, flows=flows).graph)[0].place for flows in (True, False)]
+    assert weights == [0.5, 1.0]
 
 
 @pytest.mark.slow

@@ -23,9 +23,4 @@ def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Flo
 
 def lengths(rows: Floats) -> Floats:
     """Return the logarithm of the length of every row."""
-    return log_lengths((rows**2).sum(axis=1))
-
-
-def log_lengths(squares: Floats) -> Floats:
-    """Return the logarithms of lengths, given their squares."""
-    return np.asarray(np.log(np.maximum(np.sqrt(squares), 1e-9)))
+    return np.asarray(np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9)))

@@ -14,18 +14,17 @@ import numpy as np
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import AttributeRows, spans
-from oddhop.odd.blocks import own_columns
 from oddhop.odd.clique import Ties, beyond_degree, clique_scores_with, ties_of
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import RESIDUALS, folded, leading, write_residuals
 from oddhop.odd.cycle import Cycles, find_cycles
-from oddhop.odd.facts.find import EventFacts, find_facts
+from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.homophily import COORDINATES, RATIOS, write_ratios
 from oddhop.odd.krylov import VECTORS
 from oddhop.odd.outlier import outlyingness
 from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
 from oddhop.odd.triangles import unexplained
-from oddhop.odd.views import FittedViews, Known, evidence_of
+from oddhop.odd.views import FittedViews, Known, evidence_of, facts_of
 from oddhop.partitions.store import InMemory
 from oddhop.partitions.task import on_threads
 
@@ -116,8 +115,7 @@ def fix_network(
     else:
         store.of_entries[RESIDUALS] = residuals
     coordinates = fitted.blocks.coordinates(graph.attributes, 0, graph.node_count)
-    columns, events = own_columns(graph.attributes, graph.flow_count), graph.events if graph.flow_count else None
-    facts = find_facts(events, graph.judged, coordinates, columns, facts)
+    facts = facts_of(graph, coordinates, facts)
     store.of_nodes[COORDINATES] = coordinates
     write_ratios(store, runner, fitted.homophily)
     store.forget(COORDINATES, VECTORS)

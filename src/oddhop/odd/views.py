@@ -187,13 +187,19 @@ def view_data(
     own = judged_attributes(graph)
     x, nodes = own.attributes, own.node_count
     coordinates = blocks.coordinates(x, 0, nodes)
-    events = graph.events if own.flow_count else None
-    facts = find_facts(events, graph.judged, coordinates, own_columns(x, own.flow_count), facts)
+    facts = facts_of(graph, coordinates, facts)
     cycles = find_cycles(graph.events, graph.node_count, cycles)
     flow_log_p = np.zeros(nodes) if facts is None else facts.log_p
     cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
     known = Known(outlyingness(blocks, x, 0, nodes), flow_log_p, cycle_log_p)
     return ViewData(graph, store, found, coordinates, known, facts, cycles, other_coordinates(graph, others or {}))
+
+
+def facts_of(graph: Graph, coordinates: Floats, found: EventFacts | None = None) -> EventFacts | None:
+    """Return the facts of the judged nodes, those that were found before if they are of the same events."""
+    own = judged_attributes(graph)
+    events = graph.events if own.flow_count else None
+    return find_facts(events, graph.judged, coordinates, own_columns(own.attributes, own.flow_count), found)
 
 
 def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence, ViewData]:
