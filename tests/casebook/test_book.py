@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +26,15 @@ NASTY = [
     "日本 🙂 é",
     "=1+1",
 ]
+LAST_MOMENT = "9999-12-31T23:59:59.999999Z"
 
 
 def judged(edges: list[list[int]], nodes: list[int]) -> Fingerprint:
     return fingerprint_of(Network.of(Graph.from_arrays(edges, np.zeros((30, 1)))), np.array(nodes))
+
+
+def untimed(entries: Iterable[Entry]) -> list[Entry]:
+    return [replace(entry, at=LAST_MOMENT) for entry in entries]
 
 
 def test_entries_come_back_as_they_were(book: Book) -> None:
@@ -37,8 +45,9 @@ def test_entries_come_back_as_they_were(book: Book) -> None:
         Entry("c3", "open", ("n",), rank=np.int64(3), score=np.float32(0.5)),  # type: ignore[arg-type]
     ]
     book.append(entries)
-    assert book.current() == {entry.case_id: entry for entry in entries}
-    assert sorted(book.entries(), key=lambda entry: entry.case_id) == entries
+    assert untimed(book.current().values()) == untimed(entries)
+    assert sorted(untimed(book.entries()), key=lambda entry: entry.case_id) == untimed(entries)
+    assert len({entry.at for entry in book.entries()}) == 1
 
 
 def test_the_last_entry_holds_and_nothing_is_changed(book: Book) -> None:
@@ -54,14 +63,39 @@ def test_the_last_entry_holds_and_nothing_is_changed(book: Book) -> None:
     assert len(book.history("c1")) == 3
 
 
-def test_time_decides_and_not_the_order_of_writing(book: Book) -> None:
-    late, early = (f"2026-11-{day}T00:00:00.000000Z" for day in (17, 16))
-    book.append([Entry("c1", "cleared", at=late)])
-    book.append([Entry("c1", "open", at=early)])
-    assert book.current()["c1"].verdict == "cleared"
-    same = [Entry("c2", "open", at=early), Entry("c2", "watch", at=early)]
-    book.append(same)
-    assert book.current()["c2"] == max(same, key=lambda entry: entry.entry)
+def clock(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    monkeypatch.setattr("oddhop.casebook.book.now", lambda: at)
+
+
+@pytest.mark.parametrize("ahead", ["2999-01-01T00:40:00.000000Z", LAST_MOMENT])
+def test_the_verdict_that_was_said_last_is_current_whatever_clocks_say(
+    book: Book, monkeypatch: pytest.MonkeyPatch, ahead: str
+) -> None:
+    book.append([Entry("c1", "open", ("a",))])
+    clock(monkeypatch, ahead)
+    book.judge([NewVerdict("c1", "cleared")])
+    monkeypatch.undo()
+    for verdict in ("confirmed", "watch", "open", "confirmed"):
+        (said,) = book.judge([NewVerdict("c1", verdict)])
+        assert book.current()["c1"] == said
+        assert book.of_nodes(["a"]) == {"c1": said}
+        assert book.last_entry() == said.entry
+        assert book.judge([NewVerdict("c1", verdict)]) == []  # a retry adds nothing
+    told = ["open", "cleared", "confirmed", "watch", "open", "confirmed"]
+    assert [one.verdict for one in book.history("c1")] == told
+    assert [one.verdict for one in book.entries()] == told
+    book.append([Entry.of_run("monday", "c1", members=["a"], fingerprint=Fingerprint({}))])
+    assert book.current()["c1"].run == "monday"
+    book.erase("a", "ann", "request 12")
+    assert max(book.entries(), key=lambda one: one.at).tombstone
+
+
+def test_of_several_entries_of_a_case_at_once_the_last_is_current(book: Book) -> None:
+    for k in range(20):  # their ids are drawn
+        book.append([Entry(f"c{k}", "open", ("a",)), Entry(f"c{k}", "watch", ("a",)), Entry(f"d{k}", "open")])
+        assert book.current()[f"c{k}"].verdict == book.of_nodes(["a"])[f"c{k}"].verdict == "watch"
+    book.judge([NewVerdict("c0", "cleared"), NewVerdict("c0", "confirmed")])
+    assert book.current()["c0"].verdict == "confirmed"
 
 
 def test_an_entry_is_written_once(book: Book) -> None:
@@ -88,7 +122,7 @@ def test_many_cases_come_page_by_page(book: Book) -> None:
     many = 2 * AT_ONCE + 3
     entries = [Entry(f"c{k:05}", "open", (f"n{k}", f"m{k % 7}")) for k in range(many)]
     book.append(entries)
-    assert list(book.latest()) == entries
+    assert untimed(book.latest()) == untimed(entries)
     assert {entry.entry for entry in book.entries()} == {entry.entry for entry in entries}
     assert len(book.of_nodes(f"n{k}" for k in range(many))) == many
     assert sorted(book.of_nodes(["m3", "no such"])) == [f"c{k:05}" for k in range(3, many, 7)]
@@ -98,8 +132,8 @@ def test_many_cases_come_page_by_page(book: Book) -> None:
 def test_no_text_is_run(book: Book, nasty: str) -> None:
     entry = Entry(nasty, "open", (nasty, "b"), reason=nasty, note=nasty, who=nasty, run=nasty)
     book.append([entry, Entry("other", "open", ("c",))])
-    assert book.history(nasty) == [entry]
-    assert book.of_nodes([nasty]) == {nasty: entry}
+    assert untimed(book.history(nasty)) == untimed([entry])
+    assert untimed(book.of_nodes([nasty]).values()) == untimed([entry])
     book.judge([NewVerdict(nasty, "cleared", nasty, nasty, nasty)])
     assert book.current()[nasty].note == nasty
     book.erase(nasty, "ann", "request 12")
@@ -293,3 +327,26 @@ def test_a_cleared_case_without_a_fingerprint_is_shown(book: Book) -> None:
     one = suppressed(book, {"x": (["a"], Fingerprint({}))}).by_case["x"]
     assert not one.hidden
     assert one.sentences[1] == "the book has no data from the time of the verdict"
+
+
+def test_a_book_that_stays_locked_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cases.db"
+    open_book(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN")
+    other.execute("SELECT count(*) FROM entries").fetchone()  # it reads, so that the log cannot be switched
+    waits, really = [], time.sleep
+    monkeypatch.setattr("oddhop.casebook.stores.PATIENCE", 0.2)
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        assert len(waits) < 10  # it would wait for ever
+        really(seconds)
+
+    monkeypatch.setattr("oddhop.casebook.stores.time.sleep", sleep)
+    with pytest.raises(CaseBookError, match="locked"):
+        open_book(path, create=False)
+    other.close()
+    with open_book(path, create=False) as book:
+        assert len(book) == 0

@@ -42,6 +42,25 @@ with open_book(where) as book, told.open("a") as file:
         file.flush()
 """
 COUNT = 120
+# A writer whose clock goes wrong by some seconds: a reviewer, or a run that opens the case again. It says what it is
+# asked to say, one line after the other, and answers when the book has it.
+WRITER = """
+import sys
+from datetime import UTC, datetime, timedelta
+from oddhop.casebook import Entry, Fingerprint, NewVerdict, book as module, open_book
+from oddhop.casebook.entry import FORM
+where, ahead = sys.argv[1], timedelta(seconds=int(sys.argv[2]))
+module.now = lambda: (datetime.now(UTC) + ahead).strftime(FORM)
+with open_book(where) as book:
+    print("ready", flush=True)
+    for line in sys.stdin:
+        verdict, note = line.split()
+        if verdict == "open":
+            book.append([Entry.of_run(note, "shared", members=["a"], fingerprint=Fingerprint({}))])
+        else:
+            book.judge([NewVerdict("shared", verdict, note=note, who="ann")])
+        print(note, flush=True)
+"""
 
 
 @pytest.mark.slow
@@ -95,3 +114,51 @@ def test_many_may_make_the_book_at_once(where: str) -> None:
         list(pool.map(one, range(8)))
     with open_book(where, create=False) as book:
         assert sorted(book.current()) == [f"c{k}" for k in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "kills"), [(60, 2), pytest.param(1_000, 60, marks=pytest.mark.long)], ids=["short", "long"]
+)
+def test_the_last_verdict_holds_with_clocks_an_hour_apart_and_kills(where: str, rounds: int, kills: int) -> None:
+    offsets = {"bo": 3_600, "ann": -3_600, "run": 0}
+    chance = random.Random(0)  # noqa: S311
+    killed = set(chance.sample(range(rounds), kills))
+
+    def started(name: str) -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", WRITER, where, str(offsets[name])]
+        made = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert made.stdout is not None
+        assert made.stdout.readline() == "ready\n"
+        return made
+
+    def say(name: str, line: str, *, kill: bool) -> None:
+        stdin, stdout = running[name].stdin, running[name].stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(line)
+        stdin.flush()
+        if kill:
+            time.sleep(chance.uniform(0, 0.02))
+            running[name].kill()
+            running[name].communicate()
+            running[name] = started(name)
+            say(name, line, kill=False)  # what was not acknowledged is said again
+        else:
+            assert stdout.readline().split() == line.split()[1:]
+
+    right = 0
+    with open_book(where) as book:
+        book.append([Entry("shared", "open", ("a",))])
+        running = {name: started(name) for name in offsets}
+        for k in range(rounds):
+            name = chance.choice(sorted(offsets))
+            verdict = "open" if name == "run" else chance.choice(["cleared", "confirmed", "watch"])
+            say(name, f"{verdict} {k}\n", kill=k in killed)
+            last = book.current()["shared"]
+            right += (last.verdict, last.run if name == "run" else last.note) == (verdict, str(k))
+        times = [entry.at for entry in book.history("shared")]
+    for one in running.values():
+        one.communicate()
+    assert right == rounds
+    assert len(times) == rounds + 1  # and nothing is doubled
+    assert times == sorted(set(times))

@@ -108,7 +108,11 @@ class Book:
                 self._inside = False
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Add entries, all or none. Entries with a known id are skipped, so a retry adds nothing twice."""
+        """Add entries, all or none, at one moment that is later than every entry before.
+
+        Entries with a known id are skipped, so a retry adds nothing twice. Where a case has several of the entries,
+        the last of them is current.
+        """
         if any(entry.tombstone for entry in entries):
             raise SettingsError("only Book.erase writes a tombstone")
         with self.writing():
@@ -133,9 +137,7 @@ class Book:
                 words: dict[str, Any] = {name: getattr(said, name) for name in ("verdict", "reason", "note", "who")}
                 if all(getattr(last, name) == word for name, word in words.items()):
                     continue
-                entry = replace(last, **words, at=now(), entry=str(uuid4()))
-                self._insert([entry])
-                out[said.case_id] = entry
+                (out[said.case_id],) = self._insert([replace(last, **words, entry=str(uuid4()))])
         return list(out.values())
 
     def latest(self, verdict: str | None = None) -> Iterator[Entry]:
@@ -174,10 +176,7 @@ class Book:
         return str(found[0][0]) if found else None
 
     def moment(self) -> str:
-        """Return a time after every entry: now, or a microsecond after the last entry if a clock was wrong.
-
-        Ask for it within ``writing``: what is written with it is then the last word.
-        """
+        """Return a time after every entry: now, or a microsecond after the last entry if a clock was wrong."""
         last = self._store.rows("SELECT max(at) FROM entries")[0][0]
         return now() if last is None else max(now(), later(last))
 
@@ -217,10 +216,15 @@ class Book:
         self._store.scrub()
         return erased
 
-    def _insert(self, entries: Sequence[Entry]) -> None:
+    def _insert(self, entries: Sequence[Entry]) -> list[Entry]:
         new: dict[str, Entry] = {}
+        # Under the lock of the book: of two writers the one that comes later has the later time, whatever their clocks.
+        at, here = self.moment(), set[str]()
         for entry in entries:
-            new.setdefault(entry.entry, entry)
+            if entry.entry not in new:
+                at, here = (later(at), set()) if entry.case_id in here else (at, here)
+                here.add(entry.case_id)
+                new[entry.entry] = replace(entry, at=at)
         # Members first, and only of entries that are not there: a retry must not bring back a member that was erased.
         self._store.run(
             "INSERT INTO members (entry, node) SELECT CAST($1 AS text), CAST($2 AS text) "
@@ -230,6 +234,7 @@ class Book:
         places = ", ".join(f"${k + 1}" for k in range(len(COLUMNS)))
         sql = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({places}) ON CONFLICT (entry) DO NOTHING"  # noqa: S608
         self._store.run(sql, [tuple(exported(entry).values())[: len(COLUMNS)] for entry in new.values()])
+        return list(new.values())
 
     def _last(self, case_id: str) -> Entry | None:
         found = self._entries(f"e.case_id = $1 AND {LAST}", (case_id,))

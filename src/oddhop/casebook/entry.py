@@ -15,7 +15,7 @@ from oddhop.errors import SettingsError
 VERDICTS = ("open", "confirmed", "cleared", "watch")
 ERASED = "erased"
 RUNS = UUID("5b0f6c1e-9f0b-4c0e-8d52-0d3f2f6a9c11")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z(\d{9})?")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 LONGEST_ID = 2_000  # bytes; a PostgreSQL index takes little more
@@ -34,8 +34,18 @@ def now() -> str:
 
 
 def later(at: str) -> str:
-    """Return the next moment that the book can tell from this one."""
-    return (datetime.strptime(at, FORM) + timedelta(microseconds=1)).strftime(FORM)
+    """Return the next moment, a microsecond later. At the end of the calendar a count behind the time goes on.
+
+    Examples
+    --------
+    >>> from oddhop.casebook.entry import later
+    >>> later("2026-11-16T09:30:00.000000Z"), later("9999-12-31T23:59:59.999999Z")
+    ('2026-11-16T09:30:00.000001Z', '9999-12-31T23:59:59.999999Z000000001')
+    """
+    try:
+        return (datetime.strptime(at, FORM) + timedelta(microseconds=1)).strftime(FORM)
+    except (ValueError, OverflowError):
+        return f"{at[:27]}{int(at[27:] or 0) + 1:09}"
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class Entry:
     reason : a code of yours, such as "family".
     note : a text.
     who : who said so.
-    at : when, UTC.
+    at : when, UTC. The book sets it when it writes the entry, later than that of every entry before.
     run : the run that reported it.
     rank, score : of the case in that run.
     entry : its own id. The same id is written once, however often it is appended.
@@ -111,12 +121,10 @@ class Entry:
         fingerprint: Fingerprint,
         rank: int | None = None,
         score: float | None = None,
-        at: str | None = None,
     ) -> Entry:
         """Return the entry "open" that a run writes for a case.
 
-        Its id follows from the run and the case, so that a run that was killed and resumed writes it once. Give the
-        time at which the run began as ``at``: a verdict that a person gave meanwhile then comes after it, and holds.
+        Its id follows from the run and the case, so that a run that was killed and resumed writes it once.
 
         Examples
         --------
@@ -132,7 +140,6 @@ class Entry:
             members=tuple(members),
             fingerprint=fingerprint,
             who="oddhop",
-            at=at or now(),
             run=run,
             rank=rank,
             score=score,

@@ -69,9 +69,9 @@ class Desk:
             for one in group:
                 if self.book.history(one.case_id)[-1].entry != one.entry:
                     raise SettingsError(f"{one.case_id!r} has a later answer", "undo the later answer first")
-            at, by = self.book.moment(), who or self.who
+            by = who or self.who
             ids = [entry, *(str(uuid5(UUID(entry), one.case_id)) for one in group[1:])]
-            undone = [replace(one, verdict="open", reason="undo", note="", who=by, at=at) for one in group]
+            undone = [replace(one, verdict="open", reason="undo", note="", who=by) for one in group]
             self.book.append([replace(one, entry=name) for one, name in zip(undone, ids, strict=True)])
         return Taken(entry, "open", tuple(one.case_id for one in group))
 
@@ -79,8 +79,7 @@ class Desk:
         """Open those of these cases that the book does not have, so that a verdict on them can be written."""
         new = [self._entry(self.cases.named(one), "open", reason=reason) for one in case_ids if one not in self.book]
         with self.book.writing():
-            at = self.book.moment()
-            self.book.append([replace(one, at=at) for one in new if one.case_id not in self.book])
+            self.book.append([one for one in new if one.case_id not in self.book])
 
     def _together(self, entry: Entry) -> list[Entry]:
         """Return the entries of one answer."""
@@ -97,9 +96,8 @@ class Desk:
                     raise SettingsError("this id belongs to another answer", "load the page again")
                 return Taken(entry, verdict, names)
             before = [past[-1] for name in names if (past := self.book.history(name))]
-            at = self.book.moment()
             ids = [entry, *(str(uuid5(UUID(entry), name)) for name in names[1:])]
-            self.book.append([replace(one, at=at, entry=name) for one, name in zip(written, ids, strict=True)])
+            self.book.append([replace(one, entry=name) for one, name in zip(written, ids, strict=True)])
         said = tuple(
             f"{one.case_id} had the verdict {one.verdict} by {one.who}" for one in before if one.verdict != "open"
         )

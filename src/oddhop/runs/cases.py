@@ -87,7 +87,6 @@ def cases_of_run(
     progress: Progress,
     book: Book | None = None,
     run: str = "",
-    at: str = "",
 ) -> tuple[RunCases, pa.Table]:
     """Explain the first nodes, join them to cases, flag the head of the list, and open its cases in the book.
 
@@ -96,7 +95,7 @@ def cases_of_run(
     explain : how many nodes to explain; more, where the head of the list needs it.
     top : how many cases to flag; None flags by the threshold of the detector. Cases that the book has as cleared or
         confirmed, and that have not changed, do not count.
-    book, run, at : the book of cases, what to call the run in it, and when it began.
+    book, run : the book of cases, and what to call the run in it.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def cases_of_run(
         with book.writing():  # what is decided must still hold when it is written
             found = _decided(book, seen, run)
             decisions = {number: one for number, one in found.items() if number in listed}
-            book.append(_opened(judged, numbers, seen, decisions, run, at))
+            book.append(_opened(judged, numbers, seen, decisions, run))
     cases = RunCases(tuple(explanations), tuple(numbers), None if book is None else decisions)
     return cases, cases.added_to(result)
 
@@ -165,7 +164,6 @@ def _opened(
     seen: Mapping[int, tuple[list[str], Fingerprint]],
     decisions: Mapping[int, Decision],
     run: str,
-    at: str,
 ) -> list[Entry]:
     """Return the entries of the cases that are new, have changed, or come back; with rank and score of the first."""
     entries = []
@@ -173,5 +171,5 @@ def _opened(
         if one.opens:
             first = table.slice(numbers.index(number), 1).select(["rank", "score"]).to_pylist()[0]
             members, judged = seen[number]
-            entries.append(Entry.of_run(run, one.case_id, members=members, fingerprint=judged, at=at, **first))
+            entries.append(Entry.of_run(run, one.case_id, members=members, fingerprint=judged, **first))
     return entries

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from oddhop.base.checkpoints import has_checkpoints, locked
-from oddhop.casebook import now
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
 from oddhop.errors import RunFolderError, SettingsError
@@ -97,7 +96,6 @@ def detect(
     if cases is not None and on_cluster:
         raise SettingsError("a run on a cluster does not write a book of cases", "leave out --cases")
     target = target_named(write_to, write_mode, database)
-    began = now()
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
@@ -133,7 +131,7 @@ def detect(
             fitter,
             fitter.result_,
             network,
-            Destination(folder, target, explain, report, settings.of(detector).top_k, cases, began, told),
+            Destination(folder, target, explain, report, settings.of(detector).top_k, cases, told),
             settings,
             {"tables": named_tables(edges, nodes), "data": data},
             log,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from oddhop.casebook import now, open_book
+from oddhop.casebook import open_book
 from oddhop.detector.base import GraphDetector
 from oddhop.errors import MemoryBudgetError
 from oddhop.feedback import Answers
@@ -53,8 +53,8 @@ class Destination:
     """Where a run goes: its folder, what else takes the results, a book of cases.
 
     ``explain`` is how many nodes are explained and grouped into cases, ``report`` whether the report is written,
-    ``top`` how many cases are flagged, None by the threshold of the detector, ``began`` when the run began, as the
-    book writes it, and ``answers`` what is learned from afterwards.
+    ``top`` how many cases are flagged, None by the threshold of the detector, and ``answers`` what is learned from
+    afterwards.
     """
 
     folder: Path
@@ -63,7 +63,6 @@ class Destination:
     report: bool = True
     top: int | None = None
     book: str | Path | None = None
-    began: str = field(default_factory=now)
     answers: Answers | None = None
 
 
@@ -137,7 +136,7 @@ def _cases(
             return ask()
         run = files.run_name(destination.folder, told)
         with open_book(destination.book) as book:
-            return ask(book=book, run=run, at=destination.began)
+            return ask(book=book, run=run)
     except MemoryBudgetError as error:  # a network on disk may be fitted in less memory than nodes are explained in
         raise MemoryBudgetError(
             f"nodes cannot be explained and grouped into cases: {error.problem}",

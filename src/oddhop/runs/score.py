@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from oddhop.base.checkpoints import locked
-from oddhop.casebook import now
 from oddhop.detector.registry import load
 from oddhop.errors import ModelFileError
 from oddhop.graph.disk import file_entry, is_stored
@@ -89,7 +88,6 @@ def score(
     flags = detector.threshold_ < float("inf") or detector.flags_anew_
     check_book(cases, explain, flags=flags, kept=settings.read.keep_columns)
     target = target_named(write_to, write_mode, database)
-    began = now()
     told = None if answers is None else read_answers(answers, database)
     earlier = None if since is None else open_side(since)
     with locked(out) as folder:
@@ -110,7 +108,7 @@ def score(
             detector,
             detector.rank(network, progress=log.progress),
             network,
-            Destination(folder, target, explain, report, top_k, cases, began, told),
+            Destination(folder, target, explain, report, top_k, cases, told),
             settings,
             {
                 "tables": named_tables(edges, nodes),
