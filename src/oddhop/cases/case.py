@@ -14,7 +14,9 @@ SCHEMA = 1
 """The version of cases.json. It changes when a field changes its meaning or goes."""
 
 Role: TypeAlias = Literal["pays in", "passes on", "collects", "is paid", "group", "ring", "alone"]
-Pattern: TypeAlias = Literal["fan-in", "fan-out", "passed on", "chain", "ring", "group", "stranger", "outlier", "single"]
+Pattern: TypeAlias = Literal[
+    "fan-in", "fan-out", "passed on", "chain", "ring", "group", "stranger", "outlier", "single"
+]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class CaseEvent:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """Nodes at the edge of the case that do not belong to it, such as shops: counted by kind, and not drawn one by one."""
+    """Nodes at the edge of the case that do not belong to it, such as shops: counted by kind."""
 
     count: int
     kind: str
@@ -115,7 +117,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the case could be: what it looks like, what innocent thing it could be, and the test that speaks for or against.
+    """What the case looks like, what innocent thing it could be, and the test that speaks for or against that.
 
     All are sentences. ``likely`` says whether the test speaks for the innocent reading, against it, or is undecided.
     """
