@@ -16,8 +16,8 @@ from oddhop.cases.case import Case, CaseEvent, Cases, Counterpart, Fact, Member,
 from oddhop.cases.drawing.card import card, case_list, style
 from oddhop.cases.drawing.flows import DRAWN, flows_of
 from oddhop.cases.drawing.picture import drawn
-from oddhop.cases.drawing.texts import amount_text, short_id, short_window, window_text
 from oddhop.cases.drawing.when import NOMINAL, PAD, when
+from oddhop.cases.words import amount_text, short_id, short_window, window_text
 from tests.cases import model
 from tests.reports.conftest import HARMFUL
 

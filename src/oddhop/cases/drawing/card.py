@@ -10,8 +10,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from oddhop.base.html import shown
+from oddhop.cases import words
 from oddhop.cases.case import Case, Cases, Nouns, Pattern
-from oddhop.cases.drawing import texts
 from oddhop.cases.drawing.picture import drawn
 from oddhop.cases.drawing.when import when
 from oddhop.explain.phrases import one_in
@@ -58,7 +58,7 @@ def roles(case: Case, nouns: Nouns) -> list[tuple[str, list[Any], int]]:
     for one in case.members:
         by_role.setdefault(one.role, []).append(one.id)
     return [
-        (texts.role_text(role, len(ids), nouns), ids[:NAMED], max(len(ids) - NAMED, 0)) for role, ids in by_role.items()
+        (words.role_text(role, len(ids), nouns), ids[:NAMED], max(len(ids) - NAMED, 0)) for role, ids in by_role.items()
     ]
 
 
@@ -72,7 +72,7 @@ def _template(name: str) -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_part)
     )
     environment.globals |= {
-        "drawn": drawn, "when": when, "roles": roles, "title_of": title_of, "one_in": one_in, "words": texts,
+        "drawn": drawn, "when": when, "roles": roles, "title_of": title_of, "one_in": one_in, "words": words,
     }  # fmt: skip
     environment.filters["shown"] = shown
     return environment.get_template(name)

@@ -7,7 +7,7 @@ import math
 from oddhop.cases.case import Nouns
 from oddhop.cases.drawing.flows import Flows
 from oddhop.cases.drawing.shapes import LINE, TALL, WIDE, Box, Picture, Stroke, fitting, letters, thickness
-from oddhop.cases.drawing.texts import amount_text, count_text, short_id
+from oddhop.cases.words import amount_text, count_text, short_id
 
 HEIGHT, BOX = 46.0, {True: 168.0, False: 104.0}
 ROUND = {True: (400.0, 128.0), False: (118.0, 190.0)}  # the half axes

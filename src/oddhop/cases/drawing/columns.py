@@ -20,7 +20,7 @@ from oddhop.cases.drawing.shapes import (
     sideways,
     thickness,
 )
-from oddhop.cases.drawing.texts import amount_text, at, count_text, moment_text, role_text, short_id
+from oddhop.cases.words import amount_text, at, count_text, moment_text, role_text, short_id
 
 BOX = {True: (300.0, 300.0, 226.0, 184.0, 150.0), False: (200.0, 146.0, 100.0)}  # their width, by the number of columns
 TOP, GAP = 20.0, 8.0

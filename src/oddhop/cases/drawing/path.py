@@ -20,7 +20,7 @@ from oddhop.cases.drawing.shapes import (
     sideways,
     thickness,
 )
-from oddhop.cases.drawing.texts import amount_text, at, has_hours, moment_text, short_id
+from oddhop.cases.words import amount_text, at, has_hours, moment_text, short_id
 
 TOP, TALLER = 20.0, 34.0  # above the boxes, and what a line of its own adds to a box
 IN_A_ROW, FEWEST = 7, 3

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from oddhop.cases.case import Case, CaseEvent, Cases, Run
 from oddhop.cases.drawing.path import largest_run
-from oddhop.cases.drawing.texts import amount_text, at, has_hours, moment_text
+from oddhop.cases.words import amount_text, at, has_hours, moment_text
 
 DRAWN, BINS = 200, 150
 PAD = 1.2  # percent of the width at either end of an axis
