@@ -10,7 +10,7 @@ import pytest
 
 from oddhop.runs import checked_run_settings
 from oddhop.runs.folder import read_manifest
-from oddhop.runs.log import QUIET
+from oddhop.runs.log import LOGGED
 from oddhop.runs.read import read_for_run
 from oddhop.tables.network import open_network
 from tests.cli.conftest import FAST, refused, run
@@ -47,8 +47,8 @@ def test_a_run_names_its_tables_by_kind_and_reads_them_again(folder: Path) -> No
     assert manifest["tables"]["nodes"] == {"account": "accounts.csv", "device": "devices.csv"}
     assert manifest["data"]["roles"]["kinds"].startswith("2 kinds of nodes: 40 account (judged), 25 device")
     settings = checked_run_settings(manifest["settings"])
-    encoding = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"]).encoding
-    again = read_for_run(QUIET, settings, "edges.csv", manifest["tables"]["nodes"], encoding=encoding)
+    encoding = read_for_run(LOGGED, settings, "edges.csv", manifest["tables"]["nodes"]).encoding
+    again = read_for_run(LOGGED, settings, "edges.csv", manifest["tables"]["nodes"], encoding=encoding)
     assert again.graph.fingerprint == manifest["data"]["fingerprint"]
 
 

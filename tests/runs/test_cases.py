@@ -43,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def night(home: Path, out: Path, edges: str = "edges.csv", *, top: int = 3, **more: object) -> Run:
     tables = str(home / edges), str(home / "nodes.csv")
-    options = {"settings": SETTINGS, "top_k": top, "explain": 10, "cases": out.parent / "cases.db", **more}
+    options = {"settings": SETTINGS, "top": top, "explain": 10, "cases": out.parent / "cases.db", **more}
     return score(home / "model.oddhop", *tables, out=out, **options)
 
 

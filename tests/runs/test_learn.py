@@ -61,7 +61,7 @@ def test_answers_are_learned_from_by_score_too_and_others_are_counted(home: Path
     tables = str(home / "edges.csv"), str(home / "nodes.csv")
     answers = pa.table({"id": [*CLIQUE, "nobody", "n000"], "answer": [0] * 7 + [1]})
     made = score(
-        home / "model.oddhop", *tables, out=tmp_path / "run", settings=SETTINGS, explain=0, top_k=3, answers=answers
+        home / "model.oddhop", *tables, out=tmp_path / "run", settings=SETTINGS, explain=0, top=3, answers=answers
     )
     learned = pq.read_table(made.folder / "learned.parquet")
     assert learned["rank_label_free"].to_pylist() != learned["rank"].to_pylist()

@@ -26,7 +26,7 @@ home, where, out, nights = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), in
 settings = checked_run_settings({"read": {"flows": False}, "odd": {"random_state": 0}})
 for k in range(nights):
     edges = home / f"night{k % 3}.csv"
-    score(home / "model.oddhop", str(edges), str(home / "nodes.csv"), out=out / str(k), settings=settings, top_k=3,
+    score(home / "model.oddhop", str(edges), str(home / "nodes.csv"), out=out / str(k), settings=settings, top=3,
           explain=8, cases=where, resume=True, workers=1)
 """
 # A person clears, confirms and opens cases, and notes what was taken.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +32,9 @@ from oddhop.base.compiling import compiling
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 LOCK = "oddhop.lock"
+# At DEBUG numba writes thousands of lines a kernel: who wants them asks for them by name.
+if logging.getLogger("numba").level == logging.NOTSET:
+    logging.getLogger("numba").setLevel(logging.WARNING)
 
 
 def compiled(function: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -13,6 +13,7 @@ from oddhop.cli.audit import audit
 from oddhop.cli.cases import app as cases
 from oddhop.cli.compare import NEW_ANOMALIES, compare
 from oddhop.cli.detect import detect
+from oddhop.cli.example import example
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
 from oddhop.cli.ingest import ingest
@@ -67,7 +68,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify)
+COMMANDS = (example, detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify)
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(cases, name="cases")

@@ -32,11 +32,10 @@ def explain(
     """
     from dataclasses import asdict
 
-    from oddhop.runs import reopen
+    from oddhop import runs
 
     with console.working():
-        opened = reopen(run, **where.named(), log=console)
-        why = opened.detector.explain(node, opened.network, result=opened.result, progress=console.progress)
+        why = runs.explain(run, node, **where.named(), log=console)
     if as_json:
         echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
         return

@@ -89,7 +89,7 @@ def score(
             named_nodes(nodes),
             out=out,
             settings=chosen,
-            **learn,
+            **{"top" if name == "top_k" else name: value for name, value in learn.items()},
             database=database,
             **output.named(),
             since=earlier,

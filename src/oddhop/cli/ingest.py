@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from oddhop.base.sizes import sized
 from oddhop.cli import options as o
 from oddhop.cli.console import Console
-
-if TYPE_CHECKING:
-    from oddhop.runs.settings import RunSettings
-    from oddhop.tables.encode import Encoding
-    from oddhop.tables.settings import ReadSettings
 
 
 @o.command()
@@ -57,30 +52,14 @@ def ingest(
 
         oddhop ingest edges.csv --nodes nodes.csv --out graph
     """
+    from oddhop import runs
     from oddhop.cli.settings import gathered, named_nodes
-    from oddhop.errors import TableError
-    from oddhop.runs.read import tell_network
-    from oddhop.tables.ingest import ingest as make
-    from oddhop.tables.network import open_network
-    from oddhop.tables.read.joins import NO_ATTRIBUTES
 
-    tables = named_nodes(nodes)
-    if tables is None:
-        raise TableError("there is no node table", NO_ATTRIBUTES)
     chosen = gathered(settings, assignments or [], read=read)
-    encoding, reading = (None, chosen.read) if like is None else _alike(like, chosen)
     with console.working():
-        stored = make(
-            edges,
-            tables,
-            out,
-            reading,
-            chosen.encode,
-            encoding=encoding,
-            max_memory=max_memory,
-            progress=console.progress,
+        stored = runs.ingest(
+            edges, named_nodes(nodes), out=out, like=like, settings=chosen, max_memory=max_memory, log=console
         )
-        tell_network(console, open_network(out), learned=like is None)
     size = sum(entry.bytes for entry in stored.manifest.files.values())
     console.say(
         "done",
@@ -90,22 +69,3 @@ def ingest(
         bytes=size,
         partitions=stored.partitions,
     )
-
-
-def _alike(path: Path, chosen: RunSettings) -> tuple[Encoding, ReadSettings]:
-    """Return the encoding of a model or a network on disk, and the settings of reading with what it keeps of them."""
-    from oddhop.detector.registry import load
-    from oddhop.errors import ModelFileError, SettingsError
-    from oddhop.graph.disk import is_stored
-    from oddhop.tables.network import open_network
-    from oddhop.tables.settings import EncodeSettings
-
-    known = open_network(path) if is_stored(path) else load(path).model_
-    encoding = known.encoding
-    if chosen.encode != EncodeSettings():
-        raise SettingsError("--like takes the encoding of another network", "leave out the settings of encode")
-    if encoding is None:
-        raise ModelFileError(
-            f"{path} was fitted on arrays and has no encoding of columns", "fit a model with oddhop fit"
-        )
-    return encoding, chosen.read.like(known.read)

@@ -21,6 +21,7 @@ def learn(
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next review.")
     ] = 20,
+    overwrite: o.Overwrite = False,
     *,
     where: o.TablesNow,
     console: Console,
@@ -33,10 +34,12 @@ def learn(
 
         oddhop learn run --answers answers.csv --out learned
     """
-    from oddhop.runs import learn as learn_run
+    from oddhop import runs
 
     with console.working():
-        found = learn_run(run, answers, out=out, questions=questions, **where.named(), log=console)
+        found = runs.learn(
+            run, answers, out=out, questions=questions, overwrite=overwrite, **where.named(), log=console
+        )
     first = found.result.filter(found.result["judged"]).slice(0, SHOWN).to_pylist()
     echo(f"First {len(first)} nodes of the new ranking:")
     for row in first:

@@ -139,12 +139,20 @@ Address = Annotated[
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.", rich_help_panel=LEARNING)]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace an earlier run in the output folder. A folder that has anything else is left as it is.",
+        rich_help_panel=TELLING,
+    ),
+]
 Since = Annotated[
-    Path | None,
+    str | None,
     of_output(
         "--since",
-        help="Folder of an earlier run to compare the results with. The command prints the changes and writes "
-        "them to changes.parquet.",
+        help="Folder of an earlier run to compare the results with, or last: the latest complete run beside the output "
+        "folder, if there is one. The command prints the changes and writes them to changes.parquet.",
     ),
 ]
 
@@ -201,6 +209,7 @@ class Output:
         ),
     ] = WriteMode.create
     resume: Resume = False
+    overwrite: Overwrite = False
     report: Annotated[
         bool,
         typer.Option(

@@ -30,21 +30,15 @@ def plan(
 
         oddhop plan edges.csv --nodes nodes.csv
     """
+    from oddhop import runs
     from oddhop.cli.settings import gathered, named_nodes
-    from oddhop.detector.cost import Size, available_memory, check_memory
-    from oddhop.detector.registry import detector_named
-    from oddhop.runs.read import read_for_run
 
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     with console.working():
-        network = read_for_run(console, chosen, edges, named_nodes(nodes), database)
-    mine = chosen.of(detector)
-    size = Size.of(network.graph, from_tables=True)
-    cost = detector_named(detector).of(mine).cost(size)
+        found = runs.plan(edges, named_nodes(nodes), detector=detector, settings=chosen, database=database, log=console)
     typer.echo("Estimated memory of a run:")
-    for stage, need in cost.memory.items():
+    for stage, need in found.memory.items():
         typer.echo(f"  {stage:<12} {sized(need):>9}")
-    free = mine.memory or available_memory()
-    room = "" if free is None else f" of {sized(free)} available"
-    typer.echo(f"total: at most {sized(max(cost.memory.values()))}{room}")
-    check_memory(cost, mine.memory, f"{detector} on {network.graph!r}")
+    room = "" if found.available is None else f" of {sized(found.available)} available"
+    typer.echo(f"total: at most {sized(max(found.memory.values()))}{room}")
+    found.check()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -211,6 +211,16 @@ class GraphDetector(Estimator, AsFrames, DetectorParts):
     def fit_predict(self, network: Any, y: Any = None, *, nodes: Any = None) -> Ints:  # noqa: ARG002 - scikit-learn's
         """Fit, and return -1 for flagged nodes and +1 for the others, in the order of :meth:`score_samples`."""
         return self.fit(network, nodes=nodes).predict(self.network_)
+
+    @overload
+    def explain(
+        self, ids: str | int, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
+    ) -> Explanation: ...
+
+    @overload
+    def explain(
+        self, ids: Any, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
+    ) -> Any: ...
 
     def explain(
         self,

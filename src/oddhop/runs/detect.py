@@ -16,15 +16,14 @@ from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
 from oddhop.runs.cases import BOOK_COLUMNS
-from oddhop.runs.compare import Side, check_alike, open_side
+from oddhop.runs.compare import Side, check_alike
+from oddhop.runs.earlier import CHECKPOINTS, earlier_run, remove_run
 from oddhop.runs.finish import Destination, Run, finish_run, named_tables
-from oddhop.runs.log import QUIET, Log
+from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.read import left_out, read_for_run
-from oddhop.runs.settings import RunSettings, checked_run_settings
+from oddhop.runs.settings import RunSettings, run_settings
 from oddhop.runs.targets import WriteMode, target_named
 from oddhop.tables.network import Network, describe
-
-CHECKPOINTS = "checkpoints"
 
 
 def detect(
@@ -33,19 +32,25 @@ def detect(
     *,
     out: str | Path,
     detector: str = "odd",
-    settings: RunSettings | None = None,
+    top: int | None = None,
+    max_chance: float | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    max_memory: int | str | None = None,
+    settings: RunSettings | Mapping[str, Any] | None = None,
     database: str | None = None,
     write_to: str | None = None,
     write_mode: WriteMode = "create",
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     explain: int = CASES,
     report: bool = True,
     cases: str | Path | None = None,
     since: str | Path | None = None,
     answers: Any = None,
-    log: Log = QUIET,
+    log: Log = LOGGED,
 ) -> Run:
     r"""Find the anomalous nodes of a network, and write the results, the report and a manifest to a folder.
 
@@ -53,19 +58,23 @@ def detect(
     ----------
     edges, nodes : tables, see :func:`oddhop.read_network`; or a folder made by ``oddhop ingest`` as ``edges``. With
         ``database`` a text that begins with SELECT is a query.
-    out : the folder of the run. A killed run goes on with ``resume=True`` to the same bytes.
+    out : the folder of the run. A killed run goes on with ``resume=True`` to the same bytes; ``overwrite=True`` removes
+        an earlier run of oddhop first, and nothing else.
     detector : its name in the registry.
-    settings : see :func:`~oddhop.runs.settings.checked_run_settings`.
+    top, max_chance, seed, workers, max_memory : the options ``--top``, ``--max-chance``, ``--seed``, ``--workers`` and
+        ``--max-memory`` of the command.
+    settings : all others, by section, such as ``{"read": {"source": "payer"}, "odd": {"n_resamples": 50}}``; see
+        :func:`~oddhop.runs.settings.checked_run_settings`.
     write_to, write_mode : what takes the results as well: a table of the database, ``s3://bucket/key.parquet`` or
         ``.csv``, or ``-``, standard output as CSV. The mode says what becomes of one that exists.
     engine, address : "ray" runs on a cluster, for detectors that run over partitions.
-    explain : how many nodes are explained and grouped into cases. With 0 there is no report, and ``top_k`` counts
+    explain : how many nodes are explained and grouped into cases. With 0 there is no report, and ``top`` counts
         nodes, not cases.
     report : whether to write the report. The same nodes are flagged without it.
     cases : a book of cases, see :func:`~oddhop.casebook.open_book`: flagged cases are opened in it, and those that were
         cleared and have not changed are hidden.
     since : the folder of an earlier run to compare with, see :func:`~oddhop.runs.compare`; what changed is written
-        as ``changes.parquet``.
+        as ``changes.parquet``. With "last" it is the latest complete run beside ``out``, if there is one.
     answers : what was answered so far, see :func:`~oddhop.runs.answers.read_answers`; the learned ranking is written as
         ``learned.parquet`` and ``.csv`` beside the original one, and the next questions as ``questions.csv``.
     log : whom to tell, see :class:`~oddhop.runs.log.Log`.
@@ -84,7 +93,8 @@ def detect(
     ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
      'state.parquet']
     """
-    settings = checked_run_settings() if settings is None else settings
+    words = {"top": top, "max_chance": max_chance, "seed": seed, "workers": workers, "max_memory": max_memory}
+    settings = run_settings(settings, detector, words)
     on_cluster = engine == "ray"
     if on_cluster and not (detector_named(detector).runs_on_partitions and nodes is None):
         raise SettingsError(
@@ -97,8 +107,10 @@ def detect(
         raise SettingsError("a run on a cluster does not write a book of cases", "leave out --cases")
     target = target_named(write_to, write_mode, database)
     told = None if answers is None else read_answers(answers, database)
-    earlier = None if since is None else open_side(since)
+    earlier = earlier_run(since, out, log)
     with locked(out) as folder:
+        if overwrite:
+            remove_run(folder)
         checkpoints = folder / CHECKPOINTS
         done = complete_run(folder, log, named_tables(edges, nodes), resume=resume)
         if done is not None:
@@ -107,8 +119,8 @@ def detect(
         if checkpoints.exists() and not resume:
             raise RunFolderError(
                 f"{folder} has a run that did not end",
-                "continue it with resume=True, or choose another folder",
-                command="continue it with --resume, or choose another folder",
+                "continue it with resume=True, start again with overwrite=True, or choose another folder",
+                command="continue it with --resume, start again with --overwrite, or choose another folder",
             )
         if resume:
             tell_resumed(log, checkpoints)
@@ -150,7 +162,11 @@ def complete_run(folder: Path, log: Log, tables: Mapping[str, Any], *, resume: b
     if manifest is None:
         return None
     if not resume:
-        raise RunFolderError(f"{folder} already has a complete run", "choose another folder")
+        raise RunFolderError(
+            f"{folder} already has a complete run",
+            "choose another folder, or replace the run with overwrite=True",
+            command="choose another folder, or replace the run with --overwrite",
+        )
     known = manifest.get("tables", {})
     if known != tables:
         made, given = (", ".join(str(name) for name in one.values() if name) for one in (known, tables))
@@ -189,7 +205,7 @@ def check_book(cases: str | Path | None, explain: int, *, flags: bool, kept: Seq
     if not flags:
         raise SettingsError(
             "a book of cases takes flagged cases, and no cases are to be flagged",
-            "give top_k or max_chance",
+            "give top or max_chance",
             command="give --top K or --max-chance 0.1",
         )
 

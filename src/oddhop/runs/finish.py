@@ -140,7 +140,7 @@ def _cases(
     except MemoryBudgetError as error:  # a network on disk may be fitted in less memory than nodes are explained in
         raise MemoryBudgetError(
             f"nodes cannot be explained and grouped into cases: {error.problem}",
-            "raise max_memory, or continue with resume=True and explain=0, so that top_k counts nodes",
+            "raise max_memory, or continue with resume=True and explain=0, so that top counts nodes",
             command="raise --max-memory, or continue with --resume --explain 0, so that --top counts nodes",
         ) from None
 

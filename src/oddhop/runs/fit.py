@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ from oddhop.base.checkpoints import discard_run
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
 from oddhop.runs.detect import tell_resumed
-from oddhop.runs.log import QUIET, Log
+from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.read import read_for_run
-from oddhop.runs.settings import RunSettings, checked_run_settings
+from oddhop.runs.settings import RunSettings, run_settings
 
 
 def fit(
@@ -20,13 +21,22 @@ def fit(
     *,
     model: str | Path,
     detector: str = "odd",
-    settings: RunSettings | None = None,
+    top: int | None = None,
+    max_chance: float | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    max_memory: int | str | None = None,
+    settings: RunSettings | Mapping[str, Any] | None = None,
     database: str | None = None,
     resume: bool = False,
-    log: Log = QUIET,
+    log: Log = LOGGED,
 ) -> GraphDetector:
-    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until the fit ends."""
-    settings = checked_run_settings() if settings is None else settings
+    """Fit a detector on two tables and write its model file; checkpoints are kept beside it until the fit ends.
+
+    The parameters are those of :func:`~oddhop.runs.detect`.
+    """
+    words = {"top": top, "max_chance": max_chance, "seed": seed, "workers": workers, "max_memory": max_memory}
+    settings = run_settings(settings, detector, words)
     model = Path(model)
     checkpoints = model.with_name(f"{model.name}.checkpoints")
     if model.exists():

@@ -13,7 +13,8 @@ from oddhop.feedback import Question
 from oddhop.runs import folder as files
 from oddhop.runs.answers import ASKED, learned_from, read_answers, write_learned
 from oddhop.runs.detect import complete_run
-from oddhop.runs.log import QUIET, Log
+from oddhop.runs.earlier import remove_run
+from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.reopen import reopen
 
 
@@ -36,7 +37,8 @@ def learn(
     edges: Any = None,
     nodes: Any = None,
     database: str | None = None,
-    log: Log = QUIET,
+    overwrite: bool = False,
+    log: Log = LOGGED,
 ) -> LearnedRun:
     r"""Re-rank the nodes of a run by answers, and suggest the nodes to answer next.
 
@@ -48,6 +50,7 @@ def learn(
         ``questions.csv``, ``feedback.oddhop``, and a manifest.
     questions : how many questions to write.
     edges, nodes, database : where the tables of the run are now.
+    overwrite : remove an earlier run of oddhop from ``out`` first.
 
     Examples
     --------
@@ -66,6 +69,8 @@ def learn(
     opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
     told = read_answers(answers, database)
     with locked(out) as folder:
+        if overwrite:
+            remove_run(folder)
         complete_run(folder, log, {}, resume=False)
         found = learned_from(opened.detector, opened.network, opened.result, told, log)
         asked = write_learned(folder, found, questions)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Protocol
+
+LOGGER = logging.getLogger("oddhop")
 
 
 class Log(Protocol):
@@ -15,14 +18,16 @@ class Log(Protocol):
         """Receive the progress of a stage; called from several threads."""
 
 
-class Quiet:
-    """Tells nobody."""
+class Logged:
+    """Tells Python's ``logging``, under the name ``oddhop``; nobody, unless that was configured."""
 
     def say(self, event: str, text: str, **figures: Any) -> None:
-        """Drop it."""
+        """Log it, with the figures as attributes of the record."""
+        LOGGER.info(text.strip(), extra={"event": event, "figures": figures})
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Drop it."""
+        """Log it, where that much is asked for."""
+        LOGGER.debug("%s: %d of %d", stage, done, total)
 
 
-QUIET = Quiet()
+LOGGED = Logged()

@@ -18,7 +18,7 @@ from oddhop.explain.explanation import Explanation
 from oddhop.reports.build import CASES, report_of
 from oddhop.reports.page import ChangesSince, Standing
 from oddhop.runs import folder as files
-from oddhop.runs.log import QUIET, Log
+from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import checked_run_settings
 from oddhop.tables.network import Network
@@ -37,7 +37,7 @@ class OpenedRun:
 
 
 def reopen(
-    folder: str | Path, *, edges: Any = None, nodes: Any = None, database: str | None = None, log: Log = QUIET
+    folder: str | Path, *, edges: Any = None, nodes: Any = None, database: str | None = None, log: Log = LOGGED
 ) -> OpenedRun:
     """Read the tables of a run again; other tables are an error. Give ``edges`` and ``nodes`` if the files moved."""
     folder = Path(folder)
@@ -56,6 +56,20 @@ def reopen(
             "give the tables of the run with --edges and --nodes, or run oddhop detect on these tables",
         )
     return OpenedRun(network, detector, files.read_results(folder, manifest), manifest)
+
+
+def explain(
+    run: str | Path,
+    node: str | int,
+    *,
+    edges: Any = None,
+    nodes: Any = None,
+    database: str | None = None,
+    log: Log = LOGGED,
+) -> Explanation:
+    """Explain the score of one node of a complete run; its tables are read again."""
+    opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
+    return opened.detector.explain(node, opened.network, result=opened.result, progress=log.progress)
 
 
 def write_report(
@@ -95,7 +109,7 @@ def report_again(
     edges: Any = None,
     nodes: Any = None,
     database: str | None = None,
-    log: Log = QUIET,
+    log: Log = LOGGED,
 ) -> Path:
     """Write the report of a complete run again, with more or fewer nodes explained, and seal the folder with it."""
     with locked(run) as folder:

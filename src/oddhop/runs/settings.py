@@ -30,6 +30,29 @@ class RunSettings(Settings):
         return self.model_copy(update={detector: section})
 
 
+WORDS = {"top": "top_k", "seed": "random_state"}
+"""What an option of the commands is called in the settings of a detector, where that differs."""
+
+
+def run_settings(
+    settings: RunSettings | Mapping[str, Any] | None, detector: str = "odd", words: Mapping[str, Any] | None = None
+) -> RunSettings:
+    """Return the settings of a run, with the options of the detector that were given as words of their own on top.
+
+    Examples
+    --------
+    >>> from oddhop.runs.settings import run_settings
+    >>> run_settings({"odd": {"n_resamples": 5}}, "odd", {"top": 20, "seed": None}).of("odd").top_k
+    20
+    """
+    taken = settings if isinstance(settings, RunSettings) else checked_run_settings(settings)
+    given = {WORDS.get(name, name): value for name, value in (words or {}).items() if value is not None}
+    if not given:
+        return taken
+    values = taken.model_dump(exclude_unset=True)
+    return checked_run_settings({**values, detector: {**values.get(detector, {}), **given}})
+
+
 def checked_run_settings(values: Mapping[str, Any] | None = None) -> RunSettings:
     """Check the sections of a settings file; the error for an unknown key names the nearest known key.
 
