@@ -74,7 +74,7 @@ def test_explained_nodes_have_their_reasons_in_the_results(home: Path, tmp_path:
     explained = pc.is_valid(run.result["case"])
     assert pc.is_valid(run.result["reasons"]).equals(explained)
     first = run.result.slice(0, 1).to_pylist()[0]
-    assert first["reasons"].startswith("This node belongs to a")
+    assert first["reasons"].startswith("6 nodes belong together")
     written = pa.csv.read_csv(tmp_path / "one" / "results.csv")["reasons"].to_pylist()
     assert written[0] == first["reasons"]
     assert [bool(one) for one in written] == explained.to_pylist()

@@ -16,7 +16,8 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.notebook import shown_progress
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.base.settings import checked, described, takes
-from oddhop.detector.contract import DetectorParts, FitRun
+from oddhop.detector.cases import HasCases
+from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import Estimator, check_is_fitted
 from oddhop.detector.fit_folder import begun, check_judged
@@ -39,7 +40,7 @@ from oddhop.version import __version__
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
 
 
-class GraphDetector(Estimator, AsFrames, DetectorParts):
+class GraphDetector(Estimator, AsFrames, HasCases):
     """Base class of the detectors; a detector adds :class:`~oddhop.detector.contract.DetectorParts`.
 
     Attributes

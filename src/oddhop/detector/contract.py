@@ -14,6 +14,7 @@ import pyarrow as pa
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.parallel import Mapper, Progress, silent
+from oddhop.cases.find import Known
 from oddhop.detector.cost import BASE, Cost, Size
 from oddhop.detector.model_file import Model, Parts
 from oddhop.detector.result_table import Judgement
@@ -90,6 +91,10 @@ class DetectorParts(ABC):
         scores = self._scores(network.graph)
         for node in nodes.tolist():
             yield plain_explanation(network, node, float(scores[node]), baseline)
+
+    def _known(self, network: Network) -> Known | None:
+        """Return what is known of a network beside its ranking, for its cases."""
+        return None
 
     def _baseline(self, judged: pa.Table, line: float) -> Baseline:
         """Return what is usual among the judged nodes; scores from ``line`` on are alerts."""

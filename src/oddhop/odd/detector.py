@@ -14,6 +14,7 @@ import pyarrow as pa
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.checkpoints import RunFolder
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.cases.find import Known
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
@@ -42,7 +43,7 @@ from oddhop.odd.on_disk import judge_on_disk
 from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.thinning import LEFT_OUT, node_keys
-from oddhop.odd.views import FittedViews, ViewData, fit_views, judge, thinned_score
+from oddhop.odd.views import FittedViews, ViewData, facts_of, fit_views, judge, thinned_score
 from oddhop.partitions.files import InFiles
 from oddhop.partitions.task import TaskRunner, on_threads
 from oddhop.tables.network import Network, describe, keys_of
@@ -236,6 +237,15 @@ class Odd(GraphDetector):
         return explain(
             *what, residuals=kept, facts=self._facts, cycles=self._cycles, workers=workers, progress=progress
         )
+
+    def _known(self, network: Network) -> Known | None:
+        graph = network.graph
+        if graph.events is None:
+            return None
+        own = judged_attributes(graph)
+        coordinates = self.model_.learned.views.blocks.coordinates(own.attributes, 0, own.node_count)
+        facts = self._facts = facts_of(graph, coordinates, self._facts)
+        return None if facts is None else Known(facts.known.setting.stratum)
 
     def explain_again(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ import pyarrow as pa
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress
 from oddhop.casebook import Book, Decision, Entry, Fingerprint, fingerprint_of, member_ids, suppressed
+from oddhop.cases.case import Case, Cases
+from oddhop.cases.nouns import nouns_of
 from oddhop.detector.base import GraphDetector
+from oddhop.detector.cases import MOST_EXPLAINED
 from oddhop.detector.flagging import threshold
-from oddhop.explain.cases import case_numbers
 from oddhop.explain.explanation import Explanation
 from oddhop.tables.network import Network
 
-MOST_EXPLAINED = 1_000
 BOOK_COLUMNS = ("status", "case_id")
 
 
@@ -30,11 +31,13 @@ class RunCases:
     Attributes
     ----------
     explanations, numbers : why the first nodes are odd, and the number of the case of each, from 1 on.
+    found : the cases; None where nothing was explained.
     decisions : what the book says, by the number of the case; None without a book.
     """
 
     explanations: tuple[Explanation, ...] = ()
     numbers: tuple[int, ...] = ()
+    found: Cases | None = None
     decisions: Mapping[int, Decision] | None = None
 
     def told(self) -> dict[str, Any] | None:
@@ -63,18 +66,25 @@ class RunCases:
         values[explained], unknown[explained] = self.numbers, False
         out = result.add_column(place, "case", pa.array(values, mask=unknown))
         why = np.full(result.num_rows, None, dtype=object)
-        why[explained] = [" ".join(one.own_sentences) for one in self.explanations]
+        if self.found is not None:
+            said = {one.number: " ".join(sentences_of(one)) for one in self.found.cases}
+            why[explained] = [said[number] for number in self.numbers]
         out = out.append_column("reasons", pa.array(why, pa.string()))
         if self.decisions is None:
             return out
-        said = [self.decisions.get(number) for number in self.numbers]
+        decided = [self.decisions.get(number) for number in self.numbers]
         for name in BOOK_COLUMNS:
             texts = np.full(result.num_rows, None, dtype=object)
-            texts[explained] = [None if one is None else getattr(one, name) for one in said]
+            texts[explained] = [None if one is None else getattr(one, name) for one in decided]
             out = out.add_column(place + 1, name, pa.array(texts, pa.string()))
         flagged = np.array(out["flagged"].to_numpy())
-        flagged[explained] &= [one is None or not one.hidden for one in said]
+        flagged[explained] &= [one is None or not one.hidden for one in decided]
         return out.set_column(out.column_names.index("flagged"), "flagged", pa.array(flagged))
+
+
+def sentences_of(case: Case) -> list[str]:
+    """Return what a case says in full: what happened, and beside each fact what is usual."""
+    return [f"{case.headline}.", *(text for fact in case.facts for text in (fact.here, fact.usual))]
 
 
 def cases_of_run(
@@ -85,6 +95,7 @@ def cases_of_run(
     explain: int,
     top: int | None,
     progress: Progress,
+    tables: Mapping[str, Any] | None = None,
     book: Book | None = None,
     run: str = "",
 ) -> tuple[RunCases, pa.Table]:
@@ -95,6 +106,7 @@ def cases_of_run(
     explain : how many nodes to explain; more, where the head of the list needs it.
     top : how many cases to flag; None flags by the threshold of the detector. Cases that the book has as cleared or
         confirmed, and that have not changed, do not count.
+    tables : what the tables are called, from which their words are guessed.
     book, run : the book of cases, and what to call the run in it.
 
     Returns
@@ -106,10 +118,12 @@ def cases_of_run(
     flagged = int(np.count_nonzero(result["flagged"].to_numpy()))
     count = explain if book is None or top is not None else max(explain, min(flagged, MOST_EXPLAINED))
     explanations: list[Explanation] = []
+    named = tables or {}
+    finder = detector.case_finder(network, result, nouns_of(network, named.get("edges"), named.get("nodes")))
     while True:
         more = network.numbers(judged["id"].slice(len(explanations), count - len(explanations)))
         explanations += detector.explain_nodes(network, result, more, progress=progress)
-        numbers = case_numbers(explanations)
+        numbers = finder.numbers(explanations)
         nodes = network.numbers(judged["id"].slice(0, len(numbers)))
         seen = {} if book is None else _judged(network, nodes, numbers)
         decisions = {} if book is None else _decided(book, seen, run)
@@ -127,10 +141,19 @@ def cases_of_run(
     if book is not None:
         listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}
         with book.writing():  # what is decided must still hold when it is written
-            found = _decided(book, seen, run)
-            decisions = {number: one for number, one in found.items() if number in listed}
+            again = _decided(book, seen, run)
+            decisions = {number: one for number, one in again.items() if number in listed}
             book.append(_opened(judged, numbers, seen, decisions, run))
-    cases = RunCases(tuple(explanations), tuple(numbers), None if book is None else decisions)
+    found = finder.find(explanations)
+    if book is not None:
+        told = (
+            replace(one, id=decisions[one.number].case_id, status=decisions[one.number].status)
+            if one.number in decisions
+            else one
+            for one in found.cases
+        )
+        found = replace(found, cases=tuple(told))
+    cases = RunCases(tuple(explanations), tuple(numbers), found, None if book is None else decisions)
     return cases, cases.added_to(result)
 
 

@@ -90,7 +90,7 @@ def detect(
     ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
     ...     run = detect(str(edges), str(nodes), out=Path(home, "run"))
     ...     sorted(file.name for file in run.folder.glob("*.*"))
-    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
+    ['.lock', 'cases.json', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
      'state.parquet']
     """
     words = {"top": top, "max_chance": max_chance, "seed": seed, "workers": workers, "max_memory": max_memory}

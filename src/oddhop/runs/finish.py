@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from oddhop.casebook import open_book
+from oddhop.cases import store
 from oddhop.detector.base import GraphDetector
 from oddhop.errors import MemoryBudgetError
 from oddhop.feedback import Answers
@@ -93,6 +94,9 @@ def finish_run(
     if network is not None:
         result = network.with_kept(result)
         write_state(folder, network)
+    (folder / store.FILE).unlink(missing_ok=True)  # of a run that was killed
+    if cases.found is not None:
+        store.write_cases(cases.found, folder)
     detector.save(folder / files.MODEL)
     (folder / files.CHANGES).unlink(missing_ok=True)  # of a run that was killed
     told["cases"] = cases.told()
@@ -130,6 +134,7 @@ def _cases(
         explain=destination.explain,
         top=destination.top,
         progress=log.progress,
+        tables=told.get("tables"),
     )
     try:
         if destination.book is None:

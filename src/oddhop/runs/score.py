@@ -71,7 +71,7 @@ def score(
     ...     _ = fit(str(edges), str(nodes), model=Path(home, "model.oddhop"))
     ...     run = score(Path(home, "model.oddhop"), str(edges), str(nodes), out=Path(home, "run"), top=1)
     ...     sorted(file.name for file in run.folder.glob("*.*"))
-    ['.lock', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
+    ['.lock', 'cases.json', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
      'state.parquet']
     """
     settings = run_settings(settings)

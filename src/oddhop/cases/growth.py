@@ -1,0 +1,296 @@
+"""From one node to the members and events that belong with it.
+
+A node joins if the surprise of its events with members is worth more than naming these events among all of its own, and
+the node among the partners of a member (minimum description length); the best joins first. Then come bursts of members
+whose events are flagged, and single events that pay for themselves. Nothing joins by being near.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.cases.surprise import DAY, WEEK, EventBook
+
+MEMBERS = 80  # of a case
+FOCUS, LOOK = 16, 250  # members whose own events are looked at, and how many of each
+HOPS = 6
+PRICE = 2.0  # nats that a member costs beyond its description
+TRIES, AHEAD = 6, 5.0  # nodes tried at a loss, and the gain that such a case must have
+FEW = 200  # partners of a node that is tried
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """What was gathered around some nodes: members, others at the edge, events; ``seeds`` are the nodes."""
+
+    members: tuple[int, ...]
+    outside: tuple[int, ...]
+    events: frozenset[int]
+    seeds: tuple[int, ...]
+
+
+def gather(book: EventBook, seed: int, bursts: Bools) -> Draft:
+    """Gather around a node; ``bursts`` marks the nodes whose bursts of events may join at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.cases.growth import gather
+    >>> from oddhop.cases.surprise import event_book, with_surprise
+    >>> from oddhop.graph.events import Events
+    >>> edges = Events.of_arcs(np.array([0, 2]), np.array([1, 1]), 3)
+    >>> book = with_surprise(event_book(edges, np.zeros(3, dtype=np.int64)))
+    >>> gather(book, 1, np.zeros(3, dtype=bool)).members
+    (1,)
+    """
+    growth = _Growth(book, seed).run()
+    events = _among(book, growth.members)
+    inside, outside = dict.fromkeys(growth.members), dict[int, None]()
+    _add_bursts(book, growth, events, inside, outside, bursts)
+    _add_single(book, growth, events, inside, outside)
+    chosen = np.array(sorted(events), dtype=np.int64)
+    if chosen.size:  # small change beside large sums
+        small = book.amount[chosen] < np.median(book.amount[chosen]) / 20
+        chosen = chosen[~small] if small.mean() < 0.25 else chosen
+    ends = {*book.source[chosen].tolist(), *book.target[chosen].tolist()}
+    members = tuple(node for node in inside if node in ends or node == seed)
+    return Draft(members, tuple(node for node in outside if node in ends), frozenset(chosen.tolist()), (seed,))
+
+
+class _Growth:
+    """Members around one node, and what joins next."""
+
+    def __init__(self, book: EventBook, seed: int) -> None:
+        self.book, self.seed, self.members = book, seed, [seed]
+        self.links: dict[int, dict[int, list[int]]] = {}  # of every candidate, its events with each member
+        self.ties, self.hop = {seed: 0}, {seed: 0}
+        self.focus: list[int] = []
+        self.gain = 0.0
+        self.worth: dict[int, float] = {}
+        self.leads: dict[int, bool] = {}
+        self.times: dict[int, Floats] = {seed: np.zeros(0)}
+        self.look(seed)
+
+    def look(self, node: int) -> None:
+        """Take the most surprising events of a member into account."""
+        events = self.book.of(node, LOOK)
+        self.focus.append(node)
+        for event, other in zip(events.tolist(), self.book.other(events, node).tolist(), strict=True):
+            if other not in self.ties:
+                self.links.setdefault(other, {}).setdefault(node, []).append(event)
+                self.worth.pop(other, None)
+
+    def run(self, tries: int = TRIES) -> _Growth:
+        """Let nodes join while one gains; if none does, try the best at a loss."""
+        candidates = self.candidates()
+        while len(self.members) < MEMBERS and candidates and candidates[0][0] > 0:
+            self.gain += candidates[0][0]
+            self.add(-candidates[0][1])
+            candidates = self.candidates()
+        best = self
+        if len(self.members) == 1 and tries:
+            few = [one for one in candidates if self.book.partners[-one[1]] < FEW]
+            for loss, other in few[:tries]:
+                trial = _Growth(self.book, self.seed)
+                trial.candidates()
+                trial.leads[-other], trial.gain = True, loss
+                trial.add(-other)
+                trial.run(0)
+                if trial.ties[self.seed] > 1 and trial.gain > max(best.gain, AHEAD):  # the node itself must be in it
+                    best = trial
+        return best
+
+    def candidates(self) -> list[tuple[float, int]]:
+        """Return the gain of every node that may join, and its negative number, the best first."""
+        for node in self.links:
+            if node not in self.worth:
+                self.worth[node] = self.value(node)
+        likely = (node for node in self.links if self.worth[node] > -5)
+        return sorted(((self.worth[node] - self.cost(node), -node) for node in likely), reverse=True)
+
+    def value(self, node: int) -> float:
+        """Return the surprise that its events with members explain, less naming them; and its bonds."""
+        book, by = self.book, self.links[node]
+        degree = int(book.start[node + 1] - book.start[node])
+        events = np.array([event for some in by.values() for event in some])
+        nats = np.sort(book.surprise[events])[::-1]
+        worth = float((np.cumsum(nats) - _log_choose(degree, np.arange(1, nats.size + 1))).max())  # some of its events
+        self.leads[node] = worth > 0 and degree <= 30 + 15 * events.size  # ties alone join, they do not lead on
+        if events.size * 50 < degree:
+            return -9.0  # a hub stays outside
+        if len(by) > 1:
+            near = [book.surprise[some][self.is_near(member, some)] for member, some in by.items()]
+            nats = np.concatenate(near)
+        base = 1.0 if len(by) > 1 else 1.5
+        worth = max(worth, float((nats - base).sum() - np.log(degree / max(1, nats.size))))  # all that are near in time
+        kind = book.kind
+        for member, some in by.items():
+            if np.unique(book.source[some]).size > 1:
+                worth += float(book.reciprocal[kind[member], kind[node]])
+        first, *more = sorted(by, key=lambda member: (self.hop[member], member))
+        low, high = sorted((int(kind[first]), int(kind[node])))
+        for member in more[:2]:
+            chance = max(0.0, float(np.log(book.source.size / (degree * book.of(member).size + 1.0))))
+            joined = bool(book.linked(np.array([member]), np.array([first]))[0])
+            bond = book.shut[kind[member], low, high] if joined else min(book.far[kind[member], kind[node]], chance)
+            worth += float(bond)
+        return worth
+
+    def is_near(self, member: int, events: list[int]) -> Bools:
+        """Tell which events are within a week of others of the case that a member has."""
+        times = self.times[member]
+        if not times.size:
+            return np.ones(len(events), dtype=bool)
+        return np.asarray(np.abs(self.book.time[events][:, None] - times).min(axis=1) <= WEEK)
+
+    def cost(self, node: int) -> float:
+        """Return what naming it among the partners of a member takes, less the more of its events are in already."""
+        book, best = self.book, np.inf
+        for member, some in self.links[node].items():
+            times, near = self.times[member], 0
+            if times.size:
+                near = int((np.abs(book.time[some][:, None] - times) <= 3 * DAY).sum(axis=1).max())
+            late = book.spells if times.size and not near else 1.0
+            best = min(best, float(book.partners[member]) / (1 + near) * late)
+        return float(np.log(max(1.0, best))) + PRICE
+
+    def add(self, node: int) -> None:
+        """Let a node join."""
+        by = self.links.pop(node)
+        self.members.append(node)
+        self.ties[node], self.hop[node] = len(by), 1 + min(self.hop[member] for member in by)
+        self.times[node] = np.zeros(0)
+        for member, some in by.items():
+            self.ties[member] += 1
+            for end in (member, node):
+                self.times[end] = np.concatenate([self.times[end], self.book.time[some]])
+        if len(self.focus) < FOCUS and self.hop[node] < HOPS and self.leads[node]:
+            self.look(node)
+
+
+def _log_choose(n: int, k: Ints) -> Floats:
+    """Return the logarithm of n over k, nearly."""
+    return np.asarray(k * (np.log(n / np.minimum(k, n)) + 1) - np.log(2 * np.pi * k) / 2)
+
+
+def _among(book: EventBook, members: list[int]) -> set[int]:
+    """Return the events among members that are surprising, or usually are between the two."""
+    events, known = set[int](), np.array(members)
+    for node in members:
+        own = book.of(node, LOOK)
+        other = book.other(own, node)
+        inside = np.isin(other, known)
+        own, other = own[inside], other[inside]
+        for partner in np.unique(other).tolist():
+            some = own[other == partner]
+            nats = book.surprise[some]
+            events.update(some[(nats >= 1) | (nats.mean() >= 1)].tolist())
+    return events
+
+
+@dataclass(frozen=True, eq=False)
+class _Core:
+    """When the events of a case were, sorted, and the least amount of an event that may belong to them."""
+
+    times: Floats
+    floor: float
+
+    def close(self, book: EventBook, events: Ints, *, any_amount: bool = False) -> Bools:
+        """Tell the events near in time, within a day or a tenth of the case's time, and not far below in amount."""
+        if self.times.size < 3:
+            return np.ones(events.size, dtype=bool)
+        at = np.searchsorted(self.times, book.time[events])
+        before = np.abs(book.time[events] - self.times[np.maximum(at - 1, 0)])
+        after = np.abs(self.times[np.minimum(at, self.times.size - 1)] - book.time[events])
+        near = np.minimum(before, after) <= max(DAY, (self.times[-1] - self.times[0]) / 10)
+        return np.asarray(near & (any_amount | (book.amount[events] >= self.floor)))
+
+
+def _core(book: EventBook, events: set[int]) -> _Core:
+    some = np.array(sorted(events), dtype=np.int64)
+    enough = book.timed and some.size > 2
+    return _Core(
+        np.sort(book.time[some]) if enough else np.zeros(0), float(book.amount[some].min() / 3) if enough else 0.0
+    )
+
+
+def _burst(book: EventBook, node: int, *, sent: bool) -> tuple[Ints, float, float]:
+    """Return the events of a node and a direction in the time with the most surprise beyond 2 nats each (Kadane).
+
+    Beside them what they are worth, and the share of all its events there.
+    """
+    own = book.of(node)
+    own = own[(book.source if sent else book.target)[own] == node]
+    if own.size < 3 or not book.timed:
+        return own[:0], 0.0, 0.0
+    own = own[np.argsort(book.time[own], kind="stable")]
+    total = np.concatenate([[0], np.cumsum(book.surprise[own] - 2)])
+    last = int(np.argmax(total - np.minimum.accumulate(total)))
+    first = int(np.argmin(total[: last + 1]))
+    part = own[first:last]
+    worth = float(total[last] - total[first] - 2 * np.log(own.size) - PRICE)
+    return part[book.surprise[part] > 1], worth, part.size / own.size
+
+
+def _add_bursts(
+    book: EventBook,
+    growth: _Growth,
+    events: set[int],
+    inside: dict[int, None],
+    outside: dict[int, None],
+    bursts: Bools,
+) -> None:
+    core, before = _core(book, events), len(growth.members)
+    for node in growth.focus:
+        for sent in (True, False) if bursts[node] else ():
+            some, worth, part = _burst(book, node, sent=sent)
+            least = 0.4 if node == growth.seed else 0.5 if growth.ties[node] > 1 else 0.7
+            if worth <= 0 or part < least:
+                continue
+            if node != growth.seed and core.close(book, some, any_amount=True).mean() <= 0.5:
+                continue
+            if book.amount[some].sum() < core.floor * max(core.times.size, 1):  # small change beside the case
+                continue
+            some = some[np.abs(np.log(book.amount[some] / np.median(book.amount[some]))) <= np.log(10)]
+            growth.gain += worth
+            others = book.other(some, node)
+            events.update(some.tolist())
+            for other in np.unique(others).tolist():
+                own = some[others == other]
+                growth.times[node] = np.concatenate([growth.times[node], book.time[own]])
+                if other not in inside:
+                    fits = book.of(other).size < 50 * own.size and len(inside) < MEMBERS
+                    (inside if fits else outside).setdefault(other, None)
+    growth.links = {one: by for one, by in growth.links.items() if one not in inside and one not in outside}
+    if len(inside) > before:  # beside a burst, more members may pay
+        growth.run(0)
+        inside.update(dict.fromkeys(growth.members[before:]))
+        events |= _among(book, growth.members)
+
+
+def _add_single(
+    book: EventBook, growth: _Growth, events: set[int], inside: dict[int, None], outside: dict[int, None]
+) -> None:
+    """Add events of members that pay for themselves, beside those of the case and of about its amounts."""
+    core = _core(book, events)
+    for node in growth.focus:
+        own = book.of(node, LOOK)
+        own = own[np.argsort(-book.surprise[own], kind="stable")]
+        if len(events) > 2:
+            usual = np.median(book.amount[sorted(events)])
+            own = own[np.abs(np.log(book.amount[own] / usual)) <= np.log(10)]
+        known = sum(event in events for event in own.tolist())
+        degree = book.of(node).size
+        near, others = core.close(book, own), book.other(own, node)
+        for event, fits, other in zip(own.tolist(), near.tolist(), others.tolist(), strict=True):
+            if event in events or not fits:
+                continue
+            if book.surprise[event] <= np.log((degree - known) / (known + 1) + 1) + PRICE:
+                break
+            if other not in inside:
+                outside.setdefault(other, None)
+            events.add(event)
+            known += 1

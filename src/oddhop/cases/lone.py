@@ -1,0 +1,102 @@
+"""Cases that no events carry: a group, a stranger, an outlier; in sentences of their columns and ties."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from oddhop.cases.case import Fact, Pattern
+from oddhop.cases.nouns import Words
+from oddhop.explain.explanation import ColumnDifference, Explanation
+from oddhop.explain.phrases import spoken
+from oddhop.tables.network import Network
+
+MOST_TIES = 12  # members whose ties are drawn
+TOGETHER = ("clique", "cycle")  # the kinds of anomaly that several nodes share
+PATTERNS: dict[str | None, Pattern] = {"clique": "group", "stranger": "stranger", "outlier": "outlier"}
+
+
+def groups_of(explanations: Sequence[Explanation], nodes: Sequence[int]) -> dict[int, list[int]]:
+    """Return for the nodes whose kind of anomaly several share the others of it, by number, among those explained."""
+    numbers = {why.id: node for why, node in zip(explanations, nodes, strict=True) if why.kind in TOGETHER}
+    return {
+        numbers[why.id]: [numbers[other] for other in why.group if other in numbers]
+        for why in explanations
+        if why.kind in TOGETHER
+    }
+
+
+def ties_among(network: Network, members: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs of some nodes that are joined."""
+    graph = network.graph
+    near = {node: set(graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist()) for node in members}
+    return [(one, other) for one, other in combinations(members, 2) if other in near[one]]
+
+
+def shared_by(network: Network, members: Sequence[int]) -> list[int]:
+    """Return the nodes of other kinds that at least half of some nodes are joined to."""
+    graph = network.graph
+    if graph.kinds is None or len(members) < 2:
+        return []
+    own = np.concatenate([graph.indices[graph.indptr[node] : graph.indptr[node + 1]] for node in members])
+    found, counts = np.unique(own, return_counts=True)
+    other = (found < graph.judged.start) | (found >= graph.judged.stop)
+    return [int(node) for node in found[other & (2 * counts >= len(members)) & (counts > 1)]]
+
+
+def group_headline(words: Words, network: Network, members: Sequence[int]) -> tuple[str, str]:
+    """Say who is tied to each other, or what they share."""
+    who = words.who(members)
+    shared = shared_by(network, members)
+    if shared:
+        said = f"{who} share {words.who(shared)}"
+        return said, said
+    ties, pairs = len(ties_among(network, members)), len(members) * (len(members) - 1) // 2
+    verb = words.nouns.sends.removesuffix("s") if words.nouns.sends in ("cites", "follows", "calls", "rates") else ""
+    how = f"{verb} each other" if verb else "belong together"
+    if ties == pairs:
+        return f"{who} {how}: all {pairs:,} pairs of them are linked", f"{who}, all linked to each other"
+    return f"{who} {how}: {ties:,} of their {pairs:,} pairs are linked", f"{who}, {ties:,} of {pairs:,} pairs linked"
+
+
+def lone_headline(words: Words, why: Explanation, pattern: Pattern) -> tuple[str, str]:
+    """Say what sets one node apart."""
+    name, nouns = str(why.id), words.nouns
+    column = why.columns[0] if why.columns else None
+    if pattern == "stranger":
+        far = f"{why.far:,} of the {why.degree:,}" if why.degree > 1 else "the one"
+        other = nouns.nodes if why.degree > 1 else nouns.node
+        base = f"{name} is unlike {far} {other} it deals with" if why.far else f"{name} is unlike its neighbours"
+        detail = f": its {column.column} is {column.own}" if column and why.telling else ""
+        return f"{base}{detail}", f"{name} is unlike its neighbours"
+    if pattern == "outlier" and why.columns:
+        said = spoken([f"{one.column} {one.own}" for one in why.columns[:2]])
+        return f"{name} has values that hardly any other {nouns.node} has: {said}", f"{name} has rare values"
+    if pattern == "group":
+        return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
+    return f"Several small things together set {name} apart", f"{name}: several small things"
+
+
+def column_facts(words: Words, why: Explanation) -> tuple[Fact, ...]:
+    """Return the columns that set a node apart, beside those that it is compared with."""
+    return tuple(_column_fact(words, why, one) for one in why.columns[:3])
+
+
+def _column_fact(words: Words, why: Explanation, one: ColumnDifference) -> Fact:
+    others = f"the {why.degree:,} {words.nouns.nodes} it deals with" if one.others == "neighbours" else one.others
+    rare = f", and {one.elsewhere}" if one.elsewhere else ""
+    return Fact(
+        one.column,
+        f"The {one.column} of {why.id} is {one.own}.",
+        f"Usual is {one.usual}{rare}.",
+        others,
+        why.degree,
+    )
+
+
+def commonest_kind(kinds: Sequence[str]) -> str:
+    """Return the kind that most have."""
+    return Counter(kinds).most_common(1)[0][0] if kinds else ""

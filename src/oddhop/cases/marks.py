@@ -1,0 +1,326 @@
+"""What sets a case apart, each beside what is usual: the facts of its card, and the words of its headline.
+
+A share of its events is compared with other events of the same types, what its members did with their own other time,
+and the members with all nodes of their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.cases.case import Fact
+from oddhop.cases.nouns import Words, article, duration, share
+from oddhop.cases.shape import Shape
+from oddhop.cases.surprise import DAY, EventBook
+
+NIGHT = 5  # hours after midnight
+LIMITS, NEAR = np.array([1.0, 2.0, 5.0]), 0.1
+YOUNG, SILENT = 90 * DAY, 14 * DAY
+LEAST, RARE = 0.6, 0.5  # of the events of a case, and how much rarer it must be elsewhere
+IN_HEADLINE, HOW = 0.8, 0.2
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A fact of a case, how many nats it is worth, and what it adds to a headline: behind a verb, or before all."""
+
+    fact: Fact
+    nats: float
+    how: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What sets a case apart, the most telling first."""
+
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The three that say most."""
+        return tuple(one.fact for one in self.marks[:SHOWN])
+
+    @property
+    def how(self) -> str:
+        """The words that a headline takes behind its verb."""
+        return "".join(f" {one.how}" for one in [one for one in self.marks if one.how][:2])
+
+    @property
+    def before(self) -> str:
+        """The words that a headline begins with."""
+        return next((one.before for one in self.marks if one.before), "")
+
+
+@dataclass(frozen=True, eq=False)
+class Usual:
+    """What is usual of the events of a book, and whom its nodes are compared with.
+
+    Attributes
+    ----------
+    book, words : the events, and how they are said.
+    types : what types of events are called, by their codes from 1 on.
+    like : what nodes of a kind are called, by the code of the kind.
+    """
+
+    book: EventBook
+    words: Words
+    types: tuple[str, ...]
+    like: tuple[str, ...]
+
+    @cached_property
+    def by_type(self) -> Ints:
+        """How many events of every type there are."""
+        return np.bincount(self.book.type)
+
+    @cached_property
+    def round(self) -> Bools:
+        """The events whose amount has at most two digits that are not zero, and is at least 100."""
+        told = np.nan_to_num(self.book.told)
+        digits = told / 10.0 ** (np.floor(np.log10(np.maximum(told, 1.0))) - 1)
+        return (np.abs(digits - np.round(digits)) < 1e-6) & (told >= 100)
+
+    @cached_property
+    def night(self) -> Bools:
+        """The events between midnight and five."""
+        return np.asarray(self.book.time % 24 < NIGHT)
+
+    @cached_property
+    def opens(self) -> Bools:
+        """The events that are the first from their source to their target."""
+        book = self.book
+        order = np.lexsort((book.time, book.source * book.nodes + book.target))
+        pair = (book.source * book.nodes + book.target)[order]
+        out = np.zeros(pair.size, dtype=bool)
+        out[order[np.concatenate([[True], pair[1:] != pair[:-1]])]] = True
+        return out
+
+    def limit(self, amounts: Floats) -> float:
+        """Return the round amount that most of some amounts are just below, 0 if there is none."""
+        power = 10.0 ** np.floor(np.log10(np.maximum(amounts, 1e-9) / (1 - NEAR)))
+        off = amounts[:, None] / power[:, None] / LIMITS - 1
+        under = (off < 0) & (off >= -NEAR)
+        limits = np.where(under.any(axis=1), LIMITS[under.argmax(axis=1)] * power, 0.0).round(6)
+        found, counts = np.unique(limits[limits > 0], return_counts=True)
+        return float(found[counts.argmax()]) if found.size and counts.max() >= LEAST * amounts.size else 0.0
+
+    def others(self, events: Ints) -> tuple[Ints, str]:
+        """Return the types of some events, and what other events of these types are called."""
+        kinds = np.unique(self.book.type[events])
+        named = [self.types[kind - 1] for kind in kinds.tolist() if kind]
+        some = f" of the {'type' if len(named) == 1 else 'types'} {' and '.join(named)}" if 0 < len(named) <= 2 else ""
+        return kinds, f"other {self.words.nouns.events}{some}"
+
+    def alike(self, node: int) -> tuple[Bools, str]:
+        """Return the nodes of the same kind, and what they are called."""
+        kind = int(self.book.kind[node])
+        same = self.book.kind == kind
+        return same, self.like[kind] if kind < len(self.like) else self.words.nouns.nodes
+
+
+def marks_of(usual: Usual, shape: Shape) -> Marks:
+    """Return what sets a case apart, the most telling first."""
+    found = [one for make in (_shares, _passing, _own_past, _silence, _young) for one in make(usual, shape)]
+    return Marks(tuple(sorted(found, key=lambda one: (-one.nats, one.fact.measure))))
+
+
+def _fact(measure: str, here: str, usual: str, of_whom: str, count: int, p: float | None = None) -> Fact:
+    return Fact(measure, here, usual, of_whom, count, p)
+
+
+def entering(book: EventBook, shape: Shape) -> Ints:
+    """Return the events by which money came in, or all where that is not known."""
+    givers = shape.of("pays in", outside=True)
+    some = shape.events[np.isin(book.source[shape.events], givers)]
+    return some if some.size >= 3 else shape.events
+
+
+def _shares(usual: Usual, shape: Shape) -> Iterator[Mark]:
+    """Compare the form of the events: their type, round amounts, a limit, equal amounts, the night, first contact."""
+    book, words = usual.book, usual.words
+    events = entering(book, shape)
+    noun = words.nouns.events
+    size = events.size
+    if size < 2:
+        return
+    kinds, counts = np.unique(book.type[events], return_counts=True)
+    kind = int(kinds[counts.argmax()])
+    if kind and usual.by_type[usual.by_type > 0].size > 1:
+        part, rest = counts.max() / size, usual.by_type[kind] - (book.type[shape.events] == kind).sum()
+        everything = book.source.size - shape.events.size
+        yield from _share_mark(
+            "type",
+            (int(counts.max()), size),
+            (int(rest), everything),
+            lambda many: f"{many} {words.nouns.event if size == 1 else noun} were of the type {usual.types[kind - 1]}",
+            "are",
+            f"other {noun}",
+            how=f"by {usual.types[kind - 1].lower()}" if part >= IN_HEADLINE else "",
+        )
+    masks: list[tuple[str, Bools, str, str]] = []
+    if book.paid and words.sums:
+        masks.append(("round amounts", usual.round, "were round amounts", "in round sums"))
+        limit = usual.limit(np.nan_to_num(book.told[events]))
+        if limit >= 100:
+            under = (book.told < limit) & (book.told >= limit * (1 - NEAR))
+            said = words.amount(limit)
+            masks.append(("just below a limit", under, f"were just below {said}", f"just below {said}"))
+        values, often = np.unique(np.round(np.nan_to_num(book.told[events]), 2), return_counts=True)
+        if often.max() >= LEAST * size and values[often.argmax()] > 0 and size > 3:
+            value = values[often.argmax()]
+            same, said = np.round(book.told, 2) == value, words.amount(float(value))
+            masks.append(("equal amounts", same, f"were of {said} exactly", f"of {said} each"))
+    if book.timed and usual.night.mean() < 0.5 and (book.time[events] % 1 > 0).any():
+        masks.append(("odd hours", usual.night, "came between midnight and 05:00", "at night"))
+    if book.timed:
+        masks.append(("new partners", usual.opens, "went to somebody the sender had never dealt with before", ""))
+    types, whom = usual.others(events)
+    for measure, mask, did, how in masks:
+        own = int(mask[events].sum())
+        alike = np.isin(book.type, types)
+        alike[shape.events] = False
+        yield from _share_mark(
+            measure,
+            (own, size),
+            (int((mask & alike).sum()), int(alike.sum())),
+            lambda many, did=did: f"{many} {noun} {did}",  # type: ignore[misc]
+            "are" if did.startswith("were") else "do",
+            whom,
+            how=how if own >= IN_HEADLINE * size else "",
+        )
+
+
+def _share_mark(
+    measure: str,
+    here: tuple[int, int],
+    elsewhere: tuple[int, int],
+    said: Callable[[str], str],
+    verb: str,
+    whom: str,
+    how: str,
+) -> Iterator[Mark]:
+    own, other = here[0] / here[1], elsewhere[0] / max(elsewhere[1], 1)
+    if own < LEAST or other > RARE * own or elsewhere[1] < 20:
+        return
+    p = (elsewhere[0] + 1) / (elsewhere[1] + 1)
+    nats = here[1] * (
+        own * np.log(own / p) + (1 - own) * np.log(max(1 - own, 1e-9) / (1 - p)) if own < 1 else -np.log(p)
+    )
+    many = f"All {here[1]:,}" if here[0] == here[1] else f"{here[0]:,} of the {here[1]:,}"
+    fact = _fact(measure, f"{said(many)}.", f"Usually {share(other)} {verb}.", whom, elsewhere[1], other)
+    yield Mark(fact, float(nats), how if other <= HOW else "")
+
+
+def _passing(usual: Usual, shape: Shape) -> Iterator[Mark]:
+    """Compare the share that was passed on with what nodes of the kind pass on."""
+    way = shape.of("passes on")
+    book, words = usual.book, usual.words
+    if not way or not book.paid or not words.sums or not book.timed:
+        return
+    same, whom = usual.alike(way[0])
+    got = int((same & (np.bincount(book.target, minlength=book.nodes) > 0)).sum())
+    part, rate = shape.share_passed, float(book.passed[book.kind[way[0]]])
+    wait = float(np.median([hours for _, hours in shape.passed.values()]))
+    total = sum(shape.received[node] for node in way)
+    who = words.name(way[0]) if len(way) == 1 else f"The {len(way)} in the middle"
+    soon = f", after {duration(wait)} in the median" if wait > 0 else ""
+    here = f"{who} passed on {share(part)} of the {words.amount(total)} received{soon}."
+    rest = (
+        f"Usually {article(words.nouns.node)} of this kind passes on {share(rate)} of what it receives within six days."
+    )
+    nats = len(way) * np.log(max(part, 1e-9) / max(rate, 1e-3)) * 3
+    yield Mark(_fact("passed on to one", here, rest, whom, got), float(nats))
+
+
+def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
+    """Compare how many events its focus had, and how large, with its own other events."""
+    book, words = usual.book, usual.words
+    if not book.timed or shape.events.size < 3:
+        return
+    own = np.unique(np.concatenate([book.of(node) for node in shape.focus]))
+    rest = np.setdiff1d(own, shape.events)
+    first, last = book.time[shape.events].min(), book.time[shape.events].max()
+    span, whole = max(last - first, 1.0), float(np.ptp(book.time))
+    ours = np.intersect1d(own, shape.events)
+    who = words.name(shape.focus[0]) if len(shape.focus) == 1 else f"The {len(shape.focus)} {_focus(words, shape)}"
+    left = whole - span
+    if left > span / 2 and ours.size:
+        apart = rest[(book.time[rest] < first) | (book.time[rest] > last)]
+        expected = (apart.size + 0.5) * span / left
+        if ours.size > 3 * expected:
+            here = f"{who} had {words.event_count(ours.size)} of this case in {duration(span)}."
+            other = f"{words.event_count(apart.size)}" if apart.size else f"no {words.nouns.event}"
+            before = (
+                f"In the other {duration(left)} of the period {'it' if len(shape.focus) == 1 else 'they'} had {other}."
+            )
+            nats = ours.size * np.log(ours.size / expected) - ours.size + expected
+            yield Mark(_fact("busiest week", here, before, "its own other time", int(apart.size)), float(nats) / 2)
+    if book.paid and words.sums and rest.size >= 5 and ours.size:
+        here_median, usual_median = (float(np.nanmedian(book.told[some])) for some in (ours, rest))
+        if usual_median > 0 and here_median > 3 * usual_median:
+            whose = "its" if len(shape.focus) == 1 else "their"
+            here = f"{words.amount(here_median)} is the median of the {words.nouns.events} of {who} in this case."
+            before = f"Usually it is {words.amount(usual_median)}: that is the median of {whose} {rest.size:,} others."
+            nats = 2 * np.log(here_median / usual_median)
+            yield Mark(_fact("amounts", here, before, "own other events", int(rest.size)), float(nats))
+
+
+def _focus(words: Words, shape: Shape) -> str:
+    return "in the ring" if shape.pattern == "ring" else "in the middle" if shape.of("passes on") else words.nouns.nodes
+
+
+def _silence(usual: Usual, shape: Shape) -> Iterator[Mark]:
+    """Tell how long the member in the focus had been silent before."""
+    book, words = usual.book, usual.words
+    if not book.timed or len(shape.focus) != 1:
+        return
+    node = shape.focus[0]
+    begin, first = float(book.time.min()), float(book.time[shape.events].min())
+    times = book.time[book.of(node)]
+    earlier = times[times < first]
+    known = earlier.size or (book.born is not None and book.born[node] < begin)
+    gap = first - float(earlier.max(initial=begin))
+    if not known or gap < max(SILENT, float(np.ptp(book.time)) / 4):
+        return
+    same, whom = usual.alike(node)
+    counts = book.degree[same]
+    often = float(np.ptp(book.time)) / max(float(np.median(counts[counts > 0])), 1.0)
+    if gap < 3 * often:
+        return
+    name = words.name(node)
+    here = f"Before, {name} had no {words.nouns.event} for {duration(gap)}."
+    rest = f"Usually {article(words.nouns.node)} of this kind has one every {duration(often)}."
+    fact = _fact("silence", here, rest, whom, int((counts > 0).sum()))
+    yield Mark(fact, gap / often, before=f"After {duration(gap)} of silence, ")
+
+
+def _young(usual: Usual, shape: Shape) -> Iterator[Mark]:
+    """Count the members that were opened shortly before."""
+    book, words = usual.book, usual.words
+    if book.born is None:
+        return
+    first = float(book.time[shape.events].min())
+    members = [node for node in shape.draft.members if np.isfinite(book.born[node])]
+    young = [node for node in members if -DAY <= first - book.born[node] < YOUNG or book.born[node] > first]
+    if len(young) < max(1, 0.3 * len(members)):
+        return
+    same, whom = usual.alike(young[0])
+    born = book.born[same]
+    known = born[np.isfinite(born)]
+    part = float((first - known < YOUNG).mean()) if known.size else 1.0
+    if part > 0.3 * len(young) / len(members):
+        return
+    who = words.name(young[0]) if len(young) == 1 else f"{len(young)} of the {words.node_count(len(members))}"
+    here = f"{who} {'was' if len(young) == 1 else 'were'} opened less than 90 days before."
+    if len(young) == len(members) > 1:
+        here = f"All {words.node_count(len(members))} were opened less than 90 days before."
+    fact = _fact("young members", here, f"Usually {share(part)} are that young.", whom, int(known.size), part)
+    yield Mark(
+        replace(fact, members=tuple(words.network.name(node) for node in young)), -len(young) * np.log(max(part, 1e-3))
+    )

@@ -1,0 +1,237 @@
+"""What a case is, from its members and events: roles, pattern, order, repetitions, and money counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from oddhop.base.arrays import Floats, Ints
+from oddhop.cases.case import Pattern, Role
+from oddhop.cases.growth import Draft
+from oddhop.cases.surprise import DAY, HORIZON, EventBook
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The figures of a case.
+
+    Attributes
+    ----------
+    draft : its members, by number, and those at its edge.
+    events : sorted by time.
+    role, received, sent, payers, payees : of every member and everybody at the edge.
+    pattern, order, focus : see :class:`~oddhop.cases.case.Case`.
+    runs : the events of every repetition.
+    passed : of the members that pass on, the share of what they received, and the median hours.
+    money : what came in, counted once.
+    """
+
+    draft: Draft
+    events: Ints
+    role: dict[int, Role]
+    received: dict[int, float]
+    sent: dict[int, float]
+    payers: dict[int, set[int]]
+    payees: dict[int, set[int]]
+    pattern: Pattern
+    order: tuple[int, ...] = ()
+    focus: tuple[int, ...] = ()
+    runs: tuple[Ints, ...] = ()
+    passed: dict[int, tuple[float, float]] = field(default_factory=dict)
+    money: float = 0.0
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Members, and then those at the edge."""
+        return (*self.draft.members, *self.draft.outside)
+
+    def of(self, *roles: Role, outside: bool = False) -> list[int]:
+        """Return the members with one of some roles, and those at the edge too if asked."""
+        return [node for node in (self.nodes if outside else self.draft.members) if self.role[node] in roles]
+
+    @property
+    def share_passed(self) -> float:
+        """The share of what those that pass on received which went on."""
+        some = self.of("passes on")
+        got = sum(self.received[node] for node in some)
+        return sum(min(self.sent[node], self.received[node]) for node in some) / max(got, 1e-9)
+
+
+def shape_of(book: EventBook, draft: Draft) -> Shape:
+    """Return the figures of a case that has events.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oddhop.cases.growth import Draft
+    >>> from oddhop.cases.shape import shape_of
+    >>> from oddhop.cases.surprise import event_book
+    >>> from oddhop.graph.events import Events
+    >>> book = event_book(Events.of_arcs(np.array([0, 1, 2]), np.array([1, 2, 0]), 3), np.zeros(3, dtype=np.int64))
+    >>> shape = shape_of(book, Draft((0, 1, 2), (), frozenset({0, 1, 2}), (0,)))
+    >>> shape.pattern, shape.order, shape.money
+    ('ring', (0, 1, 2), 1.0)
+    """
+    members, nodes = draft.members, (*draft.members, *draft.outside)
+    events = np.array(sorted(draft.events), dtype=np.int64)
+    events = events[np.argsort(book.time[events], kind="stable")]
+    amount = np.nan_to_num(book.told[events]) if book.paid else np.ones(events.size)
+    time, source, target = book.time[events], book.source[events].tolist(), book.target[events].tolist()
+    received, sent = dict.fromkeys(nodes, 0.0), dict.fromkeys(nodes, 0.0)
+    payers: dict[int, set[int]] = {node: set() for node in nodes}
+    payees: dict[int, set[int]] = {node: set() for node in nodes}
+    for one, other, value in zip(source, target, amount.tolist(), strict=True):
+        sent[one] += value
+        received[other] += value
+        payers[other].add(one)
+        payees[one].add(other)
+    ring = _ring(book, events, amount, members) if book.directed else ()
+    passed = {} if ring or not book.directed else _passed(book, events, members, received, sent)
+    order = _longest(source, target) if book.timed and book.directed else []
+    roles = _roles(book, draft, (received, sent, payers, payees), ring, passed, float(amount.sum()))
+    span = float(time[-1] - time[0]) if time.size else 0.0
+    way = [node for node in members if roles[node] == "passes on"]
+    pattern = _pattern(book, ring, way, order, payers, payees)
+    focus = [node for node in members if roles[node] in ("passes on", "ring", "group")]
+    if not focus:
+        focus = [max(members, key=lambda node: (len(payers[node] | payees[node]), node in draft.seeds, -node))]
+    runs = np.split(events, np.flatnonzero(np.diff(time) > max(3 * DAY, span / 10)) + 1) if book.timed else [events]
+    chain = tuple(order) if pattern == "chain" else ()
+    return Shape(
+        draft,
+        events,
+        roles,
+        received,
+        sent,
+        payers,
+        payees,
+        pattern,
+        order=_round_trip(book, events, ring) if ring else chain,
+        focus=tuple(focus),
+        runs=tuple(runs),
+        passed={node: found for node, found in passed.items() if roles[node] == "passes on"},
+        money=_money(book, events, amount, ring, sent, received),
+    )
+
+
+def _money(
+    book: EventBook, events: Ints, amount: Floats, ring: Sequence[int], sent: dict[int, float], got: dict[int, float]
+) -> float:
+    """Count money once: what givers gave beyond what they received, and in a ring the mean of its steps."""
+    if ring:
+        on = np.isin(book.source[events], ring) & np.isin(book.target[events], ring)
+        return float(amount[on].sum() / len(ring))
+    return sum(max(0.0, sent[node] - got[node]) for node in sent)
+
+
+def _ring(book: EventBook, events: Ints, amount: Floats, members: Sequence[int]) -> tuple[int, ...]:
+    """Return the largest set of members that all lead to each other, if most of the money is among them."""
+    place = {node: k for k, node in enumerate(members)}
+    reach = np.eye(len(members), dtype=bool)
+    for one, other in zip(book.source[events].tolist(), book.target[events].tolist(), strict=True):
+        if one in place and other in place:
+            reach[place[one], place[other]] = True
+    for _ in range(len(members).bit_length()):
+        reach = (reach.astype(np.int32) @ reach) > 0
+    both = reach & reach.T
+    best = both[int(both.sum(axis=1).argmax())]
+    ring = tuple(node for node, on in zip(members, best, strict=True) if on)
+    on = np.isin(book.source[events], ring) & np.isin(book.target[events], ring)
+    return ring if len(ring) > 2 and amount[on].sum() > amount.sum() / 2 else ()
+
+
+def _round_trip(book: EventBook, events: Ints, ring: Sequence[int]) -> tuple[int, ...]:
+    """Return the members of a ring, from the first that sends on, each followed by whom it sent most to."""
+    among = [k for k in events.tolist() if book.source[k] in ring and book.target[k] in ring]
+    order, left = [int(book.source[among[0]])], set(ring)
+    left.discard(order[0])
+    while left:
+        given = dict.fromkeys(sorted(left), 0.0)
+        for k in among:
+            if book.source[k] == order[-1] and book.target[k] in left:
+                given[int(book.target[k])] += float(book.amount[k])
+        order.append(max(given, key=lambda node: (given[node], -node)))
+        left.discard(order[-1])
+    return tuple(order)
+
+
+def _passed(
+    book: EventBook, events: Ints, members: Sequence[int], received: dict[int, float], sent: dict[int, float]
+) -> dict[int, tuple[float, float]]:
+    """Return of every member what share went out again, and after how many hours in the median."""
+    found = {}
+    for node in members:
+        got, gave = events[book.target[events] == node], events[book.source[events] == node]
+        if not got.size or not gave.size or not received[node]:
+            continue
+        wait = book.time[gave] - book.time[got][:, None]
+        soonest = np.where(wait >= 0, wait, np.inf).min(axis=1)
+        soonest = soonest[np.isfinite(soonest)]
+        if soonest.size and np.median(soonest) <= 1.5 * HORIZON:
+            found[node] = (min(1.0, sent[node] / received[node]), float(np.median(soonest)))
+    return found
+
+
+def _longest(source: Sequence[int], target: Sequence[int]) -> list[int]:
+    """Return the nodes of the longest hand-over in the order of time."""
+    best: dict[int, list[int]] = {}
+    for one, other in zip(source, target, strict=True):
+        way = best.get(one, [one])
+        if other not in way and len(way) >= len(best.get(other, [other])):
+            best[other] = [*way, other]
+    return max(best.values(), key=len, default=[])
+
+
+def _roles(
+    book: EventBook,
+    draft: Draft,
+    flows: tuple[dict[int, float], dict[int, float], dict[int, set[int]], dict[int, set[int]]],
+    ring: Sequence[int],
+    passed: dict[int, tuple[float, float]],
+    total: float,
+) -> dict[int, Role]:
+    received, sent, payers, _ = flows
+
+    def role(node: int) -> Role:
+        if not received[node] + sent[node]:
+            return "alone"
+        if not book.directed:
+            return "group"
+        if node in ring:
+            return "ring"
+        if passed.get(node, (0.0,))[0] >= 0.5 and (book.paid or len(payers[node]) > 1):
+            return "passes on"
+        if received[node] > 2 * sent[node] and (len(payers[node]) > 1 or received[node] >= 0.3 * total):
+            return "collects"
+        if sent[node] > 2 * received[node]:
+            return "pays in"
+        return "group" if sent[node] else "is paid"
+
+    return {node: role(node) for node in (*draft.members, *draft.outside)}
+
+
+def _pattern(
+    book: EventBook,
+    ring: Sequence[int],
+    way: Sequence[int],
+    order: Sequence[int],
+    payers: dict[int, set[int]],
+    payees: dict[int, set[int]],
+) -> Pattern:
+    wide_in, wide_out = (max(map(len, some.values())) for some in (payers, payees))
+    thin = sum(len(payers[node]) == len(payees[node]) == 1 for node in way)
+    if not book.directed:
+        return "group"
+    if ring:
+        return "ring"
+    if len(order) > 4 and 2 * thin >= len(way) and wide_in < 4:
+        return "chain"
+    if way:
+        return "passed on"
+    if wide_in >= max(3, wide_out):
+        return "fan-in"
+    if wide_out >= 3:
+        return "fan-out"
+    return "group"
