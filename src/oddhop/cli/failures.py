@@ -10,6 +10,7 @@ import traceback
 from datetime import UTC, datetime
 
 from oddhop.cli.console import Console, fitting
+from oddhop.cli.stopping import Stopped
 from oddhop.errors import (
     AnswersError,
     CaseBookError,
@@ -43,6 +44,7 @@ CODES: tuple[tuple[type[BaseException], int, str], ...] = (
     (OddhopError, 1, "a defect in oddhop, or another error"),
     (OSError, 8, "the disk"),
     (KeyboardInterrupt, 130, "interrupted"),
+    (Stopped, 143, "terminated"),
 )
 UNKNOWN = (1, "a defect in oddhop; please report it with the output of --debug")
 
@@ -50,6 +52,8 @@ UNKNOWN = (1, "a defect in oddhop; please report it with the output of --debug")
 def fail(error: BaseException, *, debug: bool, as_json: bool) -> int:
     """Write what went wrong to the error stream; give the exit code."""
     code, kind = next(((code, kind) for family, code, kind in CODES if isinstance(error, family)), UNKNOWN)
+    if isinstance(error, Stopped):
+        code, kind = error.code, str(error)
     if debug:
         traceback.print_exception(error)
     what, to_do = _halves(error)
@@ -86,7 +90,7 @@ def reader_left() -> bool:
 def _halves(error: BaseException) -> tuple[str, str]:
     """Return what was wrong and what to do."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted", "run the same command with --resume to continue"
+        return str(error) or "interrupted", "run the same command with --resume to continue"
     if isinstance(error, OSError) and not isinstance(error, OddhopError):
         named = f" {error.filename!r}" if error.filename else ""
         return f"the file{named}: {error.strerror or error}", "correct this, then run the same command with --resume"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from oddhop.base.temporary import sweep_temporary
 from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.stopping import stoppable
 from oddhop.detector.registry import DETECTORS, settings_named
 
 if TYPE_CHECKING:
@@ -286,15 +288,18 @@ def command(*learn: str) -> Callable[[Command], Command]:
         def run(**given: Any) -> None:
             messages = _grouped(Messages, given)
             try:
-                for one in own:
-                    if one.name in sections:
-                        chosen = {part.name: _chosen(part, given.pop(part.name)) for part in sections[one.name](learn)}
-                        given[one.name] = {name: value for name, value in chosen.items() if value is not None}
-                    elif is_dataclass(one.annotation):
-                        given[one.name] = _grouped(one.annotation, given)
-                    elif one.annotation is Console:
-                        given[one.name] = Console(messages.log_format)
-                function(**given)
+                with stoppable():
+                    sweep_temporary()
+                    for one in own:
+                        if one.name in sections:
+                            parts = sections[one.name](learn)
+                            chosen = {part.name: _chosen(part, given.pop(part.name)) for part in parts}
+                            given[one.name] = {name: value for name, value in chosen.items() if value is not None}
+                        elif is_dataclass(one.annotation):
+                            given[one.name] = _grouped(one.annotation, given)
+                        elif one.annotation is Console:
+                            given[one.name] = Console(messages.log_format)
+                    function(**given)
             except typer.Exit:
                 raise
             except (Exception, KeyboardInterrupt) as error:

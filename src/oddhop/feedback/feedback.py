@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +13,7 @@ import pyarrow as pa
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.html import facts, panel, sentences, table
 from oddhop.base.parallel import available_workers
+from oddhop.base.temporary import temporary_folder
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.estimator import not_fitted
 from oddhop.detector.frames import AsFrames
@@ -196,8 +196,8 @@ class Feedback(AsFrames):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers, the features of the answered nodes and the detector's model to one file, without code."""
         memory = self._memory
-        with tempfile.TemporaryDirectory() as folder:
-            inner = Path(folder) / "model"
+        with temporary_folder() as folder:
+            inner = folder / "model"
             self.detector.save(inner)
             write_memory(Path(path), memory, inner.read_bytes(), seed=self.seed)
 
@@ -205,8 +205,8 @@ class Feedback(AsFrames):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what :meth:`save` wrote. It ranks networks; ``fit`` takes more answers."""
         memory, content, seed = read_memory(Path(path))
-        with tempfile.TemporaryDirectory() as folder:
-            inner = Path(folder) / "model"
+        with temporary_folder() as folder:
+            inner = folder / "model"
             inner.write_bytes(content)
             found = cls(load_detector(inner), seed=seed)
         found.memory_, found.learned_ = memory, learn(memory.rows, seed=seed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import tempfile
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from oddhop.base import temporary
 from oddhop.errors import MemoryBudgetError, SettingsError, TableError
 from oddhop.tables.settings import PLAIN, ReadSettings
 
@@ -31,10 +33,11 @@ def database(
     with temporary_folder(settings) as spill:
         connection = _connect(spill, settings.memory_limit, file)
         try:
-            if attached is not None:
-                _attach(connection, attached)
-            _harden(connection, files)
-            yield connection
+            with _interruptible(connection):
+                if attached is not None:
+                    _attach(connection, attached)
+                _harden(connection, files)
+                yield connection
         finally:
             connection.close()
 
@@ -45,8 +48,35 @@ def temporary_folder(settings: ReadSettings) -> Iterator[Path]:
     parent = settings.temp_folder
     if parent is not None and not Path(parent).is_dir():
         raise TableError(f"temp_folder must be a folder that exists, got {parent!r}", "make it or name another")
-    with tempfile.TemporaryDirectory(prefix="oddhop-", dir=parent) as folder:
-        yield Path(folder)
+    with temporary.temporary_folder(parent) as folder:
+        yield folder
+
+
+@contextmanager
+def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let a signal interrupt the queries as well: DuckDB by itself may wait for ever for threads that were not told."""
+    before: dict[int, Any] = {}
+    caught = []
+
+    def stop(number: int, frame: Any) -> None:
+        caught.append(number)
+        connection.interrupt()
+        before[number](number, frame)
+
+    if threading.current_thread() is threading.main_thread():  # no other may
+        for one in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(one)):
+                before[one] = signal.signal(one, stop)
+    try:
+        yield
+    except Exception:
+        if caught:  # DuckDB makes an error of its own of it
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is stop:
+                signal.signal(number, handler)
 
 
 def _connect(spill: Path, memory_limit: str | None, file: Path | None) -> duckdb.DuckDBPyConnection:

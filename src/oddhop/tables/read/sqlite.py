@@ -19,6 +19,7 @@ from oddhop.tables.results import as_text
 
 ROWS_AT_ONCE = 1 << 14
 PATIENCE = 30.0  # seconds to wait for another that writes
+STEPS = 1 << 20  # of SQLite, some hundredths of a second
 # A column of nothing is of numbers, as in a CSV.
 TYPES = {"integer": pa.int64(), "real": pa.float64(), "": pa.float64(), "text": pa.string(), "blob": pa.binary()}
 
@@ -100,6 +101,8 @@ def connected(file: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        # Python sees an interrupt only when it has its turn, and a query may never end.
+        connection.set_progress_handler(lambda: 0, STEPS)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()  # only now it is read
     except BaseException:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +40,9 @@ def standard_input(what: str, settings: ReadSettings) -> Iterator[Form]:
     with temporary_folder(settings) as folder:
         file = folder / "standard-input"
         with reading(label), file.open("xb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy, PIECE)
+            # One read at a time, so that a signal is seen between two.
+            while piece := sys.stdin.buffer.read1(PIECE):  # type: ignore[union-attr]
+                copy.write(piece)
         with file.open("rb") as copy:
             start = copy.read(4)
         if not start:
