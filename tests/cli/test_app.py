@@ -16,7 +16,7 @@ from oddhop.cli import app
 from oddhop.cli.failures import CODES
 from oddhop.cli.settings import gathered
 from oddhop.errors import SettingsError
-from tests.cli.conftest import FAST, FEW
+from tests.cli.conftest import DETECT, FAST, FEW
 
 ALL = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 COMMANDS = sorted(name for name, command in ALL.items() if not hasattr(command, "commands"))
@@ -78,6 +78,28 @@ def test_help_does_not_wait_for_imports(tmp_path: Path) -> None:
     assert imported(["--help"], slow, tmp_path) == []
     # The options of a command come from its settings, which pydantic checks.
     assert imported(["detect", "--help"], tuple(set(slow) - {"pydantic", "rich"}), tmp_path) == []
+
+
+def test_help_shows_what_everybody_needs_and_on_request_everything() -> None:
+    shown = {}
+    for flag in ("--help", "--help-all"):
+        told = CliRunner().invoke(app, ["detect", flag])
+        assert told.exit_code == 0
+        shown[flag] = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", told.output, re.MULTILINE))
+    assert len(shown["--help"] - {"--help", "--help-all"}) == 10
+    assert shown["--help"] < shown["--help-all"]
+    assert {"--max-chance", "--workers", "--keep-columns", "--log-format"} <= shown["--help-all"]
+
+
+def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "oddhop", "--version"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.strip() == f"oddhop {__version__}"
+
+
+def test_a_comparison_does_not_wait_for_what_fits_a_detector(folder: Path) -> None:
+    for name in ("one", "two"):
+        assert CliRunner().invoke(app, [*DETECT, "--out", name]).exit_code == 0
+    assert imported(["compare", "one", "two"], ("numba", "scipy", "duckdb", "jinja2"), folder) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import oddhop
 from oddhop import Graph, Odd
 from oddhop.errors import AnswersError, GraphError, ModelFileError
-from oddhop.feedback import Feedback
+from oddhop.feedback import Feedback, compile_learner, trees
 from oddhop.feedback.answers import as_answers
 from oddhop.feedback.trees import grow
 
@@ -263,3 +263,16 @@ def test_trees_are_the_same_with_any_number_of_threads():
     forest = grow(x[:100], rng.integers(0, 2, 100).astype(float), np.ones(100), 0, trees=20, tried=2)
     assert (forest.predict(x, workers=1) == forest.predict(x, workers=3)).all()
     assert (forest.leaves(x[:9]).max(axis=1) < forest.feature.size).all()
+
+
+def test_nothing_is_compiled_by_an_answer_once_the_learner_was(fitted: Odd, answers: dict[int, int]) -> None:
+    def compiled() -> dict[str, int]:
+        return {name: len(one.signatures) for name, one in vars(trees).items() if hasattr(one, "signatures")}
+
+    compile_learner()
+    before = compiled()
+    assert before
+    learned = Feedback(fitted).fit(fitted.network_, answers)
+    learned.look_alikes(next(iter(answers)))
+    learned.next_questions(3)
+    assert compiled() == before

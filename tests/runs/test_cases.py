@@ -16,7 +16,7 @@ from oddhop.cli import app
 from oddhop.errors import MemoryBudgetError, SettingsError
 from oddhop.runs import Run, checked_run_settings, detect, fit, score
 from oddhop.runs.folder import read_manifest
-from oddhop.runs.reopen import report_again
+from oddhop.runs.reopen import report
 
 CLIQUE = [f"n{k:03d}" for k in (3, 17, 40, 66, 81, 99)]
 SETTINGS = checked_run_settings({"read": {"flows": False}, "odd": {"random_state": 0}})
@@ -168,7 +168,7 @@ def test_a_report_written_again_tells_the_same_of_the_book_and_of_the_changes(ho
     folder = night(home, tmp_path / "two", since=tmp_path / "one").folder
     page = (folder / "report.html").read_text()
     assert "it was cleared" in page
-    assert page == report_again(folder, explain=10).read_text()
+    assert page == report(folder, explain=10).read_text()
     assert read_manifest(folder)["cases"][leader]["hidden"]
 
 

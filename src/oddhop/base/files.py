@@ -77,6 +77,12 @@ def sweep_beside(path: Path) -> None:
                     left_over.unlink()
 
 
+def file_digest(file: Path) -> str:
+    """Return the sha256 of a file, read in pieces."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 def pack_arrays(arrays: Arrays, info: Mapping[str, Any]) -> bytes:
     """Put arrays and a JSON document into one safetensors file, each part with its sha256."""
     ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}

@@ -16,6 +16,7 @@ from oddhop.cli.detect import detect
 from oddhop.cli.example import example
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
+from oddhop.cli.helping import PlainCommand
 from oddhop.cli.ingest import ingest
 from oddhop.cli.learn import learn
 from oddhop.cli.options import with_settings
@@ -23,6 +24,7 @@ from oddhop.cli.plan import plan
 from oddhop.cli.report import report
 from oddhop.cli.review import review
 from oddhop.cli.verify import verify
+from oddhop.cli.warm import warm
 from oddhop.version import __version__
 
 
@@ -37,8 +39,8 @@ class PlainList(TyperGroup):
         command = next((one for one in COMMANDS if one.__name__ == cmd_name), None)
         if command is None:
             return super().get_command(ctx, cmd_name)
-        alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        alone.command()(with_settings(command))
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name, cls=PlainCommand)(with_settings(command))
         return typer.main.get_command(alone)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
@@ -65,10 +67,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (example, detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify)
+COMMANDS = (example, detect, explain, report, review, audit, compare, learn, fit, score, plan, ingest, verify, warm)
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(cases, name="cases")

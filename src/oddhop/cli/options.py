@@ -14,6 +14,7 @@ import typer
 
 from oddhop.base.temporary import sweep_temporary
 from oddhop.cli.console import Console, LogFormat
+from oddhop.cli.helping import EVERYDAY, HelpAll
 from oddhop.cli.stopping import stoppable
 from oddhop.detector.registry import DETECTORS, settings_named
 
@@ -287,6 +288,7 @@ def command(*learn: str) -> Callable[[Command], Command]:
         @functools.wraps(function)
         def run(**given: Any) -> None:
             messages = _grouped(Messages, given)
+            given.pop("help_all", None)
             try:
                 with stoppable():
                     sweep_temporary()
@@ -320,7 +322,9 @@ def command(*learn: str) -> Callable[[Command], Command]:
                     parameters += _parameters(one.annotation)
                 elif one.annotation is not Console:
                     parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            return inspect.Signature([*parameters, *_parameters(Messages)])
+            many = whole and function.__name__ in EVERYDAY
+            of_help = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
+            return inspect.Signature([*parameters, *_parameters(Messages), *([of_help] if many else [])])
 
         run.whole_signature = functools.partial(signature, whole=True)  # type: ignore[attr-defined]
         return _signed(run, signature(whole=False))  # type: ignore[return-value]

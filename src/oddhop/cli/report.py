@@ -14,8 +14,8 @@ def report(run: o.RunFolderPath, explain: o.InReport = o.EXPLAINED, *, where: o.
 
         oddhop report run --explain 1000
     """
-    from oddhop.runs.reopen import report_again
+    from oddhop import runs
 
     with console.working():
-        path = report_again(run, explain=explain, **where.named(), log=console)
+        path = runs.report(run, explain=explain, **where.named(), log=console)
     console.say("done", f"report: {path}", file=str(path))

@@ -57,6 +57,7 @@ def review(
         oddhop review run --cases cases.db
     """
     from oddhop.casebook import open_book
+    from oddhop.feedback import compile_learner
     from oddhop.review.serve import check_host, check_installed, serve
     from oddhop.runs import reopen
 
@@ -65,6 +66,7 @@ def review(
     name = o.user_name(who)
     open_book(cases).close()  # before the tables are read, which may take long
     with console.working():
+        compile_learner()  # before the first page: an answer must not wait for it
         opened = reopen(run, **where.named(), log=console)
     serve(
         opened,

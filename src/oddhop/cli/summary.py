@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from oddhop.cli.console import Console, spelled
-from oddhop.runs import Comparison, Run
 from oddhop.runs.folder import CSV, PARQUET, REPORT
+
+if TYPE_CHECKING:
+    from oddhop.runs import Comparison, Run
 
 SHOWN, MOST_SHOWN = 10, 20
 

@@ -19,8 +19,8 @@ NEXT = "-june"
 COMMANDS = {
     "payments": ("oddhop detect payments.csv --nodes accounts.csv --out run --top 6",),
     "reviews": (
-        "oddhop detect reviews.csv --nodes reader=readers.csv --nodes book=books.csv --source-kind reader",
-        "  --target-kind book --judge reader --out run --top 5",
+        "oddhop detect reviews.csv --nodes reader=readers.csv --nodes book=books.csv --source reader --target book",
+        "  --source-kind reader --target-kind book --judge reader --out run --top 5",
     ),
     "citations": ("oddhop detect citations.csv --nodes papers.csv --out run --detector hcm --top 10",),
 }

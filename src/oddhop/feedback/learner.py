@@ -83,6 +83,15 @@ def learn(rows: Rows, *, seed: int = 0) -> Learned | None:
     return Learned(slope, forest)
 
 
+def compile_learner() -> None:
+    """Compile the kernels of the forest, so that the first answer need not wait for them."""
+    x = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
+    learned = learn(Rows(x, np.arange(8) % 2.0, x, 8))
+    assert learned is not None  # noqa: S101 - there are answers of both sorts
+    learned.score(x)
+    learned.forest.alike(x)
+
+
 def order_weight(rows: Rows) -> float:
     """Return the weight of the original order by the answers about its first nodes, as many as there are answers."""
     first = ndtri(max(1 - rows.hits.size / rows.nodes, 0.0))

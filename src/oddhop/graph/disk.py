@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.checkpoints import MANIFEST
+from oddhop.base.files import file_digest
 from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes
 from oddhop.graph.events import ARRAYS, Events, event_columns_from
@@ -319,6 +320,4 @@ def fingerprint(path: str | os.PathLike[str]) -> str:
 
 def file_entry(file: Path) -> FileEntry:
     """Return the size and the sha256 of a file, read in pieces."""
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return FileEntry(bytes=file.stat().st_size, sha256=digest)
+    return FileEntry(bytes=file.stat().st_size, sha256=file_digest(file))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.explain.columns import ColumnSpan
-from oddhop.graph.checks import is_sparse
+
+if TYPE_CHECKING:
+    from oddhop.explain.columns import ColumnSpan
 
 # In interquartile ranges from the median, as numbers are encoded. Zero has a bin of its own: many are 0 or 1.
 EDGES = np.array([-4, -2, -1, -0.5, -0.25, -1e-9, 1e-9, 0.25, 0.5, 1, 2, 4], dtype=np.float32)
@@ -68,7 +69,7 @@ def index(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> float:
 
 def count_values(rows: Any, totals: Ints) -> None:
     """Add the values of some nodes to the counts, which have a row for every attribute."""
-    values: Floats = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float32)
+    values: Floats = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float32)
     for k in range(values.shape[1]):
         totals[k] += np.bincount(np.searchsorted(EDGES, values[:, k]), minlength=EDGES.size + 1)
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from oddhop.base.files import file_digest
 from oddhop.casebook import open_book
 from oddhop.cases import store
 from oddhop.detector.base import GraphDetector
 from oddhop.errors import MemoryBudgetError
 from oddhop.feedback import Answers
-from oddhop.graph.disk import file_entry
 from oddhop.runs import folder as files
 from oddhop.runs.answers import learned_from, write_learned
 from oddhop.runs.cases import RunCases, cases_of_run
@@ -154,7 +154,7 @@ def _changes(
     since: Side, command: str, told: Mapping[str, Any], folder: Path, result: pa.Table, network: Network | None
 ) -> Comparison:
     """Compare with the earlier run, and write the nodes that changed."""
-    model = {} if "model" in told else {files.MODEL: file_entry(folder / files.MODEL).sha256}
+    model = {} if "model" in told else {files.MODEL: file_digest(folder / files.MODEL)}
     manifest = {**told, "command": command, "results": {"rows": result.num_rows}, "files": model}
     new = Side(folder, manifest, result, None if network is None else read_state(folder))
     check_alike(since, manifest, new.judged)

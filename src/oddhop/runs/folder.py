@@ -11,19 +11,20 @@ from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from oddhop.base.files import write_atomically
-from oddhop.detector.base import GraphDetector
+from oddhop.base.files import file_digest, write_atomically
 from oddhop.errors import RunFolderError
-from oddhop.graph.disk import Stored, file_entry
-from oddhop.tables.network import Description, Network
-from oddhop.tables.results import write_csv, write_parquet, write_shards
+from oddhop.tables.results import read_parquet, write_csv, write_parquet, write_shards
 from oddhop.version import __version__
+
+if TYPE_CHECKING:
+    from oddhop.detector.base import GraphDetector
+    from oddhop.graph.disk import Stored
+    from oddhop.tables.network import Description, Network
 
 MANIFEST, PARQUET, CSV, MODEL = "manifest.json", "results.parquet", "results.csv", "model.oddhop"
 REPORT, STATE, CHANGES = "report.html", "state.parquet", "changes.parquet"
@@ -69,7 +70,7 @@ def read_results(folder: Path, manifest: Mapping[str, Any]) -> pa.Table:
         check_file(folder, manifest, name)
     if not names:
         raise RunFolderError(f"the manifest of {folder} names no results", "restore it from a copy or run again")
-    return pa.concat_tables([pq.read_table(folder / name) for name in names])
+    return pa.concat_tables([read_parquet(folder / name) for name in names])
 
 
 def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
@@ -77,7 +78,7 @@ def check_file(folder: Path, manifest: Mapping[str, Any], name: str) -> None:
     file, remedy = folder / name, "restore it from a copy or run again"
     if not file.is_file():
         raise RunFolderError(f"{file} is missing", remedy)
-    if file_entry(file).sha256 != manifest["files"][name]:
+    if file_digest(file) != manifest["files"][name]:
         raise RunFolderError(f"{file} was changed after the run", remedy)
 
 
@@ -87,7 +88,7 @@ def write_manifest(folder: Path, command: str, parts: Mapping[str, Any]) -> None
     names = sorted(
         file.relative_to(folder).as_posix() for file in kept if file.is_file() and not file.name.startswith(".")
     )
-    files = {name: file_entry(folder / name).sha256 for name in names if name != MANIFEST}
+    files = {name: file_digest(folder / name) for name in names if name != MANIFEST}
     _put(folder, {"command": command, "oddhop": __version__, "versions": _versions(), **parts, "files": files})
 
 
@@ -145,7 +146,7 @@ def sealed_again(folder: Path, name: str) -> None:
     """Put the sha256 of a file that was written again into the manifest."""
     manifest = read_manifest(folder)
     if manifest is not None:
-        manifest["files"][name] = file_entry(folder / name).sha256
+        manifest["files"][name] = file_digest(folder / name)
         _put(folder, manifest)
 
 

@@ -102,7 +102,7 @@ def write_report(
     page.write(folder / files.REPORT)
 
 
-def report_again(
+def report(
     run: str | Path,
     *,
     explain: int = CASES,

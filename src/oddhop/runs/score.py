@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from oddhop.base.checkpoints import locked
+from oddhop.base.files import file_digest
 from oddhop.detector.registry import load
 from oddhop.errors import ModelFileError
-from oddhop.graph.disk import file_entry, is_stored
+from oddhop.graph.disk import is_stored
 from oddhop.reports.build import CASES
 from oddhop.runs import folder as files
 from oddhop.runs.answers import read_answers
@@ -117,7 +118,7 @@ def score(
             {
                 "tables": named_tables(edges, nodes),
                 "data": data,
-                "model": file_entry(Path(model)).sha256,
+                "model": file_digest(Path(model)),
             },
             log,
             earlier,

@@ -6,24 +6,23 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-import scipy.sparse as sp
 
 from oddhop.base.arrays import Ints
 from oddhop.base.files import atomic_file
-from oddhop.base.randomness import mixed_pairs, word
 from oddhop.errors import RunFolderError
-from oddhop.explain.columns import Columns, ColumnSpan
-from oddhop.graph.checks import is_sparse
 from oddhop.runs import folder as files
 from oddhop.runs.distributions import EDGES, MOST_ATTRIBUTES, Distributions, count_values, distributions
-from oddhop.tables.encode.encoders import FlowNumber
-from oddhop.tables.network import Network
+from oddhop.tables.results import read_parquet
+
+if TYPE_CHECKING:  # what writes a state is imported where it does: to read one takes a part of that time
+    from oddhop.explain.columns import ColumnSpan
+    from oddhop.tables.network import Network
 
 MOST_COLUMNS = 200
 CELLS_AT_ONCE = 1 << 20
@@ -50,7 +49,7 @@ class State:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Read one column."""
-        return pq.read_table(self.path, columns=[name]).column(0)
+        return read_parquet(self.path, [name]).column(0)
 
     def figures(self, name: str) -> npt.NDArray[Any]:
         """Read one column of numbers."""
@@ -132,6 +131,8 @@ def _digest(encoders: list[Any]) -> str:
 
 def _own_spans(network: Network) -> tuple[list[ColumnSpan], Ints]:
     """Return the columns of the judged kind by the names that the user gave them, and their attributes."""
+    from oddhop.explain.columns import Columns, ColumnSpan
+
     spans, kinds = Columns(network).spans, network.graph.kinds
     if kinds is None:
         return list(spans), np.arange(network.graph.attribute_count)
@@ -147,6 +148,8 @@ def _own_spans(network: Network) -> tuple[list[ColumnSpan], Ints]:
 
 def _groups(spans: list[ColumnSpan]) -> tuple[list[str], Ints]:
     """Return the names of the hashes, and for every column the number of the hash that it is part of."""
+    from oddhop.tables.encode.encoders import FlowNumber
+
     flows = np.array([isinstance(one.encoder, FlowNumber) for one in spans], dtype=bool)
     told = [f"{PREFIX}{one.name}" for one, flow in zip(spans, flows, strict=True) if not flow]
     names = [ALL] if len(told) > MOST_COLUMNS else told
@@ -164,6 +167,8 @@ def _blocks(nodes: slice, width: int) -> Iterator[tuple[int, int]]:
 
 def _mixed_keys(network: Network) -> Ints:
     """Return 64 bits for every node, made of its id and its kind: two kinds may have the same id."""
+    from oddhop.base.randomness import mixed_pairs, word
+
     kinds = network.graph.kinds
     keys = network.keys
     of_kind = np.zeros(1, dtype=np.uint64)
@@ -181,7 +186,11 @@ def _edge_hashes(indptr: Ints, indices: Ints, mixed: Ints) -> Ints:
 
 def _column_hashes(rows: Any, group_of: Ints, groups: int) -> Ints:
     """Hash the attributes of some nodes, one hash a group of them: a sum over the values that are not zero."""
-    block = sp.csr_array(rows, dtype=np.float32, copy=is_sparse(rows))
+    import scipy.sparse as sp
+
+    from oddhop.base.randomness import mixed_pairs
+
+    block = sp.csr_array(rows, dtype=np.float32, copy=hasattr(rows, "toarray"))
     block.eliminate_zeros()
     block.sort_indices()
     bits = np.empty(block.nnz, dtype=np.uint64)
