@@ -91,6 +91,12 @@ def mutants(asked: argparse.Namespace) -> Outcomes:
         yield score(module, asked.count, asked.seed)
 
 
+def addresses(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak.addresses import show_addresses
+
+    yield show_addresses(asked.count or 4000, asked.seed)
+
+
 def _commands(asked: argparse.Namespace) -> list[str]:
     from tests.soak.warm import COMMANDS
 
@@ -109,6 +115,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Outcomes]] = {
     "fuzz": fuzz,
     "properties": properties,
     "mutants": mutants,
+    "addresses": addresses,
 }
 
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from oddhop import Graph
+from oddhop.base.address import without_secrets
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns
 from oddhop.tables.encode import Learning, learn_by_column, learn_encoding
@@ -27,7 +28,6 @@ from oddhop.tables.read.database import unglobbed
 from oddhop.tables.read.ids import IdColumn, agreed
 from oddhop.tables.read.plain_text import plain_text
 from oddhop.tables.read.refused import remedy_for
-from oddhop.tables.read.sql import without_secrets
 from oddhop.tables.read.stdin import check_one_stdin
 from oddhop.tables.read.texts import read_texts
 from oddhop.tables.read.words import plain

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from oddhop.base.address import parsed, shown, without_secrets
 from oddhop.errors import CaseBookError, MissingExtraError
-from oddhop.tables.read.sql import without_secrets
 
 VERSION = 1
 SCHEMA = "oddhop_cases"  # of PostgreSQL, where other tables may be called alike
@@ -54,7 +54,7 @@ class _SQLite:
     json_array = "json_group_array"
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        self.label = f"the book {str(path)!r}"
+        self.label = f"the book {shown(str(path))}"
         if "\0" in str(path) or path.is_dir() or not path.absolute().parent.is_dir():
             raise CaseBookError(f"{self.label} is not a file in an existing folder", "give another file")
         if not create and not path.exists():
@@ -166,13 +166,13 @@ class _Postgres:
             raise MissingExtraError(
                 "a book in PostgreSQL needs its driver, which is not installed", "pip install oddhop[sql]"
             ) from None
-        self._uri, self._error, self._busy = uri, adbc_driver_manager.Error, False
-        try:
-            self.label = f"the book on {urlsplit(uri).hostname or 'this machine'}"
-        except ValueError:
-            raise CaseBookError("the address of the book is not valid", "see postgresql.org on URIs") from None
+        address = parsed(uri)
+        if address is None:
+            raise CaseBookError("the address of the book is not valid", "see postgresql.org on URIs")
+        self._uri, self._error, self._busy = address.escaped, adbc_driver_manager.Error, False
+        self.label = f"the book on {address.hosts or 'this machine'}"
         with self._ours():
-            self._connection = dbapi.connect(uri)
+            self._connection = dbapi.connect(self._uri)
         try:
             self._open(create=create)
         except BaseException:

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
+from oddhop.base.address import scheme_of
 from oddhop.errors import SettingsError, TableError
 from oddhop.tables.read.addresses import check_put, database_kind, put_table
 from oddhop.tables.read.database import temporary_folder
@@ -115,7 +116,7 @@ def target_named(write_to: str | None, write_mode: WriteMode, database: str | No
         return StoredObject(write_to, write_mode)
     if "://" in write_to:
         raise SettingsError(
-            f"results are not written to {write_to.partition('://')[0]}://",
+            f"results are not written to {scheme_of(write_to)}://",
             "say a table of --database, s3://bucket/key.parquet, or - for standard output",
         )
     if database is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from oddhop.base.address import Address, parsed, scheme_of, shown
 from oddhop.errors import TableError
 from oddhop.tables.read import duckdb_file, sql, sqlite
 from oddhop.tables.read.frames import Frame
@@ -21,19 +21,15 @@ KINDS = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite
 
 def is_database(name: str) -> bool:
     """Return whether a text is the address of a database."""
-    scheme, found, _ = name.partition("://")
-    return bool(found) and scheme.lower() in KINDS
+    return scheme_of(name) in KINDS
 
 
 def answer(uri: str, query: str, what: str) -> AbstractContextManager[Frame]:
     """Send a query and hand out its answer as a stream, batch by batch."""
     kind = database_kind(uri, what)
     if kind == "PostgreSQL":
-        try:
-            host = urlsplit(uri).hostname or "this machine"
-        except ValueError:
-            raise TableError(f"{what} has an address that is not a valid one", f"say {WANTED}") from None
-        return sql.answer(uri, query, f"{what}, a query on {host},")
+        address = server(uri, what)
+        return sql.answer(address, query, f"{what}, a query on {address.hosts or 'this machine'},")
     file = existing_file(uri, what)
     label = f"{what}, a query on {str(file)!r},"
     return sqlite.answer(file, query, label) if kind == "SQLite" else duckdb_file.answer(file, query, label)
@@ -47,7 +43,7 @@ def put_table(table: pa.Table, uri: str, name: str, *, mode: WriteMode = "create
     """
     kind, label = database_kind(uri, RESULTS), f"{RESULTS} {name!r}"
     if kind == "PostgreSQL":
-        sql.put_table(table, uri, name, mode=mode)
+        sql.put_table(table, server(uri, label), name, mode=mode)
     else:
         put = sqlite.put_table if kind == "SQLite" else duckdb_file.put_table
         put(table, database_file(uri, label), name, mode, label)
@@ -58,6 +54,7 @@ def check_put(uri: str, name: str, *, mode: WriteMode) -> None:
     kind, label = database_kind(uri, RESULTS), f"{RESULTS} {name!r}"
     if kind == "PostgreSQL":
         sql.driver(label)
+        server(uri, label)
         return
     file = database_file(uri, label)
     if file.is_dir() or not os.access(file.absolute().parent, os.W_OK) or (mode == "append" and not file.exists()):
@@ -82,7 +79,19 @@ def database_kind(uri: str, what: str) -> str:
     """Return which database an address names; the address is not shown, for it may hold a password."""
     if not is_database(uri):
         raise TableError(f"{what} must have the address of a database that is read", f"say {WANTED}")
-    return KINDS[uri.partition("://")[0].lower()]
+    return KINDS[scheme_of(uri) or ""]
+
+
+def server(uri: str, what: str) -> Address:
+    """Return the parts of the address of a server."""
+    address = parsed(uri)
+    if address is None:
+        raise TableError(
+            f"{what} has an address whose parts are not clear",
+            "say postgresql://user:password@host:port/database, with %2F for / in a password, %3F for ?, %23 for # "
+            "and %40 for @",
+        )
+    return address
 
 
 def database_file(uri: str, what: str) -> Path:
@@ -90,6 +99,8 @@ def database_file(uri: str, what: str) -> Path:
     scheme, _, rest = uri.partition("://")
     if not rest.startswith("/") or not rest.strip("/") or "\0" in rest:
         raise TableError(f"{what} has an address without a path", f"say {scheme}:///shop.db")
+    if shown(rest) != repr(rest) and not Path(rest[1:]).exists():
+        raise TableError(f"{what} has an address of {shown(rest)}", "name a file, without a user and a password")
     return Path(rest[1:])
 
 

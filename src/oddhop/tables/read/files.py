@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pyarrow import fs
 
+from oddhop.base.address import shown
 from oddhop.errors import TableError
 from oddhop.tables.read.database import reading, temporary_folder
 from oddhop.tables.read.delimited import Delimited
@@ -54,7 +55,7 @@ def named_files(name: str, what: str, settings: ReadSettings) -> Iterator[Form]:
     if not is_s3(name):
         refuse_scheme(name, what)
     if not name or "\0" in name:
-        raise TableError(f"{what} must be the path of a file, got {name!r}")
+        raise TableError(f"{what} must be the path of a file, got {shown(name)}")
     label = f"{what} {name!r}"
     with temporary_folder(settings) as folder:
         if is_s3(name):
@@ -99,7 +100,7 @@ def _on_this_machine(name: str, what: str) -> Chosen:
         files = sorted(file for file in glob.glob(name, recursive=True) if Path(file).is_file())  # noqa: PTH207 - any pattern
         if not files:
             raise TableError(
-                f"{what} is the pattern {name!r}, which no file matches", f"mind where it starts: {Path.cwd()}"
+                f"{what} is the pattern {shown(name)}, which no file matches", f"mind where it starts: {Path.cwd()}"
             )
         return _of_one_form(files, name, what)
     raise _missing(path, what, name)
@@ -202,4 +203,4 @@ def _missing(path: Path, what: str, name: str) -> TableError:
         get_close_matches(path.name, [file.name for file in path.parent.iterdir()], 1) if path.parent.is_dir() else []
     )
     remedy = f"did you mean {near[0]!r}?" if near else f"check the working folder: {Path.cwd()}"
-    return TableError(f"{what} is {name!r}, which does not exist", remedy)
+    return TableError(f"{what} is {shown(name)}, which does not exist", remedy)

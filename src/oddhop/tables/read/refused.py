@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from oddhop.base.address import scheme_of
 from oddhop.errors import TableError
 
 FETCH = "download the file and name its path"
@@ -50,12 +51,10 @@ SIGNATURES = (
 
 def refuse_scheme(name: str, what: str) -> None:
     """Refuse an address that is not read; of it the scheme alone is shown, for the rest may hold a secret."""
-    scheme, found, _ = name.partition("://")
-    if found:
-        raise TableError(
-            f"{what} is an address {scheme}://, which is not read",
-            SCHEMES.get(scheme.lower(), OTHER_SCHEME),
-        )
+    scheme = scheme_of(name)
+    if scheme is not None:
+        of = f" {scheme}://" if scheme else ""
+        raise TableError(f"{what} is an address{of}, which is not read", SCHEMES.get(scheme, OTHER_SCHEME))
 
 
 def refuse_signature(start: bytes, named: str) -> None:

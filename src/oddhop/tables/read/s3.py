@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
+from oddhop.base.address import shown
 from oddhop.errors import TableError
 
 BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
@@ -128,8 +129,8 @@ def place_named(name: str, what: str) -> Place:
             "say s3://bucket/key, and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL",
         )
     if not BUCKET.fullmatch(bucket) or not key.strip("/") or not {"", ".", ".."}.isdisjoint(key.strip("/").split("/")):
-        raise TableError(f"{what} must be an address such as s3://bucket/key, got {name!r}")
-    label = f"{what} {name!r}"
+        raise TableError(f"{what} must be an address such as s3://bucket/key, got {shown(name)}")
+    label = f"{what} {shown(name)}"
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     try:

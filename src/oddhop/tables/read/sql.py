@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
-from urllib.parse import unquote
 
 import pyarrow as pa
 
+from oddhop.base.address import Address, without_secrets
 from oddhop.errors import TableError
 from oddhop.tables.read.frames import Frame
 
@@ -17,15 +16,15 @@ WriteMode = Literal["create", "replace", "append"]
 
 
 @contextmanager
-def answer(uri: str, sql: str, label: str) -> Iterator[Frame]:
+def answer(address: Address, sql: str, label: str) -> Iterator[Frame]:
     """Send the query and hand out its answer as a stream, batch by batch."""
-    with _connected(uri, label, "read") as connection, connection.cursor() as cursor:
+    with _connected(address, label, "read") as connection, connection.cursor() as cursor:
         # Nothing is committed: what the query changes, if anything, is undone when the connection closes.
         cursor.execute(sql)
         yield Frame(label, cursor.fetch_record_batch())
 
 
-def put_table(table: pa.Table, uri: str, name: str, *, mode: WriteMode = "create") -> None:
+def put_table(table: pa.Table, address: Address, name: str, *, mode: WriteMode = "create") -> None:
     """Write a table to a PostgreSQL database in one transaction: all of it, or nothing.
 
     ``mode`` says what becomes of a table of that name: "create" refuses it, "replace" drops it,
@@ -33,7 +32,7 @@ def put_table(table: pa.Table, uri: str, name: str, *, mode: WriteMode = "create
     """
     schema, _, bare = name.rpartition(".")
     label = f"the results table {name!r}"
-    with _connected(uri, label, "written") as connection, connection.cursor() as cursor:
+    with _connected(address, label, "written") as connection, connection.cursor() as cursor:
         cursor.adbc_ingest(bare, table, mode=mode, db_schema_name=schema or None)
         connection.commit()
 
@@ -51,22 +50,10 @@ def driver(label: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def _connected(uri: str, label: str, done: str) -> Iterator[Any]:
+def _connected(address: Address, label: str, done: str) -> Iterator[Any]:
     adbc_driver_manager, dbapi = driver(label)
     try:
-        with dbapi.connect(uri) as connection:
+        with dbapi.connect(address.escaped) as connection:
             yield connection
     except adbc_driver_manager.Error as error:
-        raise TableError(f"{label} cannot be {done}: {without_secrets(str(error), uri)}") from None
-
-
-def without_secrets(message: str, uri: str) -> str:
-    """Strike the address and its password from a message, for messages end up in logs."""
-    message = message.replace(uri, "the address")
-    # A server may read an address in another way, so the parts of what may be a password are secrets, too.
-    password = uri.partition("://")[2].partition(":")[2].rpartition("@")[0]
-    parts = {one for one in password.split("@") if len(one) > 2}
-    found = {password, *parts, *re.findall(r"(?i)password=([^&]*)", uri)}
-    for secret in sorted((found | {unquote(one) for one in found}) - {""}, key=len, reverse=True):
-        message = message.replace(secret, "***")
-    return message
+        raise TableError(f"{label} cannot be {done}: {without_secrets(str(error), address.escaped)}") from None
