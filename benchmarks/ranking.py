@@ -47,7 +47,7 @@ def made_up(score: np.ndarray, judged: np.ndarray, chains: int) -> Scores:
     for chain in range(chains):
         ahp[chain] = np.where(judged, 2 + score + rng.normal(0, 0.3, score.size), 0.0)
         iv[chain] = np.where(judged, rng.gamma(2.0, 0.1, score.size), 0.0)
-    return Scores(ahp, iv, 0 * iv, iv[0], judged, float(ahp.mean(axis=0).max()), float(iv.mean(axis=0).max()))
+    return Scores(ahp, iv, 0 * iv, iv, judged, (float(ahp.mean(axis=0).max()), float(iv.mean(axis=0).max())))
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from oddhop.graph.adjacency import upper_edges
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
 from oddhop.hcm.hop_search import forget, search
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import learn_attributes, purify
 from oddhop.hcm.scoring import EDGES_AT_ONCE, score_nodes
@@ -163,7 +164,7 @@ def scoring(graph: Graph, inputs: Inputs, shape: Shape, repeats: int) -> dict[st
     left_t, right_t = torch.from_numpy(left).long(), torch.from_numpy(right).long()
 
     def ours() -> None:
-        score_nodes(posterior, inputs, graph)
+        score_nodes(posterior, Material(graph, inputs))
 
     def bare() -> None:
         z = (s @ torch.relu(everything @ w0)) @ w1

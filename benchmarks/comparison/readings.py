@@ -12,8 +12,7 @@ from oddhop.base.arrays import Bools, Floats
 from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Chain, Plan, Posterior, run_chains
-from oddhop.hcm.hop_pairs import HopPairs
-from oddhop.hcm.material import InProcess, Material
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.purify import learn_attributes, purify
 from oddhop.hcm.scoring import score_nodes
@@ -25,16 +24,9 @@ from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
 class TrainingInputs:
     """A network made ready to be learned from."""
 
-    graph: Graph
-    inputs: Inputs
-    pairs: HopPairs
+    material: Material
     plan: Plan
     shape: Shape
-
-    @property
-    def material(self) -> Material:
-        """What a chain learns from."""
-        return Material(self.graph, self.inputs, self.pairs)
 
 
 def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: bool = False) -> TrainingInputs:
@@ -47,7 +39,7 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     pairs = labelled_pairs(purified, settings, seed)
     inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
     plan, shape = plan_chains(pairs, settings, seed), Shape.of(settings, preparation.width)
-    return TrainingInputs(prepared, inputs, pairs, plan, shape)
+    return TrainingInputs(Material(prepared, inputs, pairs), plan, shape)
 
 
 def read_posterior(
@@ -67,10 +59,10 @@ def read_posterior(
     ['ahp', 'argmax ahp', 'argmax hav', 'hav']
     """
     ready = prepare(graph, settings, seed, raw_similarity=raw_similarity)
-    posterior = run_chains(ready.plan, ready.shape, InProcess(ready.material))
-    expected = score_nodes(posterior, ready.inputs, ready.graph)
+    posterior = run_chains(ready.plan, ready.shape, ready.material)
+    expected = score_nodes(posterior, ready.material)
     most_likely = replace(posterior, shape=replace(ready.shape, most_likely=True))
-    other = score_nodes(most_likely, ready.inputs, ready.graph)
+    other = score_nodes(most_likely, ready.material)
     return {"ahp": expected.ahp, "hav": expected.hav, "argmax ahp": other.ahp, "argmax hav": other.hav}
 
 
@@ -87,5 +79,5 @@ def training_curve(
             now = Posterior(chain.model.flat().numpy()[None, None], ready.shape, np.zeros(1))
             steps.append(float(chain.sampler.steps))
             losses.append(round(chain.loss, 4))
-            areas.append(round(roc_auc(anomalous, score_nodes(now, ready.inputs, ready.graph).ahp)[0], 5))
+            areas.append(round(roc_auc(anomalous, score_nodes(now, ready.material).ahp)[0], 5))
     return {"steps": steps, "roc_auc": areas, "loss": losses}

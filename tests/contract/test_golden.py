@@ -20,6 +20,7 @@ import torch
 from oddhop import Graph
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import Scores, score_nodes
@@ -261,7 +262,7 @@ def reference_weights(flat: np.ndarray, shape: Shape) -> reference.Weights:
 def scores_by_both(one: Case, snapshots: np.ndarray) -> tuple[Scores, reference.NodeScores]:
     shape = shape_of(one)
     posterior = Posterior(snapshots, shape, np.zeros(snapshots.shape[0]))
-    ours = score_nodes(posterior, Inputs.of(one.graph, snapshots.dtype.type), one.graph)
+    ours = score_nodes(posterior, Material(one.graph, Inputs.of(one.graph, snapshots.dtype.type)))
     samples = [reference_weights(flat, shape) for flat in snapshots.reshape(-1, shape.size)]
     return ours, reference.score_nodes(one.attributes, one.edges, samples)
 

@@ -15,6 +15,7 @@ from oddhop import Graph
 from oddhop.hcm.arrows import arrows
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import Batch, HopPairs, list_pairs, sample_pairs
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import Purified, purify
 from oddhop.hcm.scoring import score_nodes
@@ -106,7 +107,7 @@ def test_scores_agree_in_double_precision(number: int) -> None:
     one, arcs = case(number), arcs_of(number)
     graph, shape = directed(number, arcs), Shape(ATTRIBUTES, HIDDEN, one.layers, one.classes, directed=True)
     snapshots = random_snapshots(shape, np.random.default_rng(1000 + number))
-    ours = score_nodes(Posterior(snapshots, shape, np.zeros(CHAINS)), Inputs.of(graph, np.float64), graph)
+    ours = score_nodes(Posterior(snapshots, shape, np.zeros(CHAINS)), Material(graph, Inputs.of(graph, np.float64)))
     samples = [reference_weights(flat, shape) for flat in snapshots.reshape(-1, shape.size)]
     theirs = reference.score_nodes(one.attributes, one.edges, samples, arcs=arcs)
     for name in ("ahp", "iv", "hav"):

@@ -21,7 +21,7 @@ def _scores(truth: np.ndarray, noise: float, seed: int, chains: int = 4) -> Scor
     scale, offset = rng.uniform(0.8, 1.2, (chains, 1)), rng.normal(0, 0.5, (chains, 1))
     ahp = 2 + offset + scale * truth + rng.normal(0, noise, (chains, truth.size))
     judged, none = np.ones(truth.size, dtype=bool), np.zeros_like(ahp)
-    return Scores(ahp, none, none, none[0], judged, max_ahp=float(ahp.mean(0).max()), max_iv=0.0)
+    return Scores(ahp, none, none, none, judged, maxima=(float(ahp.mean(0).max()), 0.0))
 
 
 def test_intervals_hold_the_rank_of_a_fresh_run_nine_times_in_ten() -> None:
@@ -133,7 +133,7 @@ def test_chains_are_ranked_in_blocks_as_they_are_at_once(
     made = _scores(np.random.default_rng(3).normal(size=500), 0.3, 1, chains=chains)
     made.chain_ahp[:, 20:60], judged = 0.0, np.ones(500, dtype=bool)
     judged[20:60] = False
-    scores = replace(made, chain_within=np.abs(made.chain_ahp) / 9, judged=judged, max_iv=0.4)
+    scores = replace(made, chain_within=np.abs(made.chain_ahp) / 9, judged=judged, maxima=(made.maxima[0], 0.4))
     whole = rank_nodes(scores, kind, 25)
     replicates = scores.chain_scores(kind)
     np.testing.assert_array_equal(whole.score, replicates.mean(axis=0))

@@ -14,6 +14,7 @@ from oddhop import HCM, Graph
 from oddhop.base.checkpoints import RunFolder
 from oddhop.errors import ModelFileError
 from oddhop.hcm.chains import Posterior
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.ranking import rank_nodes
 from oddhop.hcm.scoring import score_nodes
@@ -30,11 +31,11 @@ def test_blocks_of_any_size_and_any_number_of_threads_give_the_same_hops(
     shape, inputs = Shape(5, 8, layers, 3), Inputs.of(small, np.float32)
     weights = shape.start(torch.Generator().manual_seed(0), torch.float32).numpy()
     posterior = Posterior(np.stack([weights, 1.1 * weights])[None], shape, np.zeros(1))
-    whole = score_nodes(posterior, inputs, small)
-    assert np.array_equal(score_nodes(posterior, inputs, small, workers=3).chain_ahp, whole.chain_ahp)
+    whole = score_nodes(posterior, Material(small, inputs))
+    assert np.array_equal(score_nodes(posterior, Material(small, inputs), workers=3).chain_ahp, whole.chain_ahp)
     for name, size in (("ROWS_AT_ONCE", 7), ("EDGES_AT_ONCE", 5), ("EDGES_OF_A_TASK", 11)):
         monkeypatch.setattr(f"oddhop.hcm.scoring.{name}", size)
-    parts = score_nodes(posterior, inputs, small, workers=2)
+    parts = score_nodes(posterior, Material(small, inputs), workers=2)
     np.testing.assert_allclose(parts.chain_ahp, whole.chain_ahp, atol=1e-6)
     np.testing.assert_allclose(parts.iv, whole.iv, atol=1e-6)
 
@@ -43,17 +44,17 @@ def test_figures_in_a_folder_are_those_in_memory_and_no_byte_may_change(small: G
     model = HCM(**QUICK).fit(small).model_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
-    first, again = (score_nodes(model.learned.posterior, inputs, small, folder=folder) for _ in range(2))
-    memory = score_nodes(model.learned.posterior, inputs, small)
+    first, again = (score_nodes(model.learned.posterior, Material(small, inputs, folder=folder)) for _ in range(2))
+    memory = score_nodes(model.learned.posterior, Material(small, inputs))
     for other in (first, again):
-        for part in ("chain_ahp", "chain_within", "chain_between", "moved"):
+        for part in ("chain_ahp", "chain_within", "chain_between", "chain_moved"):
             assert np.array_equal(getattr(other, part), getattr(memory, part))
     del first, again, other
     changed = bytearray((tmp_path / "mean-0.bin").read_bytes())
     changed[5] ^= 1
     (tmp_path / "mean-0.bin").write_bytes(changed)
     with pytest.raises(ModelFileError, match="changed after"):
-        score_nodes(model.learned.posterior, inputs, small, folder=folder)
+        score_nodes(model.learned.posterior, Material(small, inputs, folder=folder))
 
 
 @pytest.mark.parametrize("change", [{"ahp": None}, {"ahp": np.zeros(3)}, {"more": np.zeros(61)}])
@@ -61,25 +62,25 @@ def test_a_checkpoint_of_scoring_that_does_not_fit_is_refused(small: Graph, tmp_
     model = HCM(**QUICK).fit(small).model_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
     folder = RunFolder(tmp_path)
-    score_nodes(model.learned.posterior, inputs, small, folder=folder)
+    score_nodes(model.learned.posterior, Material(small, inputs, folder=folder))
     arrays, info = folder.load("scores-0")
     folder.save("scores-0", {name: one for name, one in {**arrays, **change}.items() if one is not None}, info)
     with pytest.raises(ModelFileError, match="does not match its run"):
-        score_nodes(model.learned.posterior, inputs, small, folder=folder)
+        score_nodes(model.learned.posterior, Material(small, inputs, folder=folder))
 
 
 def test_chains_that_are_added_leave_those_before_and_the_variance_falls_apart_into_two(small: Graph) -> None:
     model = HCM(**QUICK | {"chains": 3}).fit(small).model_
     posterior = model.learned.posterior
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
-    two = score_nodes(replace(posterior, weights=posterior.weights[:2]), inputs, small)
+    two = score_nodes(replace(posterior, weights=posterior.weights[:2]), Material(small, inputs))
     steps = []
-    three = score_nodes(posterior, inputs, small, before=two, progress=lambda s, d, t: steps.append(d))
+    three = score_nodes(posterior, Material(small, inputs), before=two, progress=lambda s, d, t: steps.append(d))
     assert steps == [5, 6]
-    whole = score_nodes(posterior, inputs, small)
-    for part in ("chain_ahp", "chain_within", "chain_between", "moved"):
+    whole = score_nodes(posterior, Material(small, inputs))
+    for part in ("chain_ahp", "chain_within", "chain_between", "chain_moved"):
         assert np.array_equal(getattr(three, part), getattr(whole, part))
-    same = score_nodes(replace(posterior, weights=np.stack([posterior.weights[0]] * 2)), inputs, small)
+    same = score_nodes(replace(posterior, weights=np.stack([posterior.weights[0]] * 2)), Material(small, inputs))
     assert not same.chain_between.any()
     np.testing.assert_array_equal(same.iv, same.chain_within[0])
 
@@ -87,9 +88,8 @@ def test_chains_that_are_added_leave_those_before_and_the_variance_falls_apart_i
 def test_a_node_with_one_neighbour_is_judged_and_one_with_none_is_not(small: Graph) -> None:
     model = HCM(**QUICK).fit(small).model_
     path = Graph.from_arrays([[0, 1], [1, 2]], np.random.default_rng(0).normal(size=(4, small.attribute_count)))
-    scores = score_nodes(
-        model.learned.posterior, Inputs.of(model.learned.preparation.apply(path, np.float32), np.float32), path
-    )
+    inputs = Inputs.of(model.learned.preparation.apply(path, np.float32), np.float32)
+    scores = score_nodes(model.learned.posterior, Material(path, inputs))
     assert scores.judged.tolist() == [True, True, True, False]
     assert scores.ahp[:3].min() >= 1
     assert scores.ahp[3] == 0
@@ -99,7 +99,7 @@ def test_a_network_without_edges_has_nothing_to_keep_and_scores_of_zero(small: G
     model = HCM(**QUICK).fit(small).model_
     lone = Graph.from_arrays(np.empty((2, 0), dtype=np.int64), small.attributes)
     inputs = Inputs.of(model.learned.preparation.apply(lone, np.float32), np.float32)
-    scores = score_nodes(model.learned.posterior, inputs, lone, folder=RunFolder(tmp_path))
+    scores = score_nodes(model.learned.posterior, Material(lone, inputs, folder=RunFolder(tmp_path)))
     assert not scores.chain_scores("ahp").any()
     assert not scores.chain_scores("hav").any()
     assert not scores.judged.any()
@@ -119,13 +119,12 @@ def test_a_run_in_a_folder_that_was_killed_between_chains_goes_on(small: Graph, 
 
     folder = RunFolder(tmp_path)
     with pytest.raises(StoppedError):
-        score_nodes(model.learned.posterior, inputs, small, folder=folder, progress=stop)
+        score_nodes(model.learned.posterior, Material(small, inputs, folder=folder), progress=stop)
     steps = []
-    again = score_nodes(
-        model.learned.posterior, inputs, small, folder=folder, progress=lambda s, d, t: steps.append((s, d, t))
-    )
+    material = Material(small, inputs, folder=folder)
+    again = score_nodes(model.learned.posterior, material, progress=lambda s, d, t: steps.append((s, d, t)))
     assert steps == [("scoring", 3, 4), ("scoring", 4, 4)]
-    straight = score_nodes(model.learned.posterior, inputs, small)
+    straight = score_nodes(model.learned.posterior, Material(small, inputs))
     for kind in ("ahp", "hav"):
         assert np.array_equal(again.chain_scores(kind), straight.chain_scores(kind))
     assert np.array_equal(straight.chain_scores("ahp"), straight.chain_ahp)
@@ -137,7 +136,7 @@ def test_equal_parts_of_one_chain_stand_in_for_chains(small: Graph, samples: int
     detector = HCM(**{**QUICK, "chains": 1, "samples": samples}, score="hav").fit(small)
     model = detector.model_
     inputs = Inputs.of(model.learned.preparation.apply(small, np.float32), np.float32)
-    scores = score_nodes(model.learned.posterior, inputs, small)
+    scores = score_nodes(model.learned.posterior, Material(small, inputs))
     assert scores.single
     parts = replicate_count(1, samples)
     assert scores.chain_within.shape == (parts, small.node_count)

@@ -39,7 +39,7 @@ def stored_network(home: Path, nodes: int = 400, edges: int = 1_500, directed: b
 
 def elsewhere(function: Callable, blocks, report) -> list:
     """Run tasks as another machine would: on copies that came over a wire, the last one first, and twice."""
-    material._opened.cache_clear()
+    material.opened.cache_clear()
     results = {}
     for block in [*reversed(blocks), *blocks]:
         sent = pickle.dumps((function, block))
@@ -117,4 +117,4 @@ def test_a_network_without_edges_teaches_nothing(tmp_path: Path) -> None:
 def test_a_task_that_finds_nothing_to_learn_from_says_so(tmp_path: Path) -> None:
     folder = stored_network(tmp_path)
     with pytest.raises(ModelFileError, match="no pairs to learn from"):
-        material.InFiles(folder, material.RunFolder(tmp_path)).open()
+        material.opened(folder, material.RunFolder(tmp_path))

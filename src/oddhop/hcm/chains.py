@@ -18,9 +18,9 @@ from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import Arrays
 from oddhop.base.parallel import Mapper, Progress, silent, threads
 from oddhop.base.randomness import NOISE, START, STEP, generator, torch_generator
-from oddhop.errors import ModelFileError, TrainingDivergedError
+from oddhop.errors import TrainingDivergedError
 from oddhop.hcm.hop_pairs import draw_batch
-from oddhop.hcm.material import Material, Place
+from oddhop.hcm.material import Material, checkpoint, misfit
 from oddhop.hcm.model import HopModel, Shape, Step
 from oddhop.hcm.sampler import SGLD, Rule
 from oddhop.hcm.settings import replicate_count
@@ -99,12 +99,6 @@ class Chain:
         parts = {"weights": self.model.flat(), "square": self.sampler.squares(), "kept": self.kept}
         return {name: part.cpu().numpy() for name, part in parts.items()}
 
-    def save(self, folder: RunFolder) -> None:
-        """Keep it in a folder."""
-        folder.save(
-            self.name, self.arrays(), {"step": self.sampler.steps, "loss": self.loss, "halvings": self.halvings}
-        )
-
 
 def descend(model: HopModel, sampler: SGLD, step: Step, noise: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Take one step of the sampler; return the loss, and whether it and its gradient are finite.
@@ -125,7 +119,7 @@ def descend(model: HopModel, sampler: SGLD, step: Step, noise: torch.Generator) 
 def run_chains(
     plan: Plan,
     shape: Shape,
-    place: Place,
+    material: Material,
     *,
     before: Posterior | None = None,
     mapper: Mapper | None = None,
@@ -142,9 +136,9 @@ def run_chains(
         progress("training", sum(done.values()), total)
 
     if mapper is None:
-        finished = threads(workers)(partial(_run_chain, plan, shape, place, report), numbers, lambda _: None)
-    else:
-        run = partial(_run_chain, plan, shape, place, _unheard)
+        finished = threads(workers)(partial(_run_chain, plan, shape, material, report), numbers, lambda _: None)
+    else:  # a task elsewhere cannot report its steps
+        run = partial(_run_chain, plan, shape, material, None)
         finished = mapper(run, numbers, lambda done: progress("training", (first + done) * plan.steps, total))
     weights, losses = np.stack([kept for kept, _ in finished]), np.array([loss for _, loss in finished])
     if before is not None:
@@ -152,23 +146,12 @@ def run_chains(
     return Posterior(weights, shape, losses)
 
 
-def _unheard(number: int, step: int) -> None:
-    """Report no step: a task elsewhere cannot."""
-
-
 def _run_chain(
-    plan: Plan,
-    shape: Shape,
-    place: Place,
-    report: Callable[[int, int], None],
-    number: int,
+    plan: Plan, shape: Shape, material: Material, report: Callable[[int, int], None] | None, number: int
 ) -> tuple[Floats, float]:
-    """Run one chain to its end, from its last checkpoint where the place has one; give its samples and its loss."""
-    material, folder = place.open(), place.folder
+    """Run one chain to its end, from its last checkpoint where there is one; give its samples and its loss."""
     dtype = torch.from_numpy(material.inputs.convolved[:1]).dtype
-    chain = Chain(number, plan, shape, dtype)
-    if folder:
-        chain = restored(folder, chain)
+    chain = restored(material.folder, Chain(number, plan, shape, dtype))
     while chain.sampler.steps < plan.steps:
         if not chain.step(material):
             if chain.halvings == RETRIES:
@@ -181,31 +164,28 @@ def _run_chain(
             chain = Chain(number, plan, shape, dtype, chain.halvings + 1)
             continue
         step = chain.sampler.steps
-        if folder and (step % plan.checkpoint_every == 0 or step == plan.steps):
-            chain.save(folder)
-        report(number, step)
+        if material.folder and (step % plan.checkpoint_every == 0 or step == plan.steps):
+            counts = {"step": step, "loss": chain.loss, "halvings": chain.halvings}
+            material.folder.save(chain.name, chain.arrays(), counts)
+        if report is not None:
+            report(number, step)
     return chain.kept.numpy(), chain.loss
 
 
-def restored(folder: RunFolder, begun: Chain) -> Chain:
+def restored(folder: RunFolder | None, begun: Chain) -> Chain:
     """Return a chain as it was kept, or as it begins; what was kept must be one that could have come of it."""
-    found = folder.load(begun.name)
+    found = checkpoint(folder, begun.name, begun.arrays())
     if found is None:
         return begun
-    arrays, info = found
-    expected = begun.arrays()
-    fits = arrays.keys() == expected.keys() and all(
-        array.shape == expected[part].shape and array.dtype == expected[part].dtype for part, array in arrays.items()
-    )
-    counts = type(info.get("step")), type(info.get("halvings")), type(info.get("loss"))
-    possible = fits and counts == (int, int, float) and 0 <= info["step"] <= begun.plan.steps
-    if not possible or not 0 <= info["halvings"] <= RETRIES:
-        raise ModelFileError(f"the checkpoint of {begun.name} does not match its run", "start again in another folder")
-    shape, dtype = begun.model.shape, begun.kept.dtype
-    chain = Chain(begun.number, begun.plan, shape, dtype, info["halvings"])
+    arrays, counts = found
+    if {name: type(value) for name, value in counts.items()} != {"step": int, "loss": float, "halvings": int}:
+        raise misfit(begun.name)
+    if not 0 <= counts["step"] <= begun.plan.steps or not 0 <= counts["halvings"] <= RETRIES:
+        raise misfit(begun.name)
+    chain = Chain(begun.number, begun.plan, begun.model.shape, begun.kept.dtype, counts["halvings"])
     weights = torch.from_numpy(arrays["weights"]).to(begun.plan.device)
     torch.nn.utils.vector_to_parameters(weights, chain.model.parameters())
-    chain.sampler.restore(torch.from_numpy(arrays["square"]), info["step"])
+    chain.sampler.restore(torch.from_numpy(arrays["square"]), counts["step"])
     chain.kept[:] = torch.from_numpy(arrays["kept"])
-    chain.loss = info["loss"]
+    chain.loss = counts["loss"]
     return chain

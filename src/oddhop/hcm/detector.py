@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Mapper, Progress, available_workers, silent
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
@@ -28,11 +28,11 @@ from oddhop.explain.guide import Guide
 from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
 from oddhop.hcm import cost
-from oddhop.hcm.chains import Posterior, run_chains
+from oddhop.hcm.chains import run_chains
 from oddhop.hcm.diagnostics import Diagnostics
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.kinds import check_one_kind
-from oddhop.hcm.material import InProcess, Material, Place, write_material
+from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
 from oddhop.hcm.phrases import GUIDE, kept_by_another_seed, ties
@@ -108,40 +108,32 @@ class HCM(GraphDetector):
         inputs, pairs, left_out = training_data(graph, preparation, run)
         shape = Shape.of(settings, preparation.width)
         plan = plan_chains(pairs, settings, run.seed, _device(settings, run.mapper))
-        material = Material(graph, inputs, pairs)
-        place: Place = InProcess(material, run.folder)
-        if run.mapper is not None and run.stored is not None and run.folder is not None:
-            place = write_material(material, run.stored, run.folder)
-        posterior: Posterior | None = None
-        scores: Scores | None = None
-        rounds = iter(settings.rounds(pairs.smallest, pairs.present.size))
-        while True:
-            posterior = run_chains(
-                replace(plan, chains=next(rounds)),
-                shape,
-                place,
-                before=posterior,
-                mapper=run.mapper,
-                workers=run.workers,
-                progress=run.progress,
-            )
-            scores = score_nodes(
-                posterior,
-                inputs,
-                graph,
-                before=scores,
-                place=place,
-                mapper=run.mapper,
-                device=plan.device,
-                workers=run.workers,
-                progress=run.progress,
-            )
+        material = Material(graph, inputs, pairs, run.folder)
+        if run.mapper is not None and run.stored is not None:
+            material = material.in_files(run.stored)
+        how: Any = {"mapper": run.mapper, "workers": run.workers, "progress": run.progress}
+        posterior, scores, agreed = None, None, None
+        for chains in settings.rounds(pairs.smallest, pairs.present.size):
+            posterior = run_chains(replace(plan, chains=chains), shape, material, before=posterior, **how)
+            scores = score_nodes(posterior, material, before=scores, device=plan.device, **how)
             agreed = agreement(scores, settings.score)
-            if len(posterior.weights) == plan.chains or (agreed is not None and agreed.enough):
+            if agreed is not None and agreed.enough:
                 break
-        self.diagnostics_ = Diagnostics.of(scores, agreed, posterior, plan, pairs, left_out)
-        maxima = scores.max_ahp, scores.max_iv
-        return HCMLearned(preparation, posterior, maxima, left_out, agreed), judgement(scores, settings)
+        assert posterior is not None and scores is not None  # noqa: S101, PT018 - there is at least one round
+        material.arrays.clear()  # the ranking needs the room
+        within, between = scores.iv_parts
+        self.diagnostics_ = Diagnostics(
+            chains=len(posterior.weights),
+            agreement=agreed,
+            iv_within=within,
+            iv_between=between,
+            losses=posterior.losses,
+            class_sizes=pairs.class_sizes,
+            classes_counted=pairs.exact,
+            temperature=plan.rule.temperature,
+            **vars(left_out),
+        )
+        return HCMLearned(preparation, posterior, scores.maxima, left_out, agreed), judgement(scores, settings)
 
     def fit_partitions(
         self,
@@ -187,26 +179,19 @@ class HCM(GraphDetector):
         return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
-        return judgement(self._posterior_scores(graph, progress), self.model_.settings)
-
-    def _scores(self, graph: Graph) -> Floats:
-        return self._posterior_scores(graph, silent).score(self.model_.settings.score)
-
-    def _posterior_scores(self, graph: Graph, progress: Progress) -> Scores:
-        model = self.model_
-        settings, learned = model.settings, model.learned
+        settings, learned = self.model_.settings, self.model_.learned
         check_one_kind(graph.kinds)
         prepared = learned.preparation.apply(graph, settings.dtype)
         inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
-        return score_nodes(
+        scores = score_nodes(
             learned.posterior,
-            inputs,
-            graph,
+            Material(graph, inputs),
             maxima=learned.maxima,
             device=_device(settings.model_copy(update={"device": self.device})),
             workers=self.workers or available_workers(),
             progress=progress,
         )
+        return judgement(scores, settings)
 
     def _explain(
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from oddhop.base.arrays import Floats
-from oddhop.hcm.chains import Plan, Posterior
-from oddhop.hcm.hop_pairs import HopPairs
 from oddhop.hcm.phrases import kept_by_another_seed
 from oddhop.hcm.ranking import Agreement
-from oddhop.hcm.scoring import Scores
-from oddhop.hcm.training_pairs import LeftOut
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,32 +40,6 @@ class Diagnostics:
     similarity: str
     temperature: float
     hubs: int
-
-    @classmethod
-    def of(
-        cls,
-        scores: Scores,
-        agreement: Agreement | None,
-        posterior: Posterior,
-        plan: Plan,
-        pairs: HopPairs,
-        left_out: LeftOut,
-    ) -> Diagnostics:
-        """Return the diagnostics from the results of the stages."""
-        within, between = scores.chain_within.mean(axis=0), scores.chain_between.mean(axis=0)
-        if scores.single:  # its parts differ within one chain
-            within, between = within + between, np.zeros_like(between)
-        return cls(
-            chains=len(posterior.weights),
-            agreement=agreement,
-            iv_within=within,
-            iv_between=between,
-            losses=posterior.losses,
-            class_sizes=pairs.class_sizes,
-            classes_counted=pairs.exact,
-            temperature=plan.rule.temperature,
-            **vars(left_out),
-        )
 
     def __repr__(self) -> str:
         loss = f"loss {self.losses.min():.3f} to {self.losses.max():.3f}"

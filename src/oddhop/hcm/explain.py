@@ -13,9 +13,10 @@ from oddhop.base.parallel import Progress, map_blocks, silent
 from oddhop.base.randomness import EXPLAIN, generator
 from oddhop.explain.explanation import SHOWN, Baseline, Explanation, Neighbour
 from oddhop.graph.graph import Graph
-from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows, arrows_of
+from oddhop.hcm.arrows import arrows, arrows_of
 from oddhop.hcm.model import HopModel, Inputs, receptive
 from oddhop.hcm.model_file import HCMModel
+from oddhop.hcm.scoring import hav, pair_hops
 from oddhop.tables.network import Network
 
 LOOKED_AT = 512
@@ -53,8 +54,7 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
     mean, spread = hops.mean(axis=0), hops.std(axis=0)
     edges = mean
     if model.settings.score == "hav":
-        far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in model.learned.maxima)
-        edges = far * mean + unsure * spread**2
+        edges = hav(model.learned.maxima, mean, spread**2)
     # By distance, not by score: where the model is merely unsure it says little about this edge.
     order = np.argsort(-mean, kind="stable")[:SHOWN].tolist()
     looked_at = neighbours.size
@@ -80,18 +80,15 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
 
 
 def _hops(model: HCMModel, graph: Graph, inputs: Inputs, node: int, neighbours: Ints) -> Floats:
-    """Return the expected hops to the neighbours by every sample, (samples, neighbours)."""
+    """Return the predicted hops to the neighbours by every sample, (samples, neighbours)."""
     posterior, rows = model.learned.posterior, np.union1d(neighbours, node)
-    ends = np.full_like(neighbours, node), neighbours
-    here, there = (torch.from_numpy(np.searchsorted(rows, some)) for some in ends)
-    ways = arrows_of(graph, node, neighbours) if posterior.shape.directed else np.full(neighbours.size, FORWARD)
-    forward, backward = ways & FORWARD > 0, ways & BACKWARD > 0
+    here, there = (np.searchsorted(rows, ends) for ends in (np.full_like(neighbours, node), neighbours))
+    ways = arrows_of(graph, node, neighbours) if posterior.shape.directed else None
     seen, blocks = receptive(inputs, rows, posterior.shape.layers)
     out = []
     for flat in torch.from_numpy(posterior.weights.reshape(-1, posterior.shape.size)):
         hop_model = HopModel(posterior.shape, flat)
         with torch.no_grad():
             z = hop_model.vectors(seen, blocks)
-            along, against = (hop_model.hops(z[a], z[b]).numpy() for a, b in ((here, there), (there, here)))
-        out.append((forward * along + backward * against) / (forward.astype(int) + backward))
+        out.append(pair_hops(hop_model, z, here, there, ways))
     return np.stack(out).astype(np.float64)

@@ -86,4 +86,4 @@ def rank_nodes(scores: Scores, kind: str, top: int) -> Ranking:
 
 def spread_of(scores: Scores) -> Floats:
     """Return how far the mean hop count of every node to its neighbours strays from sample to sample of all chains."""
-    return np.asarray(np.sqrt(scores.moved + scores.chain_ahp.var(axis=0)))
+    return np.asarray(np.sqrt(scores.chain_moved.mean(axis=0) + scores.chain_ahp.var(axis=0)))

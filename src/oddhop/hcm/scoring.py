@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import torch
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.base.checkpoints import RunFolder
 from oddhop.base.files import digest
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import Mapper, Progress, silent, threads
@@ -34,54 +34,38 @@ from oddhop.errors import ModelFileError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.chains import Posterior
-from oddhop.hcm.material import InProcess, Material, Place, put, written
-from oddhop.hcm.model import ROWS_AT_ONCE, HopModel, Inputs, Shape
+from oddhop.hcm.material import Material, checkpoint, written
+from oddhop.hcm.model import ROWS_AT_ONCE, HopModel, Shape
 
 EDGES_AT_ONCE, EDGES_OF_A_TASK = 4_096, 65_536
 WEIGHTS, ARROWS = "weights", "arrows"
 OF_NODES = ("ahp", "within", "moved")
 ALL = slice(None)
-
-
-@dataclass(frozen=True, eq=False)
-class ChainScores:
-    """What one chain says; equal parts of a single chain stand in for chains.
-
-    Attributes
-    ----------
-    mean : of every edge, the mean predicted hop count; in a file where the run has a folder.
-    ahp, within : of every node, average hop prediction and the variance of the predictions of its edges.
-    moved : of every node, the variance of its mean predicted hop count from sample to sample.
-    """
-
-    mean: Floats
-    ahp: Floats
-    within: Floats
-    moved: Floats
+OfChain: TypeAlias = tuple[Floats, ...]
+"""The mean predicted hop count of every edge, and of every node the figures named in ``OF_NODES``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What all chains say of every node.
+    """What all chains say of every node; equal parts of a single chain stand in for chains.
 
     Attributes
     ----------
     chain_ahp, chain_within, chain_between : (chains, nodes); means over the chains are AHP and the two parts of IV.
-    moved : of every node, the variance of its mean predicted hop count from sample to sample of a chain.
+    chain_moved : (chains, nodes); the variance of a node's mean predicted hop count from sample to sample.
     judged : False for nodes without neighbours, whose figures are all 0.
-    max_ahp, max_iv : what HAV divides by; of the training network, also when another is scored.
-    chains : what they are made of.
+    maxima : of AHP and of IV, what HAV divides by; of the training network, also when another is scored.
+    edges : by chain, the mean predicted hop count of every edge; in files where the run has a folder.
     single : whether they are parts of a single chain, which does not say what another would.
     """
 
     chain_ahp: Floats
     chain_within: Floats
     chain_between: Floats
-    moved: Floats
+    chain_moved: Floats
     judged: Bools
-    max_ahp: float
-    max_iv: float
-    chains: tuple[ChainScores, ...] = ()
+    maxima: tuple[float, float] = (0.0, 0.0)
+    edges: tuple[Floats, ...] = ()
     single: bool = False
 
     @property
@@ -91,8 +75,14 @@ class Scores:
 
     @property
     def iv(self) -> Floats:
-        """Inferred variance: within the chains and between them."""
-        return np.asarray(self.chain_within.mean(axis=0) + self.chain_between.mean(axis=0))
+        """Inferred variance."""
+        return np.asarray(np.sum(self.iv_parts, axis=0))
+
+    @property
+    def iv_parts(self) -> tuple[Floats, Floats]:
+        """Inferred variance within the chains and between them; parts of a single chain differ within it."""
+        within, between = self.chain_within.mean(axis=0), self.chain_between.mean(axis=0)
+        return (within + between, np.zeros_like(between)) if self.single else (within, between)
 
     @property
     def hav(self) -> Floats:
@@ -110,181 +100,163 @@ class Scores:
         """Return "ahp" or "hav" of some nodes by chain, (chains, nodes)."""
         if kind == "ahp":
             return self.chain_ahp[:, span]
-        far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in (self.max_ahp, self.max_iv))
-        return np.asarray(
-            far * self.chain_ahp[:, span] + unsure * (self.chain_within[:, span] + self.chain_between[:, span])
-        )
+        return hav(self.maxima, self.chain_ahp[:, span], self.chain_within[:, span] + self.chain_between[:, span])
+
+
+def hav(maxima: tuple[float, float], ahp: Floats, iv: Floats) -> Floats:
+    """Return AHP and IV together, each divided by its maximum."""
+    far, unsure = (1.0 / peak if peak > 0 else 0.0 for peak in maxima)
+    return np.asarray(far * ahp + unsure * iv)
 
 
 def score_nodes(
     posterior: Posterior,
-    inputs: Inputs,
-    graph: Graph,
+    material: Material,
     *,
     before: Scores | None = None,
     maxima: tuple[float, float] | None = None,
-    folder: RunFolder | None = None,
-    place: Place | None = None,
     mapper: Mapper | None = None,
     device: str = "cpu",
     workers: int = 1,
     progress: Progress = silent,
 ) -> Scores:
-    """Score every node of a graph by all samples; of chains that were scored ``before`` only the new ones.
+    """Score every node of a network by all samples; of chains that were scored ``before`` only the new ones.
 
     With a folder the figures of the edges are kept in files there rather than in memory. They are read and
-    written from beginning to end, which a disk does well. A mapper runs blocks as tasks on what is in ``place``.
+    written from beginning to end, which a disk does well. A mapper runs blocks as tasks.
     """
-    if place is None:
-        place = InProcess(Material(graph, inputs), folder)
-    work = _Work(place, posterior.shape, device, posterior.weights.dtype.name)
+    graph, replicates = material.graph, posterior.replicates
+    work, total = _Work(material, posterior.shape, device), len(replicates) * len(replicates[0])
     mapper = mapper or threads(workers if device == "cpu" else 1)
     if posterior.shape.directed:
-        put(place, ARROWS, arrows(graph))
-    replicates = posterior.replicates
-    found = [] if before is None else [*before.chains]
+        material.put(ARROWS, arrows(graph))
+    found: list[OfChain] = []
+    if before is not None:
+        found += zip(before.edges, before.chain_ahp, before.chain_within, before.chain_moved, strict=True)
     for chain, samples in enumerate(replicates[len(found) :], start=len(found)):
-        one = _kept(place.folder, chain, graph, samples.dtype)
-        if one is None:
-            one = _score_chain(work, mapper, graph, samples, chain, progress, len(replicates) * len(samples))
-        found.append(one)
-    return _together(tuple(found), graph, maxima, single=len(posterior.weights) == 1)
+        found.append(_kept(material, chain) or _score_chain(work, mapper, samples, chain, progress, total))
+    edges, *of_nodes = zip(*found, strict=True)
+    ahp, within, moved = map(np.stack, of_nodes)
+    between = _node_means(lambda span: from_the_mean(np.stack([one[span] for one in edges])), len(edges), graph)
+    single = len(posterior.weights) == 1
+    scores = Scores(ahp, within, between, moved, graph.degrees > 0, edges=edges, single=single)
+    return replace(scores, maxima=maxima or (float(scores.ahp.max()), float(scores.iv.max())))
 
 
 @dataclass(frozen=True)
 class _Work:
     """What a task of scoring is handed."""
 
-    place: Place
+    material: Material
     shape: Shape
     device: str
-    dtype: str
 
     @property
     def model(self) -> HopModel:
         """The model of the sample."""
-        flat = np.array(self.place.array(WEIGHTS, (self.shape.size,), self.dtype, fresh=False))
+        dtype = self.material.inputs.convolved.dtype
+        flat = np.array(self.material.array(WEIGHTS, (self.shape.size,), dtype, fresh=False))
         return HopModel(self.shape, torch.from_numpy(flat).to(self.device))
 
-    def layer_array(self, layer: int, nodes: int, *, fresh: bool = False) -> Floats:
+    def vectors(self, layer: int, *, fresh: bool = False) -> Floats:
         """Return the vectors of all nodes after a layer; those of one layer are gone when the next but one is made."""
-        return self.place.array(f"layer-{layer % 2}", (nodes, self.shape.hidden), self.dtype, fresh=fresh)
+        size = self.material.graph.node_count, self.shape.hidden
+        return self.material.array(f"layer-{layer % 2}", size, self.material.inputs.convolved.dtype, fresh=fresh)
 
 
-def _hops(work: _Work, mapper: Mapper, graph: Graph, weights: Floats) -> Iterator[tuple[int, Floats]]:
+def _hops(work: _Work, mapper: Mapper, weights: Floats) -> Iterator[tuple[int, Floats]]:
     """Return the hop counts of all edges as one sample predicts them, block by block with the first edge of each."""
-    put(work.place, WEIGHTS, weights)
+    graph = work.material.graph
+    work.material.put(WEIGHTS, weights)
     # On another device than the processor a transfer takes longer than the work: all rows at once.
     step = ROWS_AT_ONCE if work.device == "cpu" else max(graph.node_count, 1)
     rows = [(start, min(start + step, graph.node_count)) for start in range(0, graph.node_count, step)]
     for layer in range(work.shape.layers):
-        work.layer_array(layer, graph.node_count, fresh=True)
-        mapper(partial(fill_layer, work, layer), rows, _unheard)
+        work.vectors(layer, fresh=True)
+        mapper(partial(fill_layer, work, layer), rows, lambda _: None)
     starts = range(0, graph.edge_count, EDGES_OF_A_TASK)
-    return zip(starts, mapper(partial(edge_hops, work), starts, _unheard), strict=True)
-
-
-def _unheard(done: int) -> None:
-    """Report nothing of a single sample."""
+    return zip(starts, mapper(partial(edge_hops, work), starts, lambda _: None), strict=True)
 
 
 def fill_layer(work: _Work, layer: int, rows: tuple[int, int]) -> None:
     """Work out the vectors of some nodes after a layer."""
-    material = work.place.open()
-    nodes = material.graph.node_count
+    inputs = work.material.inputs
     with torch.no_grad():
         if layer == 0:
-            convolved = torch.from_numpy(np.ascontiguousarray(material.inputs.convolved[slice(*rows)])).to(work.device)
+            convolved = torch.from_numpy(np.ascontiguousarray(inputs.convolved[slice(*rows)])).to(work.device)
         else:
-            below = torch.from_numpy(np.asarray(work.layer_array(layer - 1, nodes))).to(work.device)
-            convolved = material.inputs.convolution.rows(*rows).to(work.device).times(below)
+            below = torch.from_numpy(np.asarray(work.vectors(layer - 1))).to(work.device)
+            convolved = inputs.convolution.rows(*rows).to(work.device).times(below)
         vectors = work.model.layer(layer, convolved)
-    out = work.layer_array(layer, nodes)
+    out = work.vectors(layer)
     out[slice(*rows)] = vectors.cpu().numpy()
     written(out)
 
 
 def edge_hops(work: _Work, first: int) -> Floats:
     """Return the predicted hop counts of some edges, along their arrows where there is a direction."""
-    material, model = work.place.open(), work.model
-    z = torch.from_numpy(np.asarray(work.layer_array(work.shape.layers - 1, material.graph.node_count)))
+    material, model, out = work.material, work.model, []
+    graph, z = material.graph, torch.from_numpy(np.asarray(work.vectors(work.shape.layers - 1)))
+    ways = material.array(ARROWS, (graph.edge_count,), np.uint8, fresh=False) if work.shape.directed else None
+    last = min(first + EDGES_OF_A_TASK, graph.edge_count)
+    for start in range(first, last, EDGES_AT_ONCE):
+        stop = min(start + EDGES_AT_ONCE, last)
+        out.append(pair_hops(model, z, *graph.ends(start, stop), None if ways is None else ways[start:stop]))
+    return np.concatenate(out)
+
+
+def pair_hops(model: HopModel, z: torch.Tensor, left: Ints, right: Ints, ways: Ints | None) -> Floats:
+    """Return the predicted hop counts of pairs, given their rows in ``z`` and which way their arrows go, if any."""
 
     def predicted(left: Ints, right: Ints) -> Floats:
-        ends = (z.index_select(0, torch.from_numpy(side)).to(work.device) for side in (left, right))
+        ends = (z.index_select(0, torch.from_numpy(side)).to(model.weights[0].device) for side in (left, right))
         with torch.no_grad():
             hops: Floats = model.hops(*ends).cpu().numpy()
         return hops
 
-    edges = material.graph.edge_count
-    all_ways = work.place.array(ARROWS, (edges,), np.uint8, fresh=False) if work.shape.directed else np.empty(0)
-    out = []
-    last = min(first + EDGES_OF_A_TASK, edges)
-    for start in range(first, last, EDGES_AT_ONCE):
-        left, right = material.graph.ends(start, min(start + EDGES_AT_ONCE, last))
-        if not work.shape.directed:
-            out.append(predicted(left, right))
-            continue
-        ways = all_ways[start : start + left.size]
-        against, both = ways == BACKWARD, ways == FORWARD | BACKWARD
-        hops = predicted(np.where(against, right, left), np.where(against, left, right))
-        hops[both] = (hops[both] + predicted(right[both], left[both])) / 2
-        out.append(hops)
-    return np.concatenate(out)
+    if ways is None:
+        return predicted(left, right)
+    against, both = ways == BACKWARD, ways == FORWARD | BACKWARD
+    hops = predicted(np.where(against, right, left), np.where(against, left, right))
+    hops[both] = (hops[both] + predicted(right[both], left[both])) / 2
+    return hops
 
 
-def _score_chain(
-    work: _Work, mapper: Mapper, graph: Graph, samples: Floats, number: int, progress: Progress, total: int
-) -> ChainScores:
-    folder = work.place.folder
-    mean, square = (_zeros(folder, name, graph.edge_count, samples.dtype) for name in (f"mean-{number}", "square"))
+def _score_chain(work: _Work, mapper: Mapper, samples: Floats, number: int, progress: Progress, total: int) -> OfChain:
+    material, graph = work.material, work.material.graph
+    names = f"mean-{number}", "square"
+    mean, square = (material.array(name, (graph.edge_count,), samples.dtype, fresh=True) for name in names)
     ahp, moved = np.zeros((2, graph.node_count))
     for count, weights in enumerate(samples, 1):
         sums = np.zeros(graph.node_count)
-        for start, hops in _hops(work, mapper, graph, weights):
+        for start, hops in _hops(work, mapper, weights):
             span = slice(start, start + hops.size)
             welford(hops, count, mean[span], square[span])
             _add_to_ends(*graph.ends(span.start, span.stop), hops, sums)
         welford(_over_degree(sums, graph), count, ahp, moved)
         progress("scoring", number * len(samples) + count, total)
     (within,) = _node_means(lambda span: [square[span]], 1, graph)
-    found = ChainScores(mean, ahp, within / len(samples), moved / len(samples))
-    if folder:
+    found = dict(zip(OF_NODES, (ahp, within / len(samples), moved / len(samples)), strict=True))
+    if material.folder:
         written(mean)
-        folder.save(f"scores-{number}", {part: getattr(found, part) for part in OF_NODES}, {"sha256": digest(mean)})
-    return found
+        material.folder.save(f"scores-{number}", found, {"sha256": digest(mean)})
+    return (mean, *found.values())
 
 
-def _zeros(folder: RunFolder | None, name: str, size: int, dtype: np.dtype[np.floating]) -> Floats:
-    return folder.array(name, (size,), dtype, fresh=True) if folder else np.zeros(size, dtype=dtype)
-
-
-def _kept(folder: RunFolder | None, number: int, graph: Graph, dtype: np.dtype[np.floating]) -> ChainScores | None:
+def _kept(material: Material, number: int) -> OfChain | None:
     """Return what a run that was killed had found of a chain."""
-    kept = folder.load(f"scores-{number}") if folder else None
-    if folder is None or kept is None:
+    graph = material.graph
+    like = dict.fromkeys(OF_NODES, np.broadcast_to(0.0, graph.node_count))
+    kept = checkpoint(material.folder, f"scores-{number}", like)
+    if kept is None:
         return None
-    arrays, info = kept
-    if {part: array.shape for part, array in arrays.items()} != dict.fromkeys(OF_NODES, (graph.node_count,)):
-        raise ModelFileError("the checkpoint of scoring does not match its run", "start again in another folder")
-    mean = folder.array(f"mean-{number}", (graph.edge_count,), dtype, fresh=False)
-    if digest(mean) != info.get("sha256"):
+    mean = material.array(f"mean-{number}", (graph.edge_count,), material.inputs.convolved.dtype, fresh=False)
+    if digest(mean) != kept[1].get("sha256"):
         raise ModelFileError(
             "the values of the edges in the run folder were changed after they were written",
             "start again in another folder",
         )
-    return ChainScores(mean, **arrays)
-
-
-def _together(
-    chains: tuple[ChainScores, ...], graph: Graph, maxima: tuple[float, float] | None, *, single: bool
-) -> Scores:
-    between = _node_means(lambda span: from_the_mean(np.stack([one.mean[span] for one in chains])), len(chains), graph)
-    ahp, within = (np.stack([getattr(one, part) for one in chains]) for part in ("ahp", "within"))
-    moved = np.asarray(sum(one.moved for one in chains) / len(chains))
-    chains = tuple(replace(one, ahp=ahp[k], within=within[k]) for k, one in enumerate(chains))  # not twice in memory
-    scores = Scores(ahp, within, between, moved, graph.degrees > 0, 0.0, 0.0, chains, single)
-    max_ahp, max_iv = maxima or (float(scores.ahp.max()), float(scores.iv.max()))
-    return replace(scores, max_ahp=max_ahp, max_iv=max_iv)
+    return (mean, *(kept[0][name] for name in OF_NODES))
 
 
 def _node_means(values: Callable[[slice], Iterable[Floats]], count: int, graph: Graph) -> Floats:
