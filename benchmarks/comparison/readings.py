@@ -12,12 +12,12 @@ from oddhop.base.arrays import Bools, Floats
 from oddhop.errors import SettingsError
 from oddhop.graph.graph import Graph
 from oddhop.hcm.chains import Chain, Plan, Posterior, run_chains
+from oddhop.hcm.hop_pairs import labelled_pairs
 from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape
 from oddhop.hcm.purify import learn_attributes, purify
 from oddhop.hcm.scoring import score_nodes
 from oddhop.hcm.settings import HCMSettings
-from oddhop.hcm.training_pairs import labelled_pairs, plan_chains
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def prepare(graph: Graph, settings: HCMSettings, seed: int, *, raw_similarity: b
     purified = purify(graph if raw_similarity else prepared, settings.drop_ratio, seed=seed)
     pairs = labelled_pairs(purified, settings, seed)
     inputs = Inputs.of(prepared, settings.dtype, normalised=settings.normalised_input)
-    plan, shape = plan_chains(pairs, settings, seed), Shape.of(settings, preparation.width)
+    plan, shape = Plan.of(settings, pairs, seed), Shape.of(settings, preparation.width)
     return TrainingInputs(Material(prepared, inputs, pairs), plan, shape)
 
 

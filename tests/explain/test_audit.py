@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from oddhop import Graph, Odd, read_network
 from oddhop.explain.audit import Finding, agreement, audit_ranking, follow_time_or_id, neighbour_distances, norms
-from oddhop.hcm.phrases import ties
+from oddhop.hcm.diagnostics import ties
 from oddhop.odd.phrases import related
 
 

@@ -16,9 +16,9 @@ from oddhop.graph.kinds import NodeKinds
 from oddhop.hcm.arrows import arrows
 from oddhop.hcm.convolution import Convolution, product
 from oddhop.hcm.cost import memory
-from oddhop.hcm.kinds import check_one_kind
+from oddhop.hcm.diagnostics import ties
 from oddhop.hcm.model import HopModel, Shape, device_of
-from oddhop.hcm.phrases import ties
+from oddhop.hcm.purify import check_one_kind
 from oddhop.hcm.sampler import SGLD, Rule
 from oddhop.hcm.settings import HCMSettings, replicate_count
 
@@ -41,7 +41,7 @@ def test_a_million_nodes_are_fitted_in_six_gibibytes() -> None:
 
 
 def test_several_kinds_are_refused_with_the_way_out() -> None:
-    with pytest.raises(GraphError, match="as in the paper, got 2: account, device; use Odd, or give an edge table"):
+    with pytest.raises(GraphError, match="one kind of node, got 2: account, device; use Odd, or give an edge table"):
         check_one_kind(NodeKinds(("account", "device"), (0, 3, 5), (0, 1), judged=0))
 
 

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 pytest.importorskip("torch")
 
-from oddhop.hcm.phrases import kept_by_another_seed
+from oddhop.hcm.diagnostics import kept_by_another_seed
 from oddhop.hcm.ranking import Agreement, agreement, rank_nodes
 from oddhop.hcm.scoring import Scores
 

@@ -15,10 +15,9 @@ from oddhop.detector.flagging import budget
 from oddhop.detector.ranking import rank_scores
 from oddhop.detector.result_table import Judgement
 from oddhop.detector.settings import DetectorSettings
-from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.graph.preparation import Preparation
-from oddhop.hcm.purify import EDGES_AT_ONCE, edge_similarity, learn_attributes
+from oddhop.hcm.purify import EDGES_AT_ONCE, check_one_kind, edge_similarity, learn_attributes
 from oddhop.hcm.settings import HCMSettings
 
 PARTS, INFLATION = 5, 2 * 4**2 / 5  # the jackknife's variance of a score, of ours and of another sample's
@@ -58,8 +57,7 @@ class NeighbourCosine(GraphDetector):
 
 def neighbour_cosine(graph: Graph, seed: int = 0) -> tuple[Floats, Floats]:
     """Return the mean of 1 - cosine over the edges of each node, and the same without each fifth of all edges."""
-    if graph.kinds is not None:
-        raise GraphError(f"neighbour cosine supports one kind of node, got {len(graph.kinds.names)}", "use Odd")
+    check_one_kind(graph.kinds)
     unlike, rng = 1.0 - edge_similarity(graph, "cosine"), np.random.default_rng(seed)
     sums, counts = np.zeros((2, PARTS, graph.node_count))
     for start in range(0, graph.edge_count, EDGES_AT_ONCE):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Ints
-from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.base.parallel import Mapper, Progress, available_workers
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size
 from oddhop.detector.estimator import parameters_of
-from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.result_table import Judgement
@@ -25,23 +22,20 @@ from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
-from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
 from oddhop.hcm import cost
-from oddhop.hcm.chains import run_chains
-from oddhop.hcm.diagnostics import Diagnostics
+from oddhop.hcm.chains import Plan, run_chains
+from oddhop.hcm.diagnostics import GUIDE, Diagnostics, kept_by_another_seed, ties
 from oddhop.hcm.explain import explain_nodes
-from oddhop.hcm.kinds import check_one_kind
+from oddhop.hcm.hop_pairs import labelled_pairs
 from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
-from oddhop.hcm.phrases import GUIDE, kept_by_another_seed, ties
-from oddhop.hcm.purify import learn_attributes
+from oddhop.hcm.purify import LeftOut, check_one_kind, learn_attributes, purify
 from oddhop.hcm.ranking import agreement, rank_nodes, spread_of
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings, published
-from oddhop.hcm.training_pairs import plan_chains, training_data
-from oddhop.tables.network import Network, describe
+from oddhop.tables.network import Network
 
 
 class HCM(GraphDetector):
@@ -102,12 +96,18 @@ class HCM(GraphDetector):
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[HCMLearned, Judgement]:
         settings: HCMSettings = run.settings
-        check_one_kind(graph.kinds)
         run.progress("preparing", 0, 1)
         preparation = learn_attributes(graph, settings)
-        inputs, pairs, left_out = training_data(graph, preparation, run)
+        prepared = preparation.apply(graph, settings.dtype)
+        most = settings.most_neighbours(graph.node_count)
+        inputs = Inputs.of(prepared, settings.dtype, most=most, seed=run.seed, normalised=settings.normalised_input)
+        purified = purify(prepared, settings.drop_ratio, seed=run.seed, workers=run.workers, directed=settings.directed)
+        run.progress("preparing", 1, 1)
+        pairs = labelled_pairs(purified, settings, run.seed, run.workers, run.progress)
+        left_out = LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs)
+        del prepared, purified  # training needs the room
         shape = Shape.of(settings, preparation.width)
-        plan = plan_chains(pairs, settings, run.seed, _device(settings, run.mapper))
+        plan = Plan.of(settings, pairs, run.seed, _device(settings, run.mapper))
         material = Material(graph, inputs, pairs, run.folder)
         if run.mapper is not None and run.stored is not None:
             material = material.in_files(run.stored)
@@ -134,49 +134,6 @@ class HCM(GraphDetector):
             **vars(left_out),
         )
         return HCMLearned(preparation, posterior, scores.maxima, left_out, agreed), judgement(scores, settings)
-
-    def fit_partitions(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        mapper: Mapper,
-        run_folder: str | os.PathLike[str],
-        resume: bool = False,
-        progress: Progress = silent,
-    ) -> Self:
-        r"""Fit on a folder made by ``oddhop ingest``, whose files this process maps; ``mapper`` runs the chains.
-
-        Both folders must be seen under their paths wherever tasks run. The result is what ``fit`` gives, to the bit.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from oddhop import HCM
-        >>> from oddhop.base.parallel import threads
-        >>> from oddhop.tables.ingest import ingest
-        >>> with tempfile.TemporaryDirectory() as home:
-        ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
-        ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")
-        ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
-        ...     _ = ingest(edges, nodes, Path(home, "graph"), partition_entries=2)
-        ...     small = HCM(burn_in=5, samples=2, thin=1, random_state=0)
-        ...     run = small.fit_partitions(Path(home, "graph"), mapper=threads(1), run_folder=Path(home, "run"))
-        >>> sorted(run.result_["id"].to_pylist())
-        ['a', 'b', 'c', 'd']
-        """
-        settings: HCMSettings = self.settings()
-        stored, graph = open_stored(folder), Graph.open(folder)
-        known = describe(stored, texts=False)
-        self._check_memory(graph, settings, in_folder=True)
-        with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
-            workers, place = settings.workers or available_workers(), Path(folder).absolute()
-            kept = replace(kept, path=kept.path.absolute())
-            learned, said = self._learn(graph, FitRun(settings, seed, workers, kept, progress, place, mapper))
-        self._take(
-            known.ids, graph.degrees, graph.fingerprint, settings, seed, learned, said, known.encoding, known.read
-        )
-        return self
 
     def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         settings, learned = self.model_.settings, self.model_.learned

@@ -25,6 +25,7 @@ from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hcm.hop_search import count_block, draw_block
 from oddhop.hcm.purify import Purified
+from oddhop.hcm.settings import HCMSettings
 
 SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
@@ -101,6 +102,15 @@ class Draw:
     expand: bool
     class_sizes: Floats
     exact: bool
+
+
+def labelled_pairs(
+    purified: Purified, settings: HCMSettings, seed: int, workers: int = 1, progress: Progress = silent
+) -> HopPairs:
+    """Draw or list the pairs that the settings ask for."""
+    if settings.pair_labels == "exhaustive":
+        return list_pairs(purified, settings.hop_classes, workers=workers, progress=progress)
+    return sample_pairs(purified, settings.hop_classes, seed=seed, workers=workers, progress=progress)
 
 
 def sample_pairs(

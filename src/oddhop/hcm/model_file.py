@@ -11,9 +11,9 @@ from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.model import Shape
+from oddhop.hcm.purify import LeftOut
 from oddhop.hcm.ranking import Agreement
 from oddhop.hcm.settings import BY_NEED, HCMSettings
-from oddhop.hcm.training_pairs import LeftOut
 
 SCHEMA = 2
 

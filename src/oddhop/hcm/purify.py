@@ -11,9 +11,11 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.parallel import map_blocks
 from oddhop.base.randomness import PURIFY, mix, word
+from oddhop.errors import GraphError
 from oddhop.graph.adjacency import index_dtype, keep_edges, upper_edges
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
+from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.preparation import Preparation, is_binary, learn_preparation
 from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.settings import HCMSettings
@@ -52,8 +54,31 @@ class Purified:
         return (self.indptr, self.indices) if self.into is None else self.into
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Which edges hop labels were made without, how many by a tie, by which similarity; and the hubs passed over."""
+
+    dropped: int
+    tied: int
+    similarity: str
+    hubs: int
+
+
+def check_one_kind(kinds: NodeKinds | None) -> None:
+    """Refuse a network with several kinds of nodes: their attributes cannot be compared across an edge."""
+    if kinds is not None:
+        judged = kinds.names[kinds.judged]
+        remedy = f"or give an edge table that connects {judged} to {judged} if they share a node"
+        raise GraphError(
+            f"HCM and neighbour cosine support one kind of node, got {len(kinds.names)}: {', '.join(kinds.names)}",
+            f"use Odd, {remedy}",
+            command=f"give --detector odd, {remedy}",
+        )
+
+
 def learn_attributes(graph: Graph, settings: HCMSettings) -> Preparation:
     """Learn how attributes are scaled and reduced before edges are compared and a model is trained."""
+    check_one_kind(graph.kinds)
     components, above = settings.pca_components, settings.pca_above
     return learn_preparation(graph.attributes, scale=settings.scale, pca_components=components, pca_above=above)
 
@@ -68,7 +93,9 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, dire
     keep, tied = _alike(graph, measure, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
     if hubs.any():
         without = keep.copy()
-        _leave_out(graph.indptr, graph.indices, graph.upper, hubs, without)
+        for start in range(0, graph.edge_count, EDGES_AT_ONCE):
+            left, right = graph.ends(start, start + EDGES_AT_ONCE)
+            without[start : start + left.size] &= ~(hubs[left] | hubs[right])
         # Of a star nothing would be left.
         keep, hubs = (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
     into = None
@@ -132,13 +159,6 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
     for start, part in zip(blocks, map_blocks(similarity, blocks, workers=workers), strict=True):
         out[start : start + part.size] = part
     return out
-
-
-@compiled
-def _leave_out(indptr: Ints, indices: Ints, upper: Ints, hubs: Bools, keep: Bools) -> None:
-    for u in range(indptr.size - 1):
-        for e in range(upper[u], upper[u + 1]):
-            keep[e] = keep[e] and not hubs[u] and not hubs[indices[indptr[u + 1] - (upper[u + 1] - e)]]
 
 
 @compiled
