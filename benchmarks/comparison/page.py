@@ -14,10 +14,10 @@ from scipy.stats import rankdata
 
 from benchmarks.baselines import BASELINES, TRIVIAL
 from benchmarks.comparison import claims, plots, suites
-from benchmarks.comparison.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, REVISIONS, SYNTHETIC, Cell
+from benchmarks.comparison.cells import DETECTORS, HCM_NAME, ODD_NAME, READINGS, SYNTHETIC, Cell
 from benchmarks.comparison.pace import core_seconds
 from benchmarks.comparison.published import BLOGCATALOG, COMPLEXITY, PAPER_NETWORKS, paper_figure
-from benchmarks.comparison.runner import Line, read_lines
+from benchmarks.comparison.runner import read_lines
 from benchmarks.comparison.suites import group
 from benchmarks.comparison.summary import (
     NOT_RUN,
@@ -25,7 +25,6 @@ from benchmarks.comparison.summary import (
     Summary,
     best,
     digits,
-    done_lines,
     slope,
     summarise,
     table,
@@ -58,7 +57,6 @@ RESAMPLES = 10_000
 def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
     """Write the page, and its pictures into the folder ``pictures`` beside it, and return all paths."""
     found = {line["key"]: line for line in read_lines(lines)}
-    found = {**_of_the_last_default(found), **found}
     if not found:
         raise TableError(
             f"{lines} has no lines", "run some cells first, for example with python -m benchmarks run --suite ci"
@@ -79,14 +77,6 @@ def write_page(lines: str | os.PathLike[str], page: Path) -> list[Path]:
     prose = resources.files("benchmarks.comparison").joinpath("page.md").read_text()
     write_atomically(page, Template(prose).substitute(parts).encode())
     return [page, *drawn.values()]
-
-
-def _of_the_last_default(lines: Mapping[str, Line]) -> dict[str, Line]:
-    """Return the lines of HCM's default before this one under the keys of this one, marked as dated."""
-    before = REVISIONS[HCM_NAME] - 1
-    old = [line for line in lines.values() if line["detector"] == HCM_NAME and line.get("revision") == before]
-    fields = ("network", "detector", "seed", "injection", "settings")
-    return {Cell.from_dict({name: line[name] for name in fields}).key: {**line, "dated": True} for line in old}
 
 
 def _picture(drawn: dict[str, Path], name: str, text: str) -> str:
@@ -137,17 +127,10 @@ def _paper(lines: Lines) -> dict[str, str]:
         "kinds": table(["detector", *PAPER_NETWORKS.values()], kinds),
         "beside": claims.beside_the_paper(lines),
         "misses": claims.misses(lines),
-        "dated": _dated(lines),
         "training_helps": claims.training_helps(lines),
         "reproduced": claims.reproduced(lines),
         "verdicts": verdicts(lines),
     }
-
-
-def _dated(lines: Lines) -> str:
-    """Say which figures of HCM are of the default before this one."""
-    old = any(line.get("dated", False) for line in lines.values())
-    return "a † marks figures of the default before this one" if old else "all figures are of this default"
 
 
 def _by_kind(lines: Lines, cells: Sequence[Cell], score: str) -> str:
@@ -164,12 +147,10 @@ def _figures(lines: Lines) -> dict[str, str]:
         for score in BOTH:
             cells = [suites.ablation(network, settings=setting) for setting in suites.SAMPLERS.values()]
             descent.append([PAPER_NETWORKS[network], score.upper(), *(summarise(lines, own, score) for own in cells)])
-    drawn, asked = plots.swept(lines)
-    missing = f" The picture leaves out {asked - drawn} runs without a result." if drawn < asked else ""
     return {
-        "sweeps_run": f"All sweeps together consist of {asked} runs.{missing}",
+        "sweeps_run": claims.sweeps_run(lines),
         "data_sets": claims.data_sets(lines),
-        "curves": f"{len(done_lines(lines, suites.training('sgld')))} of {suites.CURVE_RUNS}",
+        "curves": claims.curves_run(lines),
         "descent": table(["network", "score", *suites.SAMPLERS], descent),
     }
 

@@ -79,12 +79,6 @@ def _summary(lines: Lines, figure: Any) -> bool:
     return len(found) > 2  # the paper's figures alone are no picture of ours
 
 
-def swept(lines: Lines) -> tuple[int, int]:
-    """Tell how many cells of the sweeps have been run, and of how many."""
-    keys = {cell.key for cell in suites.sweeps()}
-    return sum(lines.get(key, {}).get("status") == "done" for key in keys), len(keys)
-
-
 def _sweeps(lines: Lines, figure: Any) -> bool:
     figure.set_size_inches(9, 7)
     axes = figure.subplots(len(suites.SWEEPS), len(suites.ABLATED), sharey=True)

@@ -15,7 +15,7 @@ from benchmarks.comparison.runner import Line
 
 Lines = Mapping[str, Line]
 """The last line of every cell, by its key."""
-NOT_RUN, DATED = "not run", "†"
+NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,6 @@ class Summary:
     mean, low, high : None where no run has ended well.
     runs, asked : the runs that ended well, and all that belong to the group.
     note : what came of the runs that have no figure: "not run", "over time", "over memory", "failed".
-    dated : whether a run is of an earlier default of the detector.
     """
 
     mean: float | None
@@ -36,7 +35,6 @@ class Summary:
     runs: int
     asked: int
     note: str = ""
-    dated: bool = False
 
     @property
     def half(self) -> float:
@@ -46,14 +44,14 @@ class Summary:
     @property
     def figure(self) -> str:
         """The mean without its interval, or why there is none."""
-        return self.note if self.mean is None else f"{digits(self.mean)}{DATED * self.dated}"
+        return self.note if self.mean is None else digits(self.mean)
 
     def __str__(self) -> str:
         if self.mean is None or self.low is None or self.high is None:
             return self.note
         rest = f", {self.note}" if self.note else ""
         some = "" if self.runs == self.asked else f" ({self.runs} of {self.asked} runs{rest})"
-        return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{DATED * self.dated}{some}"
+        return f"{digits(self.mean)} [{digits(self.low)}, {digits(self.high)}]{some}"
 
 
 def done_lines(lines: Lines, cells: Sequence[Cell]) -> list[Line]:
@@ -98,8 +96,7 @@ def summarise(lines: Lines, cells: Sequence[Cell], score: str, figure: str = "ro
     note = ", ".join(f"{count} {status}" for status, count in sorted(ended.items()))
     half = _half_width(np.array(values), np.array(errors), np.array(groups))
     mean = float(np.mean(values))
-    dated = any(line.get("dated", False) for _, line in found)
-    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells), note, dated)
+    return Summary(mean, max(mean - half, 0.0), min(mean + half, 1.0), len(values), len(cells), note)
 
 
 def difference(

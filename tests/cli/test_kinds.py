@@ -110,7 +110,7 @@ def test_what_is_not_said_is_asked(folder: Path) -> None:
     assert "'devices.csv'" in refused(2, "plan", "edges.csv", *NODES[:3], "devices.csv")[0]
     assert "two tables of the kind" in refused(2, "plan", "edges.csv", *NODES, *NODES[:2])[0]
     lines = refused(3, "detect", "edges.csv", *KINDS, "--detector", "hcm", "--out", "hcm")
-    assert "HCM supports one kind of node" in lines[0]
+    assert "HCM and neighbour cosine support one kind of node" in lines[0]
 
 
 def test_a_name_with_an_equals_sign_may_be_a_path(folder: Path) -> None:
