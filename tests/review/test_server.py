@@ -118,6 +118,9 @@ def test_a_foreign_answer_is_refused(client: Client, book: Path, headers: dict[s
         ({"entry": str(uuid4()), "cases": ["p9"], "verdict": "cleared", "who": "bob"}, 422),
         ({"entry": str(uuid4()), "cases": [], "verdict": "cleared"}, 422),
         ({"entry": str(uuid4()), "cases": ["p9"], "verdict": "cleared", "note": 3}, 422),
+        ({"entry": str(uuid4()), "cases": ["p9"], "verdict": "cleared", "note": "\ud800"}, 422),
+        ({"entry": str(uuid4()), "cases": ["\udfff"], "verdict": "cleared"}, 422),
+        ({"entry": str(uuid4()), "cases": ["p9"], "verdict": "cleared", "note": "\0"}, 422),
     ],
 )
 def test_what_is_no_answer_is_refused(client: Client, body: object, status: int) -> None:

@@ -34,9 +34,19 @@ def test_the_same_answer_sent_again_is_written_once(sit: Sit) -> None:
     session, entry = sit(), str(uuid4())
     case = session.question().case
     first = session.answer(case, "confirmed", entry=entry, reason="mule", note="a\nnote")
-    assert session.answer(case, "confirmed", entry=entry).cases == first.cases
+    assert session.answer(case, "confirmed", entry=entry, reason="mule", note="a\nnote").cases == first.cases
+    other = session.question().case
+    for cases, verdict, reason, note in (
+        (case, "cleared", "mule", "a\nnote"),
+        (case, "confirmed", "", "a\nnote"),
+        (case, "confirmed", "mule", "another note"),
+        (other, "confirmed", "mule", "a\nnote"),
+        ([case, other], "confirmed", "mule", "a\nnote"),
+    ):
+        with pytest.raises(SettingsError, match="another answer"):
+            session.answer(cases, verdict, entry=entry, reason=reason, note=note)
     with pytest.raises(SettingsError, match="another answer"):
-        session.answer(case, "cleared", entry=entry)
+        session.undo(entry, entry=entry)
     [written] = session.book.history(case)
     assert (written.verdict, written.reason, written.note, written.who, written.rank) == (
         "confirmed", "mule", "a\nnote", "ann", 1,
@@ -60,6 +70,23 @@ def test_undo_is_an_entry_and_brings_the_case_back(sit: Sit) -> None:
     assert session.question().case == first
     with pytest.raises(SettingsError, match="no answer to undo"):
         session.undo()
+
+
+def test_an_id_in_capitals_is_the_same_id(sit: Sit) -> None:
+    session, entry, undo = sit(), str(uuid4()), str(uuid4())
+    case = session.question().case
+    session.answer(case, "confirmed", entry=entry.upper())
+    for written in (undo.upper(), undo):
+        session.undo(entry, entry=written)
+    assert [one.entry for one in session.book.history(case)] == [entry, undo]
+
+
+def test_an_answer_is_undone_by_one_of_two_and_the_other_is_told(sit: Sit) -> None:
+    ann, bob = sit("ann"), sit("bob")
+    taken = ann.answer(ann.question().case, "confirmed")
+    ann.undo(taken.entry)
+    with pytest.raises(SettingsError, match="ann has undone this answer already"):
+        bob.undo(taken.entry)
 
 
 def test_an_answer_that_was_answered_again_is_not_undone(sit: Sit) -> None:

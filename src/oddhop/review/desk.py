@@ -57,29 +57,43 @@ class Desk:
 
     def undo(self, answer: str, *, entry: str, who: str = "") -> Taken:
         """Write "open" for the cases of an answer, by its id. Refuse where one was answered again since."""
-        done = self.book.entry(_checked(entry))
-        if done is not None:
-            rest = [one for one in self._together(done) if one.entry != done.entry]
-            return Taken(done.entry, "open", tuple(one.case_id for one in (done, *rest)))
+        entry = _checked(entry)
         with self.book.writing():
             first = self.book.entry(_checked(answer))
             if first is None or first.verdict not in VERDICTS or first.run != self.run:
                 raise SettingsError("the book does not have this answer of this run", "load the page again")
-            group = self._together(first)
+            group, by = self._together(first), who or self.who
+            names = tuple(one.case_id for one in group)
+            if self._stored(entry, names, "open", "undo", "", by):
+                return Taken(entry, "open", names)
             for one in group:
-                if self.book.history(one.case_id)[-1].entry != one.entry:
+                last = self.book.history(one.case_id)[-1]
+                if last.entry != one.entry and (last.verdict, last.reason) == ("open", "undo"):
+                    raise SettingsError(f"{last.who} has undone this answer already", "load the page again")
+                if last.entry != one.entry:
                     raise SettingsError(f"{one.case_id!r} has a later answer", "undo the later answer first")
-            by = who or self.who
             ids = [entry, *(str(uuid5(UUID(entry), one.case_id)) for one in group[1:])]
             undone = [replace(one, verdict="open", reason="undo", note="", who=by) for one in group]
             self.book.append([replace(one, entry=name) for one, name in zip(undone, ids, strict=True)])
-        return Taken(entry, "open", tuple(one.case_id for one in group))
+        return Taken(entry, "open", names)
 
     def open(self, case_ids: Sequence[str], *, reason: str) -> None:
         """Open those of these cases that the book does not have, so that a verdict on them can be written."""
         new = [self._entry(self.cases.named(one), "open", reason=reason) for one in case_ids if one not in self.book]
         with self.book.writing():
             self.book.append([one for one in new if one.case_id not in self.book])
+
+    def _stored(self, entry: str, names: tuple[str, ...], verdict: str, reason: str, note: str, who: str) -> bool:
+        """Return whether the book has just this answer; refuse another one under its id."""
+        done = self.book.entry(entry)
+        if done is None:
+            return False
+        cases = {one.case_id for one in self._together(done)}
+        if (cases, done.case_id) != (set(names), names[0]) or (done.verdict, done.reason, done.note, done.who) != (
+            (verdict, reason, note, who)
+        ):
+            raise SettingsError("this id belongs to another answer", "load the page again")
+        return True
 
     def _together(self, entry: Entry) -> list[Entry]:
         """Return the entries of one answer."""
@@ -90,10 +104,7 @@ class Desk:
         names = tuple(one.case_id for one in seen)
         written = [self._entry(one, verdict, reason=reason, note=note, who=who) for one in seen]
         with self.book.writing():
-            done = self.book.entry(entry)
-            if done is not None:
-                if (done.case_id, done.verdict) != (names[0], verdict):
-                    raise SettingsError("this id belongs to another answer", "load the page again")
+            if self._stored(entry, names, verdict, reason, note, who):
                 return Taken(entry, verdict, names)
             before = [past[-1] for name in names if (past := self.book.history(name))]
             ids = [entry, *(str(uuid5(UUID(entry), name)) for name in names[1:])]

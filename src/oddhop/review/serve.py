@@ -41,6 +41,12 @@ def check_installed() -> None:
     _ = starlette, uvicorn
 
 
+def hosts_of(name: str, port: int) -> frozenset[str]:
+    """Return what browsers call the server: of the usual ports, they leave the number out."""
+    names = (*LOOPBACK_NAMES, name.lower())
+    return frozenset((*(f"{one}:{port}" for one in names), *(names if port in (80, 443) else ())))
+
+
 def serve(
     opened: OpenedRun,
     folder: Path,
@@ -57,6 +63,7 @@ def serve(
     check_host(host, allow_remote=allow_remote)
     import uvicorn
 
+    from oddhop.review.connections import MOST, Connection
     from oddhop.review.server import Review
 
     try:
@@ -68,7 +75,7 @@ def serve(
     with listening:
         port = listening.getsockname()[1]
         named = f"[{host}]" if ":" in host else host
-        hosts = frozenset(f"{name}:{port}" for name in (*LOOPBACK_NAMES, named.lower()))
+        hosts = hosts_of(named, port)
         review = Review(
             lambda: Session(opened, open_book(book), folder=folder, who=who), lambda: open_book(book, create=False)
         )
@@ -85,7 +92,8 @@ def serve(
                 proxy_headers=False,
                 lifespan="off",
                 ws="none",
-                http="h11",
+                http=Connection,
+                backlog=MOST,
                 loop="asyncio",
                 timeout_graceful_shutdown=5,
             )

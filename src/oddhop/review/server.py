@@ -258,6 +258,10 @@ async def _body(request: Request, needed: dict[str, type], allowed: dict[str, ty
         raise Refused(422, f"The content must be an object with {', '.join(known)}.")
     if not all(isinstance(said[name], known[name]) for name in said):
         raise Refused(422, "A value has the wrong type.")
+    try:
+        json.dumps(said, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Refused(422, "The text has half a character, which cannot be stored.") from None
     return said
 
 
