@@ -256,3 +256,19 @@ def test_a_digest_tells_types_and_shapes_apart() -> None:
     grid = np.arange(12.0).reshape(3, 4)
     assert digest(grid[:, ::2]) == digest(grid[:, ::2].copy())
     assert unpack_arrays(pack_arrays({"x": np.float64(3.0)}, {}), "it")[0]["x"].shape == ()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oddhop.base.files.temporary_name", lambda path: path.with_name("temporary"))
+
+    def write() -> None:
+        with atomic_file(tmp_path / "results.csv") as file:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), file.fileno())
+            file.write(b"x" * 100_000)
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        write()
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename == str(tmp_path / "results.csv")
+    assert not list(tmp_path.iterdir())

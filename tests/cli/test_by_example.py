@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 
-from oddhop.cli.console import fitting, spelled
+from oddhop.base.printable import spelled
+from oddhop.cli.console import fitting
 from oddhop.cli.settings import gathered, named_nodes
 
 

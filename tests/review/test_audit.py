@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner
 
+from oddhop.base.printable import spelled
 from oddhop.casebook import open_book
 from oddhop.cli import app
-from oddhop.cli.console import spelled
 from oddhop.errors import RunFolderError, SettingsError
 from oddhop.feedback import Audit
 from oddhop.review import Session

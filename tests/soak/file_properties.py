@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from oddhop import HCM, Graph, Odd
 from oddhop.base.files import pack_arrays, unpack_arrays, write_atomically
 from oddhop.base.parallel import map_blocks
+from oddhop.base.printable import spelled
 from oddhop.base.randomness import HOPS, NOISE, STEP, generator, torch_generator
-from oddhop.cli.console import spelled
 from oddhop.errors import ModelFileError
 from oddhop.graph.preparation import learn_preparation
 from oddhop.hcm.sampler import SGLD, Rule

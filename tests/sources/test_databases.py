@@ -252,3 +252,10 @@ def test_an_address_without_a_query_says_what_to_do(folder):
     assert done.exit_code == 3
     assert "sqlite:///shop.db" in done.stderr
     assert "s3cret" not in done.output
+
+
+@pytest.mark.parametrize("name", ["temp.duckdb", "MEMORY.db", "system.duckdb"])
+def test_a_duckdb_file_may_be_called_as_a_database_that_is_always_there(tmp_path, tables, name):
+    duckdb_file(tmp_path / name, tables)
+    query = Query(f"duckdb:///{tmp_path / name}", "select * from edges")
+    assert read_tables(query, tables["nodes"]).counts.edge_rows == tables["edges"].num_rows

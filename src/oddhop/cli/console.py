@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -22,11 +21,11 @@ from uuid import uuid4
 
 from oddhop.base.compiling import told_of_compiling
 from oddhop.base.durations import spoken_time
+from oddhop.base.printable import spelled
 
 WARNINGS = ("audit", "difference", "left_out", "unjudged")
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
-OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class LogFormat(StrEnum):
@@ -166,8 +165,3 @@ def _folded(line: str, width: int) -> str:
         return line
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def spelled(text: str) -> str:
-    """Spell out what a terminal would obey; lines stay lines."""
-    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oddhop.cli.console import Console, spelled
+from oddhop.base.printable import spelled
+from oddhop.cli.console import Console
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 if TYPE_CHECKING:

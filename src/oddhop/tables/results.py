@@ -11,9 +11,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from oddhop.base.files import atomic_file
+from oddhop.base.printable import spelled
 
-# A spreadsheet runs what begins with one of these, after blanks as well; a plain number such as -5 is none.
-RUNS = r"^\s*[=+\-@\t\r]"
+# A spreadsheet runs what begins with one of these, after blanks as well; a plain number such as -5 is none. In full
+# width, they run where the language of the spreadsheet is Japanese or Chinese.
+RUNS = r"^\s*[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
+# What is spelled out, as RE2 writes it.
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}]"
 NUMBER = r"^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$"
 ROWS_AT_ONCE = 65_536
 SHARD_ROWS = 2**20
@@ -41,7 +45,8 @@ def write_shards(table: pa.Table, folder: Path) -> None:
 def write_csv(table: pa.Table, path: Path) -> int:
     """Write a table as CSV, whole or not at all; give how many cells were kept from running.
 
-    A text that a spreadsheet would run gets a single quote before it. The Parquet file has it as it was.
+    A text that a spreadsheet would run gets a single quote before it, and control characters are spelled out. The
+    Parquet file has it as it was.
     """
     with atomic_file(path) as file:
         return csv_into(table, file)
@@ -49,29 +54,40 @@ def write_csv(table: pa.Table, path: Path) -> int:
 
 def csv_into(table: pa.Table, file: BinaryIO) -> int:
     """Write a table as CSV into an open file, as :func:`write_csv` does."""
-    quoted = 0
-    with pa_csv.CSVWriter(file, _harmless(table.slice(0, 0))[0].schema) as writer:
+    changed = 0
+    names, _ = _harmless(pa.chunked_array([pa.array(table.column_names, pa.large_string())]))
+    table = table.rename_columns(names.to_pylist())
+    with pa_csv.CSVWriter(file, _harmless_rows(table.slice(0, 0))[0].schema) as writer:
         for start in range(0, table.num_rows, ROWS_AT_ONCE):
-            rows, changed = _harmless(table.slice(start, ROWS_AT_ONCE))
+            rows, more = _harmless_rows(table.slice(start, ROWS_AT_ONCE))
             writer.write_table(rows)
-            quoted += changed
-    return quoted
+            changed += more
+    return changed
 
 
-def _harmless(table: pa.Table) -> tuple[pa.Table, int]:
+def _harmless_rows(table: pa.Table) -> tuple[pa.Table, int]:
     changed = 0
     for k, field in enumerate(table.schema):
         kind, types = field.type, pa.types
         if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_temporal(kind):
             continue
-        text = as_text(table.column(k))
-        runs = pc.and_(pc.match_substring_regex(text, RUNS), pc.invert(pc.match_substring_regex(text, NUMBER)))
-        changed += pc.sum(runs).as_py() or 0
-        safe = pc.if_else(
-            runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text, pa.scalar("", text.type)), text
-        )
+        safe, more = _harmless(as_text(table.column(k)))
         table = table.set_column(k, field.name, safe)
+        changed += more
     return table, changed
+
+
+def _harmless(text: pa.ChunkedArray) -> tuple[pa.ChunkedArray, int]:
+    """Quote what a spreadsheet would run, and spell out what a terminal would obey; count both."""
+    runs = pc.and_(pc.match_substring_regex(text, RUNS), pc.invert(pc.match_substring_regex(text, NUMBER)))
+    safe = pc.if_else(
+        runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text, pa.scalar("", text.type)), text
+    )
+    obeyed = pc.match_substring_regex(text, CONTROLS)
+    if pc.any(obeyed).as_py():  # which is rare
+        spelt = [one if one is None else spelled(one) for one in safe.to_pylist()]
+        safe = pa.chunked_array([pa.array(spelt, text.type)])
+    return safe, pc.sum(pc.or_(runs, obeyed)).as_py() or 0
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

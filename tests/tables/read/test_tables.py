@@ -298,3 +298,14 @@ def test_no_order_of_rows_changes_the_network(data):
     assert one.counts == two.counts
     if not any(isinstance(value, str) and value.endswith("\0") for value in ids):
         assert fingerprint(one) == fingerprint(two)
+
+
+def test_a_table_of_too_many_columns_is_refused_by_its_header(tmp_path):
+    for name in ("edges", "nodes"):
+        wide = ",".join(["from", "to", "id", *(f"c{k}" for k in range(200_000))])
+        (tmp_path / f"{name}.csv").write_text(wide if name == "nodes" else "from,to\na,b\n")
+    with pytest.raises(TableError, match="200,003 columns, and at most 5,000"):
+        read_tables(tmp_path / "edges.csv", tmp_path / "nodes.csv")
+    columns = {f"c{k}": pa.array([1]) for k in range(5_001)}
+    with pytest.raises(TableError, match="5,001 columns"):
+        read_tables(pa.table(columns), pa.table({"id": [1], "x": [1]}))

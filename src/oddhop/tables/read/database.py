@@ -17,6 +17,8 @@ from oddhop.base import temporary
 from oddhop.errors import MemoryBudgetError, SettingsError, TableError
 from oddhop.tables.settings import PLAIN, ReadSettings
 
+RESERVED = ("memory", "system", "temp")  # databases that every DuckDB has
+
 
 @contextmanager
 def database(
@@ -106,7 +108,8 @@ def _connect(spill: Path, memory_limit: str | None, file: Path | None) -> duckdb
 def _attach(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
     # The name that DuckDB gives it by itself, for views of the file may say it. The type keeps DuckDB from looking
     # for an extension that reads other files.
-    name = identifier(file.name.split(".")[0])
+    own = file.name.split(".")[0]
+    name = identifier(f"{own} file" if own.lower() in RESERVED else own)
     connection.execute(f"ATTACH {literal(str(file.absolute()))} AS {name} (TYPE duckdb, READ_ONLY)")
     connection.execute(f"USE {name}")
 

@@ -26,6 +26,8 @@ NO_ATTRIBUTES = (
     "node, for example its degree or its age; the events of an edge table that has a direction would do, too"
 )
 
+MOST_COLUMNS = 5_000  # reading takes longer than in proportion to their number
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -193,11 +195,11 @@ def find_columns(
     connection: duckdb.DuckDBPyConnection, edge_form: Form, node_forms: Mapping[str, Form], settings: ReadSettings
 ) -> TableColumns:
     """Find out which column is what, by name; a node table whose kind nobody named stands under an empty one."""
-    edge_names = edge_form.names(connection)
+    edge_names = _names(connection, edge_form)
     ends = find_ends(edge_names, settings, edge_form.label)
     sources: list[NodeSource] = []
     for kind, form in node_forms.items():
-        names = form.names(connection)
+        names = _names(connection, form)
         # With several tables each is asked for the id by that name, and those that lack it are guessed.
         asked = settings.id if len(node_forms) == 1 or settings.id in names else None
         found = find_id(names, asked, form.label, kind)
@@ -219,6 +221,16 @@ def find_columns(
     several = len(sources) > 1 or settings.node_kind is not None
     end_kinds = find_end_kinds(edge_names, ends, named, guess=several)
     return TableColumns(edge_form, edge_names, ends, tuple(sources), end_kinds)
+
+
+def _names(connection: duckdb.DuckDBPyConnection, form: Form) -> tuple[str, ...]:
+    names = form.names(connection)
+    if len(names) > MOST_COLUMNS:
+        raise TableError(
+            f"{form.label} has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read",
+            "leave out columns; give attributes that are numbers as an array to Graph.from_arrays",
+        )
+    return names
 
 
 def _check_kept(sources: Sequence[NodeSource], settings: ReadSettings) -> None:
