@@ -84,7 +84,7 @@ def test_the_verdict_that_was_said_last_is_current_whatever_clocks_say(
     told = ["open", "cleared", "confirmed", "watch", "open", "confirmed"]
     assert [one.verdict for one in book.history("c1")] == told
     assert [one.verdict for one in book.entries()] == told
-    book.append([Entry.of_run("monday", "c1", members=["a"], fingerprint=Fingerprint({}))])
+    book.append([Entry.of_run("monday", "c1", members=["a"], fingerprint=Fingerprint())])
     assert book.current()["c1"].run == "monday"
     book.erase("a", "ann", "request 12")
     assert max(book.entries(), key=lambda one: one.at).tombstone
@@ -99,7 +99,7 @@ def test_of_several_entries_of_a_case_at_once_the_last_is_current(book: Book) ->
 
 
 def test_an_entry_is_written_once(book: Book) -> None:
-    nothing = Fingerprint({})
+    nothing = Fingerprint()
     for rank in (1, 2):
         book.append([Entry.of_run("monday", "c1", members=["a"], fingerprint=nothing, rank=rank)] * 2)
     assert [entry.rank for entry in book.history("c1")] == [1]
@@ -275,7 +275,7 @@ def test_a_cleared_case_stays_away_until_it_changes(book: Book) -> None:
 
 
 def test_half_of_the_smaller_is_the_same_case(book: Book) -> None:
-    nothing = Fingerprint({})
+    nothing = Fingerprint()
     book.append([Entry("c1", "cleared", ("a", "b", "c"), nothing)])
     cases = {"one": ["a"], "two": ["a", "x"], "three": ["a", "x", "y"], "big": ["a", "b", "x", "y", "z"]}
     decided = suppressed(book, {name: (members, nothing) for name, members in cases.items()})
@@ -288,7 +288,7 @@ def test_half_of_the_smaller_is_the_same_case(book: Book) -> None:
 
 
 def test_a_case_that_falls_apart_goes_on_under_two_names(book: Book) -> None:
-    nothing = Fingerprint({})
+    nothing = Fingerprint()
     book.append([Entry("1", "open", ("a", "b", "c"), nothing), Entry("2", "cleared", ("z",), nothing)])
     cases = {"1": (["x"], nothing), "2": (["a"], nothing), "3": (["b", "c"], nothing)}
     decided = suppressed(book, cases).by_case
@@ -314,7 +314,7 @@ def test_a_run_that_is_resumed_doubles_nothing(book: Book) -> None:
 
 
 def test_the_last_of_several_verdicts_on_the_same_members_counts(book: Book) -> None:
-    nothing = Fingerprint({})
+    nothing = Fingerprint()
     book.append([Entry("c1", "cleared", ("a", "b"), nothing)])
     book.append([Entry("c2", "open", ("a", "b"), nothing)])
     assert suppressed(book, {"x": (["a", "b"], nothing)}).hidden == 0
@@ -324,7 +324,7 @@ def test_the_last_of_several_verdicts_on_the_same_members_counts(book: Book) -> 
 
 def test_a_cleared_case_without_a_fingerprint_is_shown(book: Book) -> None:
     book.append([Entry("c1", "cleared", ("a",))])
-    one = suppressed(book, {"x": (["a"], Fingerprint({}))}).by_case["x"]
+    one = suppressed(book, {"x": (["a"], Fingerprint())}).by_case["x"]
     assert not one.hidden
     assert one.sentences[1] == "the book has no data from the time of the verdict"
 

@@ -25,7 +25,7 @@ def run(*words: str, code: int = 0, typed: str | None = None) -> tuple[str, str]
 def filled(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     with open_book(where) as book:
-        book.append([Entry("c1", "open", ("p17", "=1+1", "a", "b"), Fingerprint({}), rank=1, score=2.5)])
+        book.append([Entry("c1", "open", ("p17", "=1+1", "a", "b"), Fingerprint(), rank=1, score=2.5)])
         book.append([Entry("c2", "open", ("c",), note="\x1b]0;x")])
     return where
 
@@ -41,7 +41,7 @@ def test_cases_are_listed_judged_and_listed_by_verdict(filled: str) -> None:
     (line,) = map(json.loads, told.splitlines())
     assert (line["case_id"], line["who"], line["reason"], line["rank"]) == ("c1", "ann", "family", 1)
     assert line["members"] == ["=1+1", "a", "b", "p17"]
-    assert line["fingerprint"]["members"] == {}
+    assert line["fingerprint"]["columns"]["node"] == ["uint32", [], ""]
 
 
 def test_the_user_is_who_says_so(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from oddhop import Graph, Network
-from oddhop.casebook import Book, Entry, fingerprint_of, member_ids, open_book
-from oddhop.casebook.fingerprint import hash_of
+from oddhop.casebook import Book, Entry, fingerprint_of, member_ids, open_book, suppressed
+from oddhop.casebook.fingerprint import text_hashes
 from oddhop.errors import CaseBookError, SettingsError
 
 ERASED = "acct-77001"
+
+
+def hash_of(node: str) -> str:
+    return str(text_hashes([node])[0])
 
 
 def network() -> Network:
@@ -54,7 +58,20 @@ def test_nothing_of_an_erased_node_is_left(book: Book) -> None:
     assert [entry.verdict for entry in history] == ["open", "open", "cleared"]
     assert all(entry.note == "" and entry.members == ("other-0",) for entry in history)
     assert history[0].fingerprint is not None
-    assert list(history[0].fingerprint.members) == [hash_of("other-0")]
+    (row,) = history[0].fingerprint.records.to_pylist()
+    assert str(row["node"]) == hash_of("other-0")
+    assert row["degree"] == len(row["neighbours"])
+
+
+def test_a_fingerprint_of_an_older_version_goes_whole(book: Book) -> None:
+    book.append([Entry("c1", "cleared", ("a",), who="ann")])
+    old = '{"encoded":true,"kind":"node","members":{"0123456789abcdef":{"columns":{},"degree":0,"neighbours":[]}}}'
+    with book.writing():
+        book._store.run("UPDATE entries SET fingerprint = $1", [(old,)])
+    assert book.current()["c1"].fingerprint is None  # nothing to compare with: the case is shown again
+    assert not suppressed(book, {"x": (["a"], fingerprint_of(network(), np.array([0])))}).hidden
+    book.erase("b", "ann", "request 12")
+    assert book._store.rows("SELECT fingerprint FROM entries WHERE case_id = 'c1'") == [(None,)]
 
 
 def test_a_second_time_finds_nothing_and_leaves_no_second_tombstone(book: Book) -> None:

@@ -22,7 +22,7 @@ done = len(told.read_text().split()) if told.exists() else 0
 with open_book(where) as book, told.open("a") as file:
     for k in range(max(done - 1, 0), count):
         some = [f"{name}-{k}-{part}" for part in range(5)]
-        entry = Entry.of_run(name, f"{name}-{k}", members=some, fingerprint=Fingerprint({}))
+        entry = Entry.of_run(name, f"{name}-{k}", members=some, fingerprint=Fingerprint())
         book.append([entry])
         if k >= done:
             file.write(entry.entry + "\\n")
@@ -56,7 +56,7 @@ with open_book(where) as book:
     for line in sys.stdin:
         verdict, note = line.split()
         if verdict == "open":
-            book.append([Entry.of_run(note, "shared", members=["a"], fingerprint=Fingerprint({}))])
+            book.append([Entry.of_run(note, "shared", members=["a"], fingerprint=Fingerprint())])
         else:
             book.judge([NewVerdict("shared", verdict, note=note, who="ann")])
         print(note, flush=True)

@@ -14,6 +14,9 @@ import scipy.sparse as sp
 from typer.testing import CliRunner
 
 from oddhop import Graph, Network, read_network
+from oddhop.casebook import NewVerdict, open_book
+from oddhop.casebook.changes import changes
+from oddhop.casebook.fingerprint import records
 from oddhop.cli import app
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
@@ -58,7 +61,7 @@ def home(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(home: Path, tables: Tables, out: Path, top: int | None = 79, **options: object) -> Path:
     # 79 of 80 on the list, so that whoever is changed is on it.
     model, settings = home / "model.oddhop", PAIRS
-    return score(model, **tables, out=out, settings=settings, top=top, explain=0, **options).folder
+    return score(model, **tables, out=out, settings=settings, top=top, **{"explain": 0, **options}).folder
 
 
 def reasons(found: Comparison) -> dict[str, tuple[str, str]]:
@@ -92,9 +95,18 @@ def test_an_edge_and_columns_that_changed_are_the_reasons(home: Path, tables: Ta
     changed["nodes"] = column(column(changed["nodes"], "age", ages), "town", towns)
     new = scored(home, changed, tmp_path / "new")
     degree = {row["id"]: row["degree"] for row in pq.read_table(home / "old/results.parquet").to_pylist()}
-    told = why(home / "old", new, "p3", "p5", "p77", "p9")
-    edges = [f"its edges changed (degree {degree[one]} to {degree[one] + 1})" for one in ("p3", "p77")]
-    assert told == [f"{edges[0]}; age changed", "age, town changed", edges[1], "only other nodes changed"]
+    ties = [set(row.values()) for row in changed["edges"].select(["from", "to"]).to_pylist()]
+    far = next(f"p{k}" for k in range(6, 80) if not any({f"p{k}", one} in ties for one in ("p3", "p5")))
+    near = next(f"p{k}" for k in range(6, 77) if {f"p{k}", "p5"} in ties and {f"p{k}", "p3"} not in ties)
+    told = why(home / "old", new, "p3", "p5", "p77", far, near)
+    edges = [f"1 of {degree[one] + 1} neighbours is new" for one in ("p3", "p77")]
+    assert told == [
+        f"{edges[0]}; age changed",
+        "age changed; town changed",
+        edges[1],
+        "only other nodes changed",
+        "1 of its neighbours changed",
+    ]
     found = compare(home / "old", new)
     assert found.drift.edges_changed == 2 / 80
     assert found.drift.columns_changed["age"] == 2 / 80
@@ -113,12 +125,86 @@ def test_newly_odd_and_no_longer_odd_nodes_are_listed(home: Path, tables: Tables
         assert CliRunner().invoke(app, ["compare", *folders, "--exit-code"]).exit_code == code
         assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 0
     assert listed["no longer odd"] == then - now
-    assert any(reason.startswith("its edges changed (degree ") for _, reason in reasons(found).values())
+    assert any("neighbours are new" in reason for _, reason in reasons(found).values())
     assert any(reason == "only other nodes changed" for _, reason in reasons(found).values())
     assert found.table.column_names[:4] == ["id", "what", "rank_then", "rank_now"]
     for row in found.table.to_pylist():
         assert (row["rank_now"] <= 5) == (row["what"] != "no longer odd")
         assert row["kind_then"] is not None
+
+
+def test_a_longer_list_is_no_news_and_says_why_it_grew(home: Path, tables: Tables, tmp_path: Path) -> None:
+    options = {"explain": 20, "report": False, "cases": tmp_path / "cases.db"}
+
+    def night(name: str, data: Tables, *, top: int | None = 5) -> Path:
+        return scored(home, data, tmp_path / name, top, **options)
+
+    first = night("first", tables)
+    with open_book(tmp_path / "cases.db") as book:
+        names = sorted(book.current())[:3]
+        book.judge([NewVerdict(one, "cleared" if k else "confirmed", who="ann") for k, one in enumerate(names)])
+    second = compare(first, night("second", tables))
+    assert second.counts["newly odd"] == 0
+    assert second.counts["newly listed"] >= 3
+    assert not second.has_new_anomalies
+    told = f"the list grew because 3 decided cases no longer count: {second.counts['newly listed']} nodes"
+    assert any(one.startswith(told) for one in second.sentences)
+    assert {reason for what, reason in reasons(second).values() if what == "newly listed"} == {
+        "only other nodes changed"
+    }
+    third = compare(tmp_path / "second", night("third", with_clique(tables, 8)))
+    odd = {name: reason for name, (what, reason) in reasons(third).items() if what == "newly odd"}
+    assert odd
+    assert all("new" in reason or "neighbours changed" in reason for reason in odd.values())
+    assert third.has_new_anomalies
+    for names, code in (("first second", 0), ("second third", 11)):
+        words = ["compare", *(str(tmp_path / name) for name in names.split()), "--exit-code"]
+        assert CliRunner().invoke(app, words).exit_code == code
+
+
+def test_a_slight_change_is_news_only_with_a_rise_beyond_the_old_interval(
+    home: Path, tables: Tables, tmp_path: Path
+) -> None:
+    new = scored(home, with_edge(tables, "p3", "p77"), tmp_path / "new")
+    found = reasons_of(open_side(home / "old").state, open_side(new).state, same_model=True)
+    ids = pa.array(["p3", "p77", *(f"p{k}" for k in range(40, 45))])
+    assert not found.enough[found._places(ids)].any()  # one neighbour of many
+    assert found.news(ids, np.ones(7, dtype=bool)).tolist() == [True, True] + [False] * 5
+    assert not found.news(ids, np.zeros(7, dtype=bool)).any()
+    ages = tables["nodes"]["age"].to_pylist()
+    ages[40] = 900
+    old = scored(home, {**tables, "nodes": column(tables["nodes"], "age", ages)}, tmp_path / "other")
+    found = reasons_of(open_side(old).state, open_side(home / "old").state, same_model=True)
+    ties = [set(row.values()) for row in tables["edges"].select(["from", "to"]).to_pylist()]
+    everybody = [f"p{k}" for k in range(1, 80)]
+    own, near = (
+        np.array([one == "p40" or (beside and {one, "p40"} in ties) for one in everybody]) for beside in (0, 1)
+    )
+    assert np.array_equal(found.news(pa.array(everybody), np.ones(79, dtype=bool)), near)
+    assert np.array_equal(found.news(pa.array(everybody), np.zeros(79, dtype=bool)), own)
+    assert near.sum() > own.sum() == 1
+
+
+def test_a_killed_run_that_is_resumed_without_since_keeps_no_changes(
+    home: Path, tables: Tables, tmp_path: Path
+) -> None:
+    folder = scored(home, tables, tmp_path / "run", since=home / "old")
+    assert (folder / "changes.parquet").exists()
+    (folder / "manifest.json").unlink()  # as after a kill
+    scored(home, tables, folder, resume=True)
+    assert not (folder / "changes.parquet").exists()
+    assert "changes.parquet" not in read_manifest(folder)["files"]
+
+
+def test_a_state_of_an_older_version_is_not_compared(home: Path, tables: Tables, tmp_path: Path) -> None:
+    old = shutil.copytree(home / "old", tmp_path / "old")
+    state = pq.read_table(old / "state.parquet")
+    pq.write_table(state.replace_schema_metadata({b"judged": b""}), old / "state.parquet")
+    manifest = read_manifest(old)
+    manifest["files"]["state.parquet"] = file_entry(old / "state.parquet").sha256
+    (old / "manifest.json").write_text(json.dumps(manifest))
+    found = compare(old, scored(home, with_clique(tables, 8), tmp_path / "new"))
+    assert any("only ranks are compared" in one for one in found.sentences)
 
 
 def test_moved_is_outside_the_old_interval(home: Path, tables: Tables, tmp_path: Path) -> None:
@@ -164,15 +250,22 @@ def test_without_flags_the_first_fifty_are_the_list(tables: Tables, tmp_path: Pa
     assert CliRunner().invoke(app, ["compare", str(runs[0]), str(other), "--exit-code"]).exit_code == 0
 
 
-def test_columns_that_were_encoded_anew_are_not_compared(tables: Tables, tmp_path: Path) -> None:
+def test_columns_that_were_encoded_anew_are_compared_in_one_scale(tables: Tables, tmp_path: Path) -> None:
     old = detect(**tables, out=tmp_path / "old", settings=PAIRS, explain=0).folder
     other = column(tables["nodes"], "age", [age + 1 for age in tables["nodes"]["age"].to_pylist()])
     found = detect(tables["edges"], other, out=tmp_path / "new", settings=PAIRS, explain=0, since=old).changes
-    assert "age" not in found.drift.columns_changed
+    # All are a year older, which is little beside the range of ages: each changed slightly, and the scale with them.
+    assert found.drift.columns_changed["age"] > 0.9
     assert found.drift.columns_changed["town"] == 0.0
     assert any("models differ" in one for one in found.sentences)
-    assert any("the encodings differ: age" in one for one in found.sentences)
-    assert why(old, tmp_path / "new", "p3") == ["its edges did not change; not compared: age"]
+    assert why(old, tmp_path / "new", "p3") == ["age changed slightly"]
+    ages = tables["nodes"]["age"].to_pylist()
+    ages[3] = 900
+    other = column(tables["nodes"], "age", ages)  # the scale is learned again, and the others are as they were
+    detect(tables["edges"], other, out=tmp_path / "third", settings=PAIRS, explain=0)
+    last = compare(old, tmp_path / "third")
+    assert last.drift.columns_changed["age"] == 1 / 80
+    assert why(old, tmp_path / "third", "p3") == ["age changed"]
 
 
 def test_events_are_told_where_the_neighbours_are_the_same(tables: Tables, tmp_path: Path) -> None:
@@ -181,7 +274,7 @@ def test_events_are_told_where_the_neighbours_are_the_same(tables: Tables, tmp_p
     first = tables["edges"].slice(0, 1).to_pylist()[0]
     old = score(model, **tables, out=tmp_path / "old", explain=0).folder
     new = score(model, **with_edge(tables, first["from"], first["to"]), out=tmp_path / "new", explain=0).folder
-    assert why(old, new, first["from"]) == ["its events changed"]
+    assert why(old, new, first["from"]) == ["1 event is new"]
 
 
 def test_the_stability_index() -> None:
@@ -280,19 +373,27 @@ def test_a_folder_that_makes_no_sense_is_refused(home: Path, tmp_path: Path, cha
         compare(home / "old", tmp_path / "nowhere")
 
 
-def test_sparse_and_dense_columns_have_the_same_hashes_and_many_share_one(tmp_path: Path) -> None:
+def test_sparse_and_dense_columns_have_the_same_records_and_many_share_few_numbers(tmp_path: Path) -> None:
     values = np.random.default_rng(0).integers(0, 3, (50, 300)).astype(np.float64)
     edges = [[0, 1], [1, 2]]
-    states = []
+    found = []
     for name, attributes in (("dense", values), ("sparse", sp.csr_array(values)), ("few", values[:, :4])):
         (tmp_path / name).mkdir()
         write_state(tmp_path / name, Network.of(Graph.from_arrays(edges, attributes)))
-        states.append(read_state(tmp_path / name))
-    assert list(states[0].encoders) == ["columns"]
-    assert (states[0].figures("columns") == states[1].figures("columns")).all()
-    assert len(set(states[0].figures("columns"))) == 50
-    assert len(states[2].encoders) == 4
-    assert states[2].figures("edges")[3] == 0
+        found.append(read_state(tmp_path / name).records())
+    assert found[0].equals(found[1])
+    numbers = [name for name in found[0].column_names if name.startswith("columns:")]
+    assert len(numbers) == 4
+    assert len({tuple(row[name] for name in numbers) for row in found[0].to_pylist()}) == 50
+    assert [name for name in found[2].column_names if "column" in name] == [f"column:attribute {k}" for k in range(4)]
+    assert found[2]["neighbours"].to_pylist()[3] == []
+    for step, enough in ((0.4, False), (0.6, True)):  # of one attribute of 300
+        other = values.copy()
+        other[7, 123] += step
+        later = records(Network.of(Graph.from_arrays(edges, other)), np.arange(50))
+        what = changes(found[0].drop_columns(["id"]), later)
+        assert np.flatnonzero(what.enough()).tolist() == [7] * enough
+        assert np.flatnonzero(what.at_all()).tolist() == [7]
 
 
 def test_of_several_kinds_the_judged_are_kept_and_an_id_counts_with_its_kind(tmp_path: Path) -> None:
@@ -306,12 +407,12 @@ def test_of_several_kinds_the_judged_are_kept_and_an_id_counts_with_its_kind(tmp
         write_state(tmp_path / name, read_network(edges, {"person": people, "phone": phones}, **options))
         states[name] = read_state(tmp_path / name)
     assert states["a"].judged == "person"
-    assert states["a"].column("id").to_pylist() == [1, 2, 3]
-    assert list(states["a"].encoders) == ["column:age"]
+    assert states["a"].records()["id"].to_pylist() == [1, 2, 3]
+    assert [one for one in states["a"].records().column_names if one.startswith("column")] == ["column:age"]
     found = reasons_of(states["a"], states["b"], same_model=True)
     assert found.of(pa.array([1, 2, 3])) == [
-        "its edges changed (degree 2, unchanged)",
-        "its edges changed (degree 1 to 0)",
+        "1 of 2 neighbours is new; 1 of 2 neighbours is gone",
+        "1 of 1 neighbours is gone",
         "only other nodes changed",
     ]
 
@@ -342,7 +443,7 @@ def test_the_command_from_end_to_end(folder: Path, tables: Tables) -> None:
     assert pq.read_table("changes.parquet").equals(sealed)
     as_json = json.loads(run("compare", "old", "new", "--json"))
     assert as_json["changes"] == sealed.to_pylist()
-    assert as_json["counts"]["listed now"] == 5
+    assert as_json["counts"]["listed now"] == sum(pq.read_table("new/results.parquet")["flagged"].to_pylist())
     refused = CliRunner().invoke(app, ["compare", "old", "new", "--out", "changes.xlsx"])
     assert refused.exit_code == 2
     run("score", "old/model.oddhop", *line[1:5], "--out", "by-model", "--since", "old")

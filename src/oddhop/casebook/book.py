@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict, later, now
 from oddhop.casebook.erase import Erased, erase
-from oddhop.casebook.fingerprint import Fingerprint
+from oddhop.casebook.record import Fingerprint
 from oddhop.casebook.stores import COLUMNS, Row, Store, open_store
 from oddhop.errors import CaseBookError, SettingsError
 

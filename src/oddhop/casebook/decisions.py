@@ -10,7 +10,7 @@ from itertools import count
 from oddhop.casebook.book import Book
 from oddhop.casebook.changes import MORE_THAN, Changed, changed
 from oddhop.casebook.entry import Entry, entry_of_run
-from oddhop.casebook.fingerprint import Fingerprint
+from oddhop.casebook.record import Fingerprint
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def suppressed(
     --------
     >>> import tempfile
     >>> from oddhop.casebook import Entry, Fingerprint, open_book, suppressed
-    >>> nothing = Fingerprint({})
+    >>> nothing = Fingerprint()
     >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
     ...     book.append([Entry("c1", "cleared", members=("a", "b"), fingerprint=nothing, who="ann")])
     ...     decided = suppressed(book, {"n1": (["b", "c"], nothing), "n2": (["d"], nothing)})

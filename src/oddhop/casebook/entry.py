@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4, uuid5
 
-from oddhop.casebook.fingerprint import Fingerprint
+from oddhop.casebook.record import Fingerprint
 from oddhop.errors import SettingsError
 
 VERDICTS = ("open", "confirmed", "cleared", "watch")
@@ -129,7 +129,7 @@ class Entry:
         Examples
         --------
         >>> from oddhop.casebook import Entry, Fingerprint
-        >>> nothing = Fingerprint({})
+        >>> nothing = Fingerprint()
         >>> one, two = (Entry.of_run("monday", "c1", members=["a"], fingerprint=nothing) for _ in range(2))
         >>> one.entry == two.entry
         True

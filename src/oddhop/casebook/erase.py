@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from oddhop.casebook.entry import ERASED, Entry, checked_text
-from oddhop.casebook.fingerprint import Fingerprint, hash_of
+from oddhop.casebook.fingerprint import text_hashes
+from oddhop.casebook.record import VERSION, Fingerprint
 from oddhop.casebook.stores import Store
 from oddhop.errors import CaseBookError, SettingsError
 
@@ -59,7 +60,7 @@ def erase(store: Store, node: str, who: str, reason: str) -> tuple[Erased, Entry
     others = {row[0] for row in named if word.search(row[0])} - own
     for case in sorted(own | others):
         _renew(store, case, whole=case in own)
-    mentions = len(others) + _from_fingerprints(store, hash_of(node)) + _from_texts(store, some, word)
+    mentions = len(others) + _from_fingerprints(store, node) + _from_texts(store, some, word)
     erased = Erased(len(own), mentions)
     if not own and not mentions:
         return erased, None
@@ -90,12 +91,16 @@ def _renew(store: Store, case: str, *, whole: bool) -> None:
         )
 
 
-def _from_fingerprints(store: Store, hashed: str) -> int:
+def _from_fingerprints(store: Store, node: str) -> int:
+    # Those of an older oddhop have other hashes and are not compared any more: they go whole.
+    store.run("UPDATE entries SET fingerprint = NULL WHERE fingerprint NOT LIKE $1", [(f'%"version": {VERSION}%',)])
+    hashed = int(text_hashes([node])[0])
     found = store.rows("SELECT entry FROM entries WHERE fingerprint LIKE $1", (f"%{hashed}%",))
     for (entry,) in found:  # one at a time: a fingerprint may be long
         text = store.rows("SELECT fingerprint FROM entries WHERE entry = $1", (entry,))[0][0]
         try:
-            left = Fingerprint.from_json(text).without(hashed).to_json()
+            known = Fingerprint.from_json(text)
+            left = None if known is None else known.without(hashed).to_json()
         except CaseBookError:
             left = None  # it is damaged, and still it must go
         store.run("UPDATE entries SET fingerprint = $2 WHERE entry = $1", [(entry, left)])

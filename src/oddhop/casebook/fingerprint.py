@@ -1,130 +1,124 @@
-"""What was judged of the members of a case: their neighbours, events and columns, in a form that can be compared."""
+"""The records of the nodes of a network as it is now, and the fingerprint of a case."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypeAlias
+from dataclasses import astuple
+from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
 
-from oddhop.base.arrays import Floats, Ints
-from oddhop.errors import CaseBookError, GraphError
+from oddhop.base.arrays import Ints
+from oddhop.base.randomness import mixed_pairs
+from oddhop.casebook.record import (
+    ALL,
+    COLUMN,
+    DEGREE,
+    EVENTS,
+    KEPT,
+    LAST,
+    NEIGHBOURS,
+    NODE,
+    SCALE,
+    TOTAL,
+    VERSION,
+    Fingerprint,
+)
+from oddhop.errors import GraphError
+from oddhop.explain.columns import Columns, ColumnSpan
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.events import NO_TIME
-from oddhop.tables.encode.encoders import CategoryColumn, Encoder, FlowNumber, TextColumn
-from oddhop.tables.network import Network
+from oddhop.tables.encode.encoders import DateColumn, FlowNumber, NumberColumn
+from oddhop.tables.network import Network, keys_of
 
-KEPT = 1_000
-HASHED_AT_ONCE = 65_536
-HASH_KEY = b"oddhop cases 1"
-MISSING, POOLED = -1.0, -2.0
-STRICT = ConfigDict(extra="forbid", strict=True, defer_build=True)
-Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
-Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+MOST_COLUMNS, SUMS = 200, 4
 
 
-@dataclass(frozen=True)
-class Member:
-    """The data of one member that a verdict is about.
+def records(network: Network, nodes: Ints, hashes: Ints | None = None) -> pa.Table:
+    """Return the records of some nodes, a row each.
 
-    Attributes
+    Parameters
     ----------
-    neighbours : hashes of their ids, sorted; of more than 1,000 the smallest, which are a fair sample.
-    degree : how many neighbours there are.
-    events : how many events there are, or None where the network has none.
-    last_event : the time of the last one in microseconds since 1970, or None.
-    columns : the values of every column of the node table: numbers as they are encoded, a category by a number of 24
-        bits, a text by the attributes that its words fall into.
+    network : the network, in which only the rows of these nodes are looked at.
+    nodes : their numbers.
+    hashes : the hashes of all nodes, where they are at hand; see :func:`node_hashes`.
     """
+    graph = network.graph
+    degrees, entries = _entries(graph.indptr[nodes], graph.indptr[nodes + 1])
+    others = graph.indices[entries]
+    columns: dict[str, Any] = {
+        NODE: node_hashes(network, nodes) if hashes is None else hashes[nodes],
+        DEGREE: degrees,
+        NEIGHBOURS: _smallest(degrees, node_hashes(network, others) if hashes is None else hashes[others]),
+    }
+    if graph.events is not None:
+        columns |= _events(network, nodes)
+    attributes = graph.attributes[nodes]
+    block = sp.csc_array(attributes, dtype=np.float32, copy=is_sparse(attributes))
+    block.eliminate_zeros()
+    spans = [one for one in own_columns(network) if not isinstance(one.encoder, FlowNumber)]
+    scales: dict[str, Any] = {}
+    if len(spans) > MOST_COLUMNS:
+        places = np.concatenate([np.arange(one.start, one.stop) for one in spans])
+        # A change of one attribute changes every sum as much; so many columns would make a record too long.
+        sums = block[:, places].tocsr() @ _signs(places.size)
+        columns |= {f"{ALL}{k}": sums[:, k].astype(np.float32) for k in range(SUMS)}
+    else:
+        columns |= {f"{COLUMN}{one.name}": _values(block, one) for one in spans}
+        scales = {f"{COLUMN}{one.name}": _scale(one) for one in spans}
+    arrays = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}  # what is missing is null
+    fields = [pa.field(name, one.type, metadata=scales.get(name)) for name, one in arrays.items()]
+    return pa.Table.from_arrays(list(arrays.values()), schema=pa.schema(fields))
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    neighbours: Annotated[tuple[Hash, ...], Field(max_length=KEPT)]
-    degree: Count
-    events: Count | None
-    last_event: int | None
-    columns: dict[str, tuple[Number, ...]]
+
+def own_columns(network: Network) -> list[ColumnSpan]:
+    """Return the columns of the judged kind by the names that the user gave them."""
+    spans, kinds = Columns(network).spans, network.graph.kinds
+    if kinds is None:
+        return list(spans)
+    mine, before = set(kinds.columns_of(kinds.judged).tolist()), f"{kinds.names[kinds.judged]}."
+    # Not Columns(network.of_judged()): that would copy the attributes of all judged nodes.
+    return [
+        ColumnSpan(one.name.removeprefix(before), one.start, one.stop, one.encoder)
+        for one in spans
+        if one.start in mine
+    ]
 
 
-@dataclass(frozen=True)
-class Fingerprint:
-    """The data of the members of a case that a verdict is about.
-
-    Attributes
-    ----------
-    members : by the hash of the id.
-    kind : what a member is called, such as "account".
-    encoded : whether the columns are those of a table; else columns that are left out are 0.
+def node_hashes(network: Network, nodes: Ints | None = None) -> Ints:
+    """Return 32 bits for each of some nodes, or of all; those of a node that is not judged are of its kind and its id.
 
     Examples
     --------
     >>> import numpy as np
     >>> from oddhop import Graph, Network
-    >>> from oddhop.casebook import Fingerprint, fingerprint_of
-    >>> network = Network.of(Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]], node_ids=["a", "b", "c"]))
-    >>> judged = fingerprint_of(network, np.array([1]))
-    >>> [(one.degree, one.columns) for one in judged.members.values()]
-    [(2, {'attribute 0': (2.0,)})]
-    >>> Fingerprint.from_json(judged.to_json()) == judged
+    >>> from oddhop.casebook.fingerprint import node_hashes, text_hashes
+    >>> network = Network.of(Graph.from_arrays([[0], [1]], [[1.0], [2.0]], node_ids=["a", "b"]))
+    >>> bool((node_hashes(network, np.array([1])) == text_hashes(["b"])).all())
     True
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    members: dict[Hash, Member]
-    kind: str = "node"
-    encoded: bool = True
-
-    def to_json(self) -> str:
-        """Return the fingerprint as JSON."""
-        # dataclasses.asdict would copy every hash.
-        members = {name: vars(one) for name, one in self.members.items()}
-        return json.dumps({**vars(self), "members": members}, separators=(",", ":"), sort_keys=True, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Fingerprint:
-        """Read what :meth:`to_json` returned; other input is an error."""
-        try:
-            found = _ADAPTER.validate_json(text)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(step) for step in first["loc"]) or "the whole"
-            raise CaseBookError(
-                f"a fingerprint in the book is damaged: {place}: {first['msg']}", "restore the book from a copy"
-            ) from None
-        for one in found.members.values():
-            if list(one.neighbours) != sorted(set(one.neighbours)) or one.degree < len(one.neighbours):
-                raise CaseBookError(
-                    "a fingerprint in the book is damaged: its neighbours are not sorted, or exceed its degree",
-                    "restore the book from a copy",
-                )
-        return found
-
-    def without(self, hashed: str) -> Fingerprint:
-        """Return it without one node, as a member and as a neighbour."""
-        return replace(
-            self,
-            members={
-                name: replace(
-                    one,
-                    neighbours=tuple(other for other in one.neighbours if other != hashed),
-                    degree=one.degree - (hashed in one.neighbours),
-                )
-                for name, one in self.members.items()
-                if name != hashed
-            },
-        )
+    kinds = network.graph.kinds
+    ids = network.ids if nodes is None else network.ids.take(pa.array(nodes))
+    if kinds is None:
+        return text_hashes(ids)
+    out = np.empty(len(ids), dtype=np.uint32)
+    of_kind = kinds.of(np.arange(len(ids)) if nodes is None else nodes)
+    for kind, name in enumerate(kinds.names):
+        mine = np.flatnonzero(of_kind == kind)
+        texts = ids.take(pa.array(mine)).cast(pa.large_string())
+        before, space = (pa.scalar(text, pa.large_string()) for text in (name, " "))
+        called = texts if kind == kinds.judged else pc.binary_join_element_wise(before, texts, space)
+        out[mine] = text_hashes(called)
+    return out
 
 
-_ADAPTER = TypeAdapter(Fingerprint)
-
-
-def hash_of(node: str) -> str:
-    """Return the 64 bits that stand for an id, as 16 digits."""
-    return hashlib.blake2b(node.encode(), digest_size=8, key=HASH_KEY).hexdigest()
+def text_hashes(texts: Any) -> Ints:
+    """Return 32 bits for every id or text."""
+    found = texts if isinstance(texts, pa.Array) else pa.array(list(texts), pa.large_string())
+    return (keys_of(found) >> np.uint64(32)).astype(np.uint32)
 
 
 def member_ids(network: Network, nodes: Ints) -> list[str]:
@@ -152,74 +146,86 @@ def fingerprint_of(network: Network, nodes: Ints) -> Fingerprint:
     >>> from oddhop import Graph, Network
     >>> from oddhop.casebook import fingerprint_of
     >>> star = Network.of(Graph.from_arrays([[0, 0, 0], [1, 2, 3]], [[1.0], [2.0], [3.0], [4.0]]))
-    >>> [one.degree for one in fingerprint_of(star, np.array([0])).members.values()]
+    >>> fingerprint_of(star, np.array([0])).records["degree"].to_pylist()
     [3]
     """
     chosen = np.unique(np.asarray(nodes, dtype=np.int64))
-    graph = network.graph
-    if not chosen.size or chosen[0] < 0 or chosen[-1] >= graph.node_count:
+    count = network.graph.node_count
+    if not chosen.size or chosen[0] < 0 or chosen[-1] >= count:
         raise GraphError(
-            f"a case needs members with numbers from 0 to {graph.node_count - 1:,}, got {chosen[:3].tolist()}",
+            f"a case needs members with numbers from 0 to {count - 1:,}, got {chosen[:3].tolist()}",
             "take them from Network.numbers",
         )
-    kind = network.kind_of(int(chosen[0])) or "node"
-    names = member_ids(network, chosen)
-    members = {hash_of(name): _member(network, int(node)) for name, node in zip(names, chosen, strict=True)}
-    return Fingerprint(members, kind, network.encoding is not None)
+    # In the order of the hashes: the numbers of nodes are others in another network.
+    found = records(network, chosen).sort_by(NODE)
+    return Fingerprint(found, network.kind_of(int(chosen[0])) or "node")
 
 
-def _member(network: Network, node: int) -> Member:
-    graph = network.graph
-    neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-    events = last = None
-    if graph.events is not None:
-        first, end = (int(graph.events.indptr[2 * one]) for one in (node, node + 1))
-        events = end - first
-        times = graph.events.times[first:end]
-        last = int(times.max()) if times.size and times.max() != NO_TIME else None
-    return Member(_smallest_hashes(network, neighbours), int(neighbours.size), events, last, _columns(network, node))
+def _entries(starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """Return how many entries every row has, and where they are."""
+    counts = (stops - starts).astype(np.int64)
+    before = np.cumsum(counts) - counts
+    return counts, np.arange(counts.sum()) + np.repeat(starts - before, counts)
 
 
-def _smallest_hashes(network: Network, nodes: Ints) -> tuple[str, ...]:
-    smallest: list[str] = []
-    # A hub may have a million neighbours: a part of them at a time.
-    for start in range(0, nodes.size, HASHED_AT_ONCE):
-        names = member_ids(network, nodes[start : start + HASHED_AT_ONCE])
-        smallest = sorted({*smallest, *map(hash_of, names)})[:KEPT]
-    return tuple(smallest)
+def _smallest(counts: Ints, hashes: Ints) -> pa.ListArray:
+    """Return the smallest hashes of every row, sorted."""
+    rows = np.repeat(np.arange(counts.size, dtype=np.uint64), counts)
+    keyed = np.sort(rows << np.uint64(32) | hashes)
+    first = np.cumsum(counts) - counts
+    kept = np.arange(keyed.size) - np.repeat(first, counts) < KEPT
+    ends = np.concatenate([[0], np.cumsum(np.minimum(counts, KEPT))]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(keyed[kept].astype(np.uint32)))
 
 
-def _columns(network: Network, node: int) -> dict[str, tuple[float, ...]]:
-    graph, encoding, kinds = network.graph, network.encoding, network.graph.kinds
-    row = graph.attributes[[node]]
-    values: Floats = np.asarray(row.toarray() if is_sparse(row) else row, dtype=np.float32)[0]
-    if encoding is None:
-        names = graph.attribute_names or [f"attribute {k}" for k in range(graph.attribute_count)]
-        return {names[k]: _rounded(values[k : k + 1]) for k in np.flatnonzero(values)}
-    kind = None if kinds is None else int(kinds.of(np.array([node]))[0])
-    before = "" if kinds is None or kind is None else f"{kinds.names[kind]}."
-    out, start = {}, 0
-    for column in encoding.columns:
-        stop = start + len(column.names)
-        # Columns that events gave move with every event; the events are counted instead.
-        if not isinstance(column, FlowNumber) and (kinds is None or kinds.columns[start] == kind):
-            out[column.name.removeprefix(before)] = _value(column, values[start:stop])
-        start = stop
+def _events(network: Network, nodes: Ints) -> dict[str, Any]:
+    """Return how many events every node has, the sums of their amounts, and the time of the last."""
+    events = network.graph.events
+    assert events is not None  # noqa: S101 - the caller has looked
+    counts, entries = _entries(events.indptr[2 * nodes], events.indptr[2 * nodes + 2])
+    rows = np.repeat(np.arange(nodes.size), counts)
+    out: dict[str, Any] = {EVENTS: counts.astype(np.float64)}
+    for name, amounts in zip(events.columns.amounts, events.amounts[entries].T, strict=True):
+        out[f"{TOTAL}{name}"] = np.nan_to_num(
+            np.bincount(rows, np.abs(np.nan_to_num(amounts)), nodes.size).astype(np.float64)
+        )
+    if events.times.size:
+        times = np.append(events.times[entries], NO_TIME)
+        last = np.maximum.reduceat(times, np.cumsum(counts) - counts) if nodes.size else times[:0]
+        out[LAST] = np.where(counts > 0, last, NO_TIME)
     return out
 
 
-def _value(column: Encoder, values: Floats) -> tuple[float, ...]:
-    """Return a value that stays the same when the levels of the column are learned again."""
-    if isinstance(column, CategoryColumn):
-        place = int(np.argmax(values))
-        if place < len(column.levels):
-            level = hashlib.blake2b(column.levels[place].encode(), digest_size=3, key=HASH_KEY).digest()
-            return (float(int.from_bytes(level, "little")),)
-        return (POOLED if place == len(column.levels) else MISSING,)
-    if isinstance(column, TextColumn):
-        return tuple(float(place + 1) for place in np.flatnonzero(values))
-    return _rounded(values)
+def _values(block: sp.csc_array, span: ColumnSpan) -> Ints:
+    """Return a number for a column of numbers, and a hash of the value for any other."""
+    rows = block.shape[0]
+    if _is_number(span):
+        values = block[:, [span.start]].toarray()[:, 0]
+        if span.encoder is not None and span.encoder.mark:
+            values[block[:, [span.stop - 1]].toarray()[:, 0] > 0] = np.nan
+        return np.asarray(values)
+    part = block[:, span.start : span.stop]
+    # By the names of the attributes, so that it stays the same when the levels of the column are learned again.
+    codes = keys_of(pa.array(span.encoder.names if span.encoder is not None else [span.name]))
+    bits = np.empty(part.nnz, dtype=np.uint64)
+    mixed_pairs(np.repeat(codes, np.diff(part.indptr)), part.data.view(np.uint32).astype(np.uint64), bits)
+    out = np.zeros(rows, dtype=np.uint64)
+    np.add.at(out, part.indices, bits)
+    return (out >> np.uint64(32)).astype(np.uint32)
 
 
-def _rounded(values: Iterable[Any]) -> tuple[float, ...]:
-    return tuple(float(f"{value:.7g}") for value in values)
+def _is_number(span: ColumnSpan) -> bool:
+    return span.encoder is None or (isinstance(span.encoder, NumberColumn | DateColumn) and span.encoder.values)
+
+
+def _scale(span: ColumnSpan) -> dict[bytes, str] | None:
+    if not _is_number(span) or not isinstance(span.encoder, NumberColumn | DateColumn):
+        return None
+    return {SCALE: json.dumps(astuple(span.encoder.scale))}
+
+
+def _signs(count: int) -> Any:
+    """Return 1 and -1 for every attribute and sum, by its place."""
+    bits = np.empty(count, dtype=np.uint64)
+    mixed_pairs(np.full(count, VERSION, dtype=np.uint64), np.arange(count, dtype=np.uint64), bits)
+    return np.where(bits[:, None] >> np.arange(SUMS, dtype=np.uint64) & np.uint64(1), 1.0, -1.0)

@@ -32,14 +32,15 @@ def compare(
         bool,
         typer.Option(
             "--exit-code",
-            help=f"End with exit code {NEW_ANOMALIES} if a node is flagged in the new run and not in the old run.",
+            help=f"End with exit code {NEW_ANOMALIES} if a flagged node is newly odd, or new in the tables.",
             rich_help_panel=o.TELLING,
         ),
     ] = False,
 ) -> None:
     """List the nodes that changed between two runs, and the reasons for the changes.
 
-    The command lists nodes that are new, missing, newly anomalous or no longer anomalous. The command also lists
+    The command lists nodes that are new, missing, newly anomalous or no longer anomalous. A node is newly anomalous
+    if it joins the list and it or its neighbours changed. The command also lists
     anomalous nodes whose new rank is outside the rank interval of the earlier run.
 
     Example:

@@ -24,7 +24,6 @@ from oddhop.tables.encode.encoders import (
     Encoder,
     FlowNumber,
     NumberColumn,
-    Scale,
     TextColumn,
 )
 from oddhop.tables.flows import flow_columns
@@ -222,7 +221,7 @@ class Columns:
             return said_number(encoder.decode(float(values[0])))
         if not encoder.values:
             return "present"
-        return _said_number(encoder, _unscaled(encoder.scale, float(values[0])))
+        return _said_number(encoder, float(encoder.scale.inverse(values[:1])[0]))
 
     def _usual_words(self, span: ColumnSpan, node: int, nodes: Ints) -> str:
         if self.network.originals is None:
@@ -282,13 +281,6 @@ def _words(texts: Any) -> dict[str, int]:
 def _middle(rows: Floats) -> Floats:
     """Return medians that occur."""
     return np.asarray(np.quantile(rows, 0.5, axis=0, method="nearest"))
-
-
-def _unscaled(scale: Scale, z: float) -> float:
-    size = abs(z)
-    if size > scale.knee:
-        size = scale.knee + float(np.expm1(size - scale.knee))
-    return scale.centre + 2 * scale.half_range * float(np.sign(z)) * size
 
 
 def _said_number(encoder: NumberColumn | DateColumn, value: float) -> str:

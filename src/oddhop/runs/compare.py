@@ -20,7 +20,9 @@ from oddhop.runs.state import State, read_state
 
 FIRST = 50
 NEWLY, NEW, MOVED, NO_LONGER, GONE = "newly odd", "new node", "moved", "no longer odd", "gone"
-WHAT = (NEWLY, NEW, MOVED, NO_LONGER, GONE)
+LISTED = "newly listed"
+"""On the list for the first time, though neither the node nor its neighbours changed: nothing to be alarmed at."""
+DECIDED = ("cleared", "confirmed")
 SCHEMA = {
     "what": pa.string(),
     "rank_then": pa.int64(),
@@ -59,7 +61,7 @@ class Comparison:
 
     @property
     def has_new_anomalies(self) -> bool:
-        """Whether the new run flags a node that the old run does not flag."""
+        """Whether the new run flags a node that is new, or that the old run does not flag and that has changed."""
         return self.flagged and self.counts[NEWLY] + self.counts[NEW] > 0
 
 
@@ -172,13 +174,17 @@ def compare_sides(old: Side, new: Side) -> Comparison:
     rank = np.asarray(new.result["rank"].to_numpy())
     low, high = (np.asarray(old.result[name].to_numpy())[place] for name in ("rank_low", "rank_high"))
     outside = (rank < low) | (rank > high)
+    reasons = reasons_of(old.state, new.state, same_model=old.model == new.model)
+    joined = known & is_listed & ~was
+    news = joined.copy()
+    news[joined] = reasons.news(now.filter(pa.array(joined)), (rank < low)[joined])
     sorts: dict[str, Bools] = {
-        NEWLY: known & is_listed & ~was,
+        NEWLY: news,
         NEW: ~known & is_listed,
+        LISTED: joined & ~news,
         MOVED: was & is_listed & outside,
         NO_LONGER: was & ~is_listed,
     }
-    reasons = reasons_of(old.state, new.state, same_model=old.model == new.model)
     parts = [_rows(what, now, old, new, place, np.flatnonzero(mask), reasons) for what, mask in sorts.items()]
     left = np.flatnonzero(gone & was_listed)
     nobody, why = old.result.take(pa.nulls(left.size, pa.int64())), ["it is no longer in the tables"] * left.size
@@ -202,7 +208,7 @@ def compare_sides(old: Side, new: Side) -> Comparison:
         moved,
         new.judged or "",
         reasons.edges_changed,
-        reasons.columns_changed,
+        reasons.columns_changed or {},
     )
     sentences = _sentences(old, new, counts, drift, reasons, flagged=flagged)
     return Comparison(table, counts, drift, sentences, flagged)
@@ -272,6 +278,8 @@ def _sentences(
     if not flagged:
         said.append(f"neither run flagged nodes: the first {FIRST} nodes of each are compared")
     said.append(", ".join(f"{counts[what]:,} {name}" for what, name in _NAMES.items()))
+    if counts[LISTED]:
+        said.append(_grown(old, new, counts[LISTED]))
     unlisted = counts["new nodes"] - counts[NEW], counts["gone nodes"] - counts[GONE]
     if any(unlisted):
         said.append(f"outside the lists, {unlisted[0]:,} nodes are new and {unlisted[1]:,} nodes are gone")
@@ -290,9 +298,27 @@ def _sentences(
     return tuple(said)
 
 
+def _grown(old: Side, new: Side, count: int) -> str:
+    """Say why nodes joined the list that did not change."""
+    decided = _decided(new) - _decided(old)
+    are = f"{count:,} {'node is' if count == 1 else 'nodes are'} on the list for the first time"
+    if not decided:
+        return f"{are} because only other nodes changed"
+    cases = "1 decided case no longer counts" if decided == 1 else f"{decided:,} decided cases no longer count"
+    return f"the list grew because {cases}: {are}, and neither they nor their neighbours changed noticeably"
+
+
+def _decided(side: Side) -> int:
+    """Count the cases of a run that somebody cleared or confirmed."""
+    if not {"status", "case_id"} <= set(side.result.column_names):
+        return 0
+    return len(side.result.filter(pc.is_in(side.result["status"], value_set=pa.array(DECIDED)))["case_id"].unique())
+
+
 _NAMES = {
     NEWLY: "newly odd",
     NEW: "new and odd",
+    LISTED: "newly listed without a change",
     MOVED: "moved beyond their rank interval",
     "stayed": "stayed",
     NO_LONGER: "no longer odd",

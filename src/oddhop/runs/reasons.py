@@ -1,20 +1,21 @@
-"""Why nodes changed between two runs: their edges, their columns, or only the others."""
+"""Why nodes changed between two runs: their own data, those of their neighbours, or only others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from oddhop.base.arrays import Bools, Ints
+from oddhop.casebook.changes import changes
+from oddhop.casebook.record import NEIGHBOURS, NODE
 from oddhop.errors import RunFolderError
-from oddhop.runs.state import ALL, EVENTS, PREFIX, State
+from oddhop.runs.state import State
 
-NAMED = 5
-FLOWS = "the events of its edges"
+ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,112 +24,94 @@ class Reasons:
 
     Attributes
     ----------
-    ids : of those nodes; None where a run keeps no state, and nothing is known.
-    edges : whose edges changed, with the degrees then and now.
-    columns : whose columns changed, by the name of the column.
-    unknown : the columns that the runs encoded differently, which do not compare.
     same_model : whether both runs were ranked by one model.
+    then, now : the records of these nodes, row by row; None where a run keeps no state, and nothing is known.
+    enough, at_all : who changed noticeably, and who is not exactly as before.
+    edges_changed, columns_changed : the share of nodes with other neighbours, and with another value, by column.
     """
 
     same_model: bool
-    ids: pa.Array | None = None
-    edges: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    degrees: tuple[Ints, Ints] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    columns: Mapping[str, Bools] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
-
-    @property
-    def edges_changed(self) -> float | None:
-        """The share of nodes whose edges changed; None where that is not known."""
-        return None if self.ids is None else _share(self.edges)
-
-    @property
-    def columns_changed(self) -> dict[str, float]:
-        """The share of nodes in which a column changed, by its name."""
-        return {name: _share(mask) for name, mask in self.columns.items()}
+    then: pa.Table | None = None
+    now: pa.Table | None = None
+    enough: Bools | None = None
+    at_all: Bools | None = None
+    edges_changed: float | None = None
+    columns_changed: Mapping[str, float] | None = None
 
     @property
     def sentences(self) -> list[str]:
         """What is to be said of all nodes."""
-        if self.ids is None:
-            return ["a run has no state.parquet (it is of an older oddhop, or of a cluster): only ranks are compared"]
-        said = [f"{_share(self.edges):.1%} of the nodes in both runs have different edges"]
-        told = [f"{name} {share:.1%}" for name, share in self.columns_changed.items() if share]
-        if told:
-            said.append(f"nodes with a changed value, by column: {', '.join(told)}")
-        if self.unknown:
-            said.append(
-                f"not compared, because the encodings differ: {_named(self.unknown)}; score both with one model"
-            )
-        return said
+        if self.edges_changed is None:
+            return ["a run has no state.parquet of this version of oddhop: only ranks are compared"]
+        out = [f"{self.edges_changed:.1%} of the nodes in both runs have different edges"]
+        told = [f"{name} {share:.1%}" for name, share in (self.columns_changed or {}).items() if share]
+        return out + [f"nodes with a changed value, by column: {', '.join(told)}"] * bool(told)
+
+    def news(self, ids: pa.Array, risen: Bools) -> Bools:
+        """Return of which nodes the new place on the list is news.
+
+        The node changed noticeably; or its rank rose beyond its old interval, and it changed at all, or a neighbour did
+        noticeably. Where nothing is known, all are.
+        """
+        if self.enough is None or self.at_all is None:
+            return np.ones(len(ids), dtype=bool)
+        places = self._places(ids)
+        slight = self.at_all[places]
+        near = np.flatnonzero(risen & ~slight & ~self.enough[places])
+        slight[near] = self._neighbours_changed(places[near]) > 0
+        return np.asarray(self.enough[places] | slight & risen)
 
     def of(self, ids: pa.Array) -> list[str]:
         """Say why each of some nodes changed; both runs have them."""
-        if self.ids is None:
+        if self.then is None or self.now is None:
             return ["unknown"] * len(ids)
-        places = pc.index_in(ids.cast(self.ids.type), value_set=self.ids)
+        places = self._places(ids)
+        found = changes(*(one.take(pa.array(places)) for one in (self.then, self.now)))
+        said = ["; ".join(found.of([k]).sentences) for k in range(len(places))]
+        moved, near = found.at_all(), self._neighbours_changed(places)
+        others = "only other nodes changed" if self.same_model else "only other nodes or the model changed"
+        for k, sentence in enumerate(said):
+            around = f"{near[k]:,} of its neighbours changed" if near[k] > 1 else "1 of its neighbours changed"
+            said[k] = sentence or ("its events changed" if moved[k] else around if near[k] else others)
+        return said
+
+    def _neighbours_changed(self, places: Ints) -> Ints:
+        """Count the neighbours that changed noticeably, of those that a record names and that both runs judge."""
+        if self.now is None or self.enough is None or not places.size:
+            return np.zeros(places.size, dtype=np.int64)
+        changed = self.now[NODE].to_numpy()[self.enough]
+        lists = self.now[NEIGHBOURS].take(pa.array(places)).combine_chunks()
+        rows = np.repeat(np.arange(places.size), lists.value_lengths().to_numpy())
+        return np.bincount(rows[np.isin(lists.flatten().to_numpy(), changed)], minlength=places.size)
+
+    def _places(self, ids: pa.Array) -> Ints:
+        known = self.now["id"].combine_chunks() if self.now is not None else ids
+        places = pc.index_in(ids.cast(known.type), value_set=known)
         if places.null_count:
             raise RunFolderError(
                 "state.parquet does not have all nodes of the results", "restore the runs from a copy or run again"
             )
-        return [self._said(int(place)) for place in places.to_numpy()]
-
-    def _said(self, node: int) -> str:
-        said = []
-        if self.edges[node]:
-            then, now = (int(one[node]) for one in self.degrees)
-            said.append(f"its edges changed (degree {then:,}{', unchanged' if then == now else f' to {now:,}'})")
-        changed = [name for name, mask in self.columns.items() if mask[node]]
-        own = [name for name in changed if name != FLOWS]
-        if own:
-            said.append(f"{_named(own)} changed")
-        if FLOWS in changed and not self.edges[node]:  # events follow from edges
-            said.append("its events changed")
-        if said:
-            return "; ".join(said)
-        if self.unknown:
-            return f"its edges did not change; not compared: {_named(self.unknown)}"
-        return "only other nodes changed" if self.same_model else "only other nodes or the model changed"
+        return np.asarray(places.to_numpy(), dtype=np.int64)
 
 
 def reasons_of(old: State | None, new: State | None, *, same_model: bool) -> Reasons:
-    """Compare what two runs keep of their nodes, a column at a time."""
+    """Compare what two runs keep of their nodes, a part of them at a time."""
     if old is None or new is None:
         return Reasons(same_model)
-    then, now = old.column("id").combine_chunks(), new.column("id").combine_chunks()
-    if then.type != now.type:
-        then, now = then.cast(pa.large_string()), now.cast(pa.large_string())
-    found = pc.index_in(now, value_set=then)
-    here = np.flatnonzero(np.asarray(found.is_valid()))
-    place = np.asarray(found.drop_null().to_numpy(), dtype=np.int64)
-
-    def both(name: str) -> tuple[Ints, Ints]:
-        return old.figures(name)[place], new.figures(name)[here]
-
-    def differs(name: str) -> Bools:
-        was, is_now = both(name)
-        return np.asarray(was != is_now)
-
-    every = [*new.encoders, *(name for name in old.encoders if name not in new.encoders)]
-    alike = [name for name in every if old.encoders.get(name) == new.encoders.get(name)]
-    return Reasons(
-        same_model,
-        now.take(pa.array(here)),
-        differs("edges"),
-        both("degree"),
-        {_plain(name): differs(name) for name in alike},
-        tuple(_plain(name) for name in every if name not in alike),
-    )
-
-
-def _plain(name: str) -> str:
-    return {ALL: "a column", EVENTS: FLOWS}.get(name, name.removeprefix(PREFIX))
-
-
-def _named(names: list[str] | tuple[str, ...]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
-def _share(mask: Bools) -> float:
-    return float(mask.mean()) if mask.size else 0.0
+    then, now = old.records(), new.records()
+    ids = [one["id"].combine_chunks() for one in (then, now)]
+    if ids[0].type != ids[1].type:
+        ids = [one.cast(pa.large_string()) for one in ids]
+    found = pc.index_in(ids[1], value_set=ids[0])
+    then, now = then.take(found.drop_null()), now.filter(found.is_valid())
+    enough, at_all, edges = (np.zeros(len(now), dtype=bool) for _ in range(3))
+    counts: dict[str, int] = {}
+    for start in range(0, max(len(now), 1), ROWS_AT_ONCE):
+        part = changes(*(one.slice(start, ROWS_AT_ONCE) for one in (then, now)))
+        rows = slice(start, start + ROWS_AT_ONCE)
+        enough[rows], at_all[rows], edges[rows] = part.enough(), part.at_all(), part.edges()
+        for name, mask in part.columns.items():
+            counts[name] = counts.get(name, 0) + int((mask | part.slightly[name]).sum())
+    size = max(len(now), 1)
+    columns = {name: count / size for name, count in counts.items()}
+    return Reasons(same_model, then, now, enough, at_all, float(edges.sum()) / size, columns)

@@ -83,6 +83,13 @@ class Scale:
         tamed = np.where(beyond > 0, np.sign(z) * (self.knee + np.log1p(beyond)), z)
         return tamed.astype(np.float32) + np.float32(0)  # no minus zero
 
+    def inverse(self, z: Floats) -> Floats:
+        """Return the values that become these numbers, infinite where they are too large to be known."""
+        size = np.abs(z)
+        with np.errstate(over="ignore"):
+            size = np.where(size > self.knee, self.knee + np.expm1(np.maximum(size - self.knee, 0)), size)
+            return np.asarray(self.centre + 2 * self.half_range * np.sign(z) * size)
+
 
 def learn_scale(values: Floats) -> Scale:
     """Learn centre, range and knee from numbers; NaN is left out.

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from oddhop import Graph, Network, read_network
 from oddhop.casebook import Fingerprint, changed, fingerprint_of
-from oddhop.casebook import fingerprint as module
-from oddhop.casebook.fingerprint import hash_of
+from oddhop.casebook.changes import changes
+from oddhop.casebook.fingerprint import node_hashes, records, text_hashes
+from oddhop.casebook.record import KEPT
 from oddhop.errors import CaseBookError, GraphError, SettingsError
 
 
@@ -52,11 +53,15 @@ def test_shares_are_shares_and_the_same_both_ways(made, more) -> None:
     network, other = network_of(*made), network_of(*more)
     one, two = (fingerprint_of(some, np.arange(some.graph.node_count)) for some in (network, other))
     there, back = changed(one, two), changed(two, one)
-    assert 0 <= there.neighbour_share <= 1
-    assert 0 <= there.member_share <= 1
-    assert there.member_share == back.member_share
-    assert there.neighbour_share == back.neighbour_share
-    assert dict(there.columns) == dict(back.columns)
+    assert 0 <= there.neighbours_came <= there.neighbours_now == back.neighbours_then
+    assert there.neighbours_came == back.neighbours_gone
+    assert there.members_came == back.members_gone
+    assert there.columns == back.columns
+    assert there.enough == back.enough
+    rows = records(network, np.arange(network.graph.node_count))
+    alone = changes(rows, rows)
+    assert not alone.at_all().any()
+    assert not alone.enough().any()
 
 
 def people(**changes: list[object]) -> pa.Table:
@@ -85,13 +90,20 @@ def test_columns_and_neighbours_that_changed_are_named() -> None:
     what = changed(old, fingerprint_of(now, now.numbers(["p0"])))
     assert what.sentences == ["1 of 6 neighbours is new"]
     assert not what.enough
+    assert changed(old, fingerprint_of(now, now.numbers(["p0"])), more_than=0.1).enough
     for name, values in (("pays", ["cash"] * 2 + ["card", "cash"] * 3), ("income", [60.0, 20, 30, 40, 50, 60, 70, 80])):
         now = read(TIES, people(**{name: values}), encoding=then.encoding)
         what = changed(old, fingerprint_of(now, now.numbers(["p0"])))
         assert what.sentences == [f"{name} changed"]
         assert what.enough
     slightly = read(TIES, people(income=[11.0, 20, 30, 40, 50, 60, 70, 80]), encoding=then.encoding)
-    assert not changed(old, fingerprint_of(slightly, slightly.numbers(["p0"]))).enough
+    what = changed(old, fingerprint_of(slightly, slightly.numbers(["p0"])))
+    assert what.sentences == ["income changed slightly"]
+    assert not what.enough
+    gap = read(TIES, people(income=[None, 20, 30, 40, 50, 60, 70, 80]))
+    for one, two in ((then, gap), (gap, then)):
+        what = changed(*(fingerprint_of(some, some.numbers(["p0"])) for some in (one, two)))
+        assert what.sentences == ["income changed"]
 
 
 def test_levels_that_are_learned_again_change_nothing() -> None:
@@ -100,6 +112,16 @@ def test_levels_that_are_learned_again_change_nothing() -> None:
     assert len(now.graph.attribute_names) != len(then.graph.attribute_names)
     old, new = (fingerprint_of(one, one.numbers(["p0", "p1"])) for one in (then, now))
     assert changed(old, new).columns == ()
+
+
+def test_a_scale_that_is_learned_again_changes_nothing() -> None:
+    then = read(TIES, people())
+    now = read(TIES, people(income=[10.0, 20, 30, 40, 50, 60, 70, 9e9]))  # the others' numbers are another's now
+    assert then.encoding.columns[0].scale != now.encoding.columns[0].scale
+    old, new = (fingerprint_of(one, one.numbers([f"p{k}" for k in range(7)])) for one in (then, now))
+    assert changed(old, new).sentences == []
+    moved = read(TIES, people(income=[70.0, 20, 30, 40, 50, 60, 10, 9e9]))
+    assert changed(old, fingerprint_of(moved, moved.numbers([f"p{k}" for k in range(7)]))).columns == (("income", 2),)
 
 
 def test_a_column_that_the_table_gained_says_nothing_of_the_case() -> None:
@@ -113,8 +135,9 @@ def test_members_that_came_and_went_are_counted() -> None:
     old, new = (fingerprint_of(network, network.numbers(some)) for some in (["p0", "p1"], ["p0", "p2", "p3"]))
     what = changed(old, new)
     assert what.sentences == ["2 more nodes belong to the case", "1 node no longer belongs to the case"]
-    assert what.member_share == 3 / 4
+    assert (what.members_came, what.members_gone, what.members_now) == (2, 1, 3)
     assert what.enough
+    assert not changed(old, new, more_than=0.75).enough
 
 
 def test_a_kind_is_called_by_its_name_and_has_its_own_columns() -> None:
@@ -123,46 +146,71 @@ def test_a_kind_is_called_by_its_name_and_has_its_own_columns() -> None:
     network = read_network(ties, {"account": people(), "phone": phones}, judge="account")
     old, new = (fingerprint_of(network, network.numbers(some)) for some in (["p0"], ["p0", "p1", "p2"]))
     assert changed(old, new).sentences == ["2 more accounts belong to the case"]
-    (member,) = old.members.values()
-    assert "price" not in member.columns
-    assert "income" in member.columns
-    assert member.neighbours == (hash_of("phone x"),)
+    assert [one for one in old.records.column_names if one.startswith("column:")] == [
+        "column:income",
+        "column:pays",
+        "column:note",
+    ]
+    assert old.records["neighbours"].to_pylist() == [text_hashes(["phone x"]).tolist()]
+    hashes = node_hashes(network)
+    nodes = np.arange(network.graph.node_count)
+    assert np.array_equal(hashes, text_hashes([str(network.name(node)) for node in nodes]))
+    assert np.array_equal(hashes, node_hashes(network, nodes[::-1])[::-1])
 
 
-def test_events_are_counted_with_the_time_of_the_last() -> None:
-    ties = {"from": ["p0", "p1", "p0"], "to": ["p1", "p0", "p2"], "time": ["2026-01-01", "2026-01-03", "2026-01-02"]}
-    network = read_network(pa.table(ties), people())
-    (member,) = fingerprint_of(network, network.numbers(["p0"])).members.values()
-    assert member.events == 3
-    assert np.datetime64(member.last_event, "us") == np.datetime64("2026-01-03")
+def paid(amounts: list[float], days: list[int]) -> Fingerprint:
+    rows = {"from": ["p0"] * len(days), "to": ["p1"] * len(days), "amount": amounts}
+    ties = pa.table({**rows, "time": [f"2026-01-{day:02d}" for day in days]})
+    network = read_network(ties, people())
+    return fingerprint_of(network, network.numbers(["p0"]))
 
 
-def test_a_hub_is_sampled_and_the_sample_tells_what_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "HASHED_AT_ONCE", 700)  # in several parts
+def test_events_count_by_their_number_and_their_amounts() -> None:
+    then = paid([10.0] * 4, [1, 2, 3, 4])
+    (row,) = then.records.to_pylist()
+    assert (row["total:events"], row["total:amount"]) == (4.0, 40.0)
+    assert np.datetime64(row["last event"], "us") == np.datetime64("2026-01-04")
+    what = changed(then, paid([10.0] * 5, [1, 2, 3, 4, 5]))
+    assert what.sentences == ["1 event is new"]
+    assert not what.enough  # one event alone opens nothing
+    assert what.columns == ()
+    what = changed(then, paid([10.0] * 7, [1, 2, 3, 4, 5, 6, 7]))
+    assert what.enough
+    assert what.sentences == ["3 events are new", "the sum of amount rose from 40 to 70"]
+    what = changed(then, paid([10.0, 10.0, 10.0, 900.0], [1, 2, 3, 4]))  # as many, and one is large
+    assert (what.sentences, what.enough) == (["the sum of amount rose from 40 to 930"], True)
+    later = [one.records for one in (then, paid([10.0] * 4, [2, 3, 4, 5]))]
+    assert changes(*later).at_all().all()
+    assert not changes(*later).enough().any()
 
+
+def test_a_hub_is_sampled_and_the_sample_tells_what_changed() -> None:
     def hub(first: int, count: int) -> Fingerprint:
         star = np.arange(first, first + count)
         return fingerprint_of(Network.of(Graph.from_arrays([0 * star, star], np.zeros((9_000, 1)))), np.array([0]))
 
     old = hub(1, 4_000)
-    (member,) = old.members.values()
-    assert (len(member.neighbours), member.degree) == (1_000, 4_000)
-    assert member.neighbours == tuple(sorted(hash_of(str(k)) for k in range(1, 4_001))[:1_000])
-    assert changed(old, hub(1, 4_000)).neighbour_share == 0
-    moved = changed(old, hub(1_001, 4_000))  # 1,000 came, 1,000 went, of 5,000
-    assert abs(moved.neighbour_share - 0.4) < 0.05
-    assert abs(changed(old, hub(1, 900)).neighbour_share - 3_100 / 4_000) < 0.02
+    (row,) = old.records.to_pylist()
+    assert (len(row["neighbours"]), row["degree"]) == (KEPT, 4_000)
+    assert row["neighbours"] == sorted(text_hashes([str(k) for k in range(1, 4_001)]).tolist())[:KEPT]
+    assert changed(old, hub(1, 4_000)).sentences == []
+    moved = changed(old, hub(1_001, 4_000))  # 1,000 came, 1,000 went
+    assert abs(moved.neighbours_came - 1_000) < 250
+    assert moved.neighbours_came == moved.neighbours_gone
+    fewer = changed(old, hub(1, 900))
+    assert abs(fewer.neighbours_gone - 3_100) < 50
+    assert abs(fewer.neighbours_came) < 50
 
 
-def test_attributes_of_arrays_that_are_zero_are_not_written() -> None:
-    attributes = np.zeros((3, 50))
-    attributes[0, 7] = 2.0
-    network = Network.of(Graph.from_arrays([[0, 1], [1, 2]], attributes))
-    (member,) = fingerprint_of(network, np.array([0])).members.values()
-    assert member.columns == {"attribute 7": (2.0,)}
-    other = Network.of(Graph.from_arrays([[0, 1], [1, 2]], np.zeros((3, 50))))
-    what = changed(fingerprint_of(network, np.array([0])), fingerprint_of(other, np.array([0])))
-    assert what.sentences == ["attribute 7 changed"]
+def test_blocks_of_rows_give_the_records_of_all() -> None:
+    rng = np.random.default_rng(0)
+    network = Network.of(Graph.from_arrays(rng.integers(0, 50, (2, 300)), rng.normal(size=(50, 3))))
+    whole = records(network, np.arange(50), node_hashes(network))
+    parts = [records(network, np.arange(k, k + 10)) for k in range(0, 50, 10)]
+    assert pa.concat_tables(parts).combine_chunks().equals(whole)
+    for node in range(50):
+        others = network.graph.indices[network.graph.indptr[node] : network.graph.indptr[node + 1]]
+        assert whole["neighbours"][node].as_py() == sorted(text_hashes([str(one) for one in others]).tolist())
 
 
 @pytest.mark.parametrize("nodes", [[], [-1], [3]])
@@ -174,24 +222,34 @@ def test_nodes_that_there_are_not_are_refused(nodes: list[int]) -> None:
 
 def test_a_share_above_one_is_refused() -> None:
     with pytest.raises(SettingsError, match="more_than"):
-        changed(Fingerprint({}), Fingerprint({}), more_than=20)
+        changed(Fingerprint(), Fingerprint(), more_than=20)
 
 
 def damaged() -> list[str]:
     network = Network.of(Graph.from_arrays([[0, 0], [1, 2]], np.ones((3, 1))))
     good = json.loads(fingerprint_of(network, np.array([0])).to_json())
-    (name,) = good["members"]
-    out = ["", "[]", "{", "[" * 5_000, json.dumps({**good, "more": 1}), json.dumps({"members": {"x": {}}})]
-    for key, value in (
-        ("degree", -1),
-        ("degree", 1),
-        ("degree", "2"),
-        ("neighbours", ["x"]),
-        ("columns", {"a": ["b"]}),
+    columns = good["columns"]
+    out = ["", "[]", "[" * 5_000, "3", *(json.dumps({**good, name: None}) for name in ("version", "columns"))]
+    for name, values in (
+        ("degree", [-1]),
+        ("degree", [1]),
+        ("degree", ["2"]),
+        ("degree", [1 << 70]),
+        ("node", ["xyz"]),
+        ("node", [-1]),
+        ("neighbours", ["xyz"]),
+        ("neighbours", [columns["neighbours"][1][0][::-1]]),
+        ("column:attribute 0", ["b"]),
+        ("column:attribute 0", [1.0, 2.0]),
     ):
-        out.append(json.dumps({**good, "members": {name: {**good["members"][name], key: value}}}))
-    turned = {**good["members"][name], "neighbours": good["members"][name]["neighbours"][::-1]}
-    return [*out, json.dumps({**good, "members": {name: turned}}), json.dumps(good).replace("1.0", "NaN")]
+        out.append(json.dumps({**good, "columns": {**columns, name: [columns[name][0], values, ""]}}))
+    out.append(json.dumps({**good, "columns": {**columns, "degree": ["binary", [2], ""]}}))
+    out.append(json.dumps({**good, "columns": {**columns, "degree": ["int64", [2], "[1, 2]"]}}))
+    return out
+
+
+def test_a_fingerprint_of_an_older_version_is_none() -> None:
+    assert Fingerprint.from_json('{"encoded":true,"kind":"node","members":{}}') is None
 
 
 @pytest.mark.parametrize("text", damaged())
