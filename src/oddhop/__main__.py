@@ -1,5 +1,6 @@
 """``python -m oddhop`` is the command ``oddhop``."""
 
-from oddhop.cli import app
+from oddhop.cli import command_line
 
-app(prog_name="oddhop")
+if __name__ == "__main__":
+    command_line()

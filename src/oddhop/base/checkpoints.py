@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from oddhop.base import locks
 from oddhop.base.files import Arrays, pack_arrays, sweep_beside, temporary_name, unpack_arrays, write_atomically
 from oddhop.errors import RunFolderError
 
@@ -82,6 +82,9 @@ def discard_run(path: str | os.PathLike[str]) -> None:
     """Take the folder of a run away, at one stroke: a kill must not leave a part of it that passes for a run."""
     with locked(path) as folder:
         gone = temporary_name(folder)
+        with suppress(PermissionError):  # Windows renames no folder with an open file in it
+            folder.rename(gone)
+    if folder.exists():
         folder.rename(gone)
     shutil.rmtree(gone)
 
@@ -94,14 +97,14 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
     sweep_beside(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666), "a")
+        lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666), "a")
     except OSError as error:
         raise RunFolderError(
             f"cannot write to the folder {folder}: {error.strerror}", "choose another folder"
         ) from None
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.lock(lock.fileno(), wait=False)
         except BlockingIOError:
             raise RunFolderError(
                 f"another run is writing to {folder}", "wait for it to end or choose another folder"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
 import json
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
+from oddhop.base import locks
 from oddhop.errors import ModelFileError
 
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
@@ -39,7 +39,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with file:
             with suppress(OSError):  # not every file system has locks
-                fcntl.flock(file, fcntl.LOCK_EX)  # so that others see that its writer lives
+                locks.lock(file.fileno())  # so that others see that its writer lives
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -49,11 +49,12 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # a full disk does not say of which file
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    if hasattr(os, "O_DIRECTORY"):  # Windows opens no folders
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def temporary_name(path: Path) -> Path:
@@ -67,7 +68,7 @@ def sweep_beside(path: Path) -> None:
 
     For files that one machine writes: the lock of another is not seen on every file system.
     """
-    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp") if locks.SWEEPS else ():
         with suppress(OSError):  # it is locked, or not ours to take away
             if left_over.is_symlink():
                 left_over.unlink()
@@ -75,7 +76,7 @@ def sweep_beside(path: Path) -> None:
                 shutil.rmtree(left_over)
             else:
                 with left_over.open("rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    locks.lock(file.fileno(), wait=False)
                     left_over.unlink()
 
 

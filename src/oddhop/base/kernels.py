@@ -10,7 +10,6 @@ it and all the kernels under it are made of, and by the versions of the compiler
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -28,6 +27,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 from oddhop.base.compiling import compiling
+from oddhop.base.locks import lock
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -73,7 +73,7 @@ class SharedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel for these types; or None, and it is compiled next."""
-        with self._alone(fcntl.LOCK_SH):
+        with self._alone(shared=True):
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is not None and tuple(found.signature.args) == tuple(sig):
             return found
@@ -82,11 +82,11 @@ class SharedCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the kernel for these types."""
-        with self._alone(fcntl.LOCK_EX):
+        with self._alone(shared=False):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     @contextmanager
-    def _alone(self, how: int) -> Iterator[None]:
+    def _alone(self, *, shared: bool) -> Iterator[None]:
         if not self._stamped:  # not before it is looked up, for a kernel may call one that stands below it
             base, stamp = self._impl.filename_base, kernel_digest(self._function)
             self._cache_file = IndexDataCacheFile(self.cache_path, base, stamp)  # type: ignore[no-untyped-call]
@@ -98,7 +98,7 @@ class SharedCache(FunctionCache):
             yield
             return
         try:
-            fcntl.flock(file, how)
+            lock(file, shared=shared)
             yield
         finally:
             os.close(file)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from oddhop.base import locks
 
 PREFIX, LOCK = "oddhop-", ".lock"
 
@@ -22,21 +23,21 @@ def temporary_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[P
     sweep_temporary(parent)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        with (folder / LOCK).open("xb") as lock:
-            with suppress(OSError):  # not every file system has locks, and there nothing is swept
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (folder / LOCK).exists():  # swept before it was locked
-                continue
-            try:
+        try:
+            with (folder / LOCK).open("xb") as lock:
+                with suppress(OSError):  # not every file system has locks, and there nothing is swept
+                    locks.lock(lock.fileno())
+                if not (folder / LOCK).exists():  # swept before it was locked
+                    continue
                 yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            return
+                return
+        finally:  # not before the lock is closed: Windows removes no open file
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep_temporary(parent: str | os.PathLike[str] | None = None) -> None:
     """Take away the temporary folders of processes that were killed."""
-    for folder in Path(parent or tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in Path(parent or tempfile.gettempdir()).glob(f"{PREFIX}*") if locks.SWEEPS else ():
         with suppress(OSError), (folder / LOCK).open("r+b") as lock:  # its process lives, or it is not ours
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.lock(lock.fileno(), wait=False)
             shutil.rmtree(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -85,3 +86,10 @@ def main(
     gc.set_threshold(200_000, 20, 20)
     if version:
         typer.echo(f"oddhop {__version__}")
+
+
+def command_line() -> None:
+    """Run the command that was typed."""
+    # pyarrow imports pandas where it is installed, which takes longer than to read small tables. No command needs it.
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    app(prog_name="oddhop")

@@ -79,6 +79,8 @@ def reader_left() -> bool:
         output = sys.stdout.fileno()
     except OSError:  # no file, as in a notebook
         return False
+    if not hasattr(select, "poll"):  # Windows, where the error is another one
+        return True
     watch = select.poll()
     watch.register(output, 0)
     left = any(event & select.POLLERR for _, event in watch.poll(0))

@@ -133,6 +133,7 @@ def make(job: Job, run: RunFolder) -> None:
         _refuse(job, work, counts, rows["first_lone"], events=events["columns"] is not None)
     if not (work / "attributes.json").exists():
         _read_attributes(job, work)
+    (work / FLOWS).unlink(missing_ok=True)  # not before it is closed: Windows removes no open file
     attributes = _step(work, "attributes", dict)
     arrays = attributes["arrays"] | rows["arrays"] | events["arrays"]
     files = [f"{name}.npy" for name in arrays]
@@ -234,7 +235,6 @@ def _read_attributes(job: Job, work: Path) -> None:
         document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows, edge_forms).to_json())
         encoding = Encoding.from_json(document)
         _step(work, "attributes", lambda: _write_attributes(job, people, flows, encoding, work))
-    (work / FLOWS).unlink(missing_ok=True)
 
 
 def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
