@@ -52,7 +52,7 @@ def test_the_same_answer_sent_again_is_written_once(sit: Sit) -> None:
         "confirmed", "mule", "a\nnote", "ann", 1,
     )  # fmt: skip
     assert written.fingerprint is not None
-    assert written.fingerprint.members
+    assert written.fingerprint.records.num_rows
 
 
 def test_undo_is_an_entry_and_brings_the_case_back(sit: Sit) -> None:
