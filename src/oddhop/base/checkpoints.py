@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from oddhop.base import locks
 from oddhop.base.files import Arrays, pack_arrays, sweep_beside, temporary_name, unpack_arrays, write_atomically
+from oddhop.base.permissions import for_owner
 from oddhop.errors import RunFolderError
 
 MANIFEST = "manifest.json"
@@ -97,6 +98,8 @@ def locked(path: str | os.PathLike[str]) -> Iterator[Path]:
     sweep_beside(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not was_there:
+            for_owner(folder)
         lock = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666), "a")
     except OSError as error:
         raise RunFolderError(

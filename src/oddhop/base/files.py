@@ -19,6 +19,7 @@ import safetensors
 import safetensors.numpy
 
 from oddhop.base import locks
+from oddhop.base.permissions import for_owner
 from oddhop.errors import ModelFileError
 
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
@@ -37,6 +38,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     temporary = temporary_name(path)
     file = temporary.open("xb")  # never through a link that someone put there
     try:
+        for_owner(temporary, instead_of=path)
         with file:
             with suppress(OSError):  # not every file system has locks
                 locks.lock(file.fileno())  # so that others see that its writer lives

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from oddhop.base.address import parsed, shown, without_secrets
+from oddhop.base.permissions import for_owner
 from oddhop.errors import CaseBookError, MissingExtraError
 
 VERSION = 1
@@ -60,8 +61,11 @@ class _SQLite:
         if not create and not path.exists():
             raise CaseBookError(f"{self.label} does not exist", "check the name")
         address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if create else 'rw'}"
+        new = not path.exists()
         with self._ours():
             self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+        if new:
+            for_owner(path)
         try:
             self._open(create=create)
         except BaseException:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from oddhop.base.permissions import share_with_group
 from oddhop.base.temporary import sweep_temporary
 from oddhop.cli.console import Console, LogFormat
 from oddhop.cli.helping import EVERYDAY, HelpAll
@@ -265,6 +266,14 @@ class Messages:
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
     ] = False
+    share_with_group: Annotated[
+        bool,
+        typer.Option(
+            "--share-with-group",
+            help="Let your group read and write new output. Otherwise only you can.",
+            rich_help_panel=TELLING,
+        ),
+    ] = False
 
 
 Chosen = dict[str, Any]
@@ -292,6 +301,7 @@ def command(*learn: str) -> Callable[[Command], Command]:
             try:
                 with stoppable():
                     sweep_temporary()
+                    share_with_group(messages.share_with_group)
                     for one in own:
                         if one.name in sections:
                             parts = sections[one.name](learn)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from oddhop.base.address import Address, parsed, scheme_of, shown
+from oddhop.base.permissions import for_owner
 from oddhop.errors import TableError
 from oddhop.tables.read import duckdb_file, sql, sqlite
 from oddhop.tables.read.frames import Frame
@@ -46,7 +47,11 @@ def put_table(table: pa.Table, uri: str, name: str, *, mode: WriteMode = "create
         sql.put_table(table, server(uri, label), name, mode=mode)
     else:
         put = sqlite.put_table if kind == "SQLite" else duckdb_file.put_table
-        put(table, database_file(uri, label), name, mode, label)
+        file = database_file(uri, label)
+        new = not file.exists()
+        put(table, file, name, mode, label)
+        if new:
+            for_owner(file)
 
 
 def check_put(uri: str, name: str, *, mode: WriteMode) -> None:
