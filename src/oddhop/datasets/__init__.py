@@ -17,7 +17,7 @@ from oddhop.errors import SettingsError
 
 NEXT = "-june"
 COMMANDS = {
-    "payments": ("oddhop detect payments.csv --nodes accounts.csv --out run --top 6",),
+    "payments": ("oddhop detect payments.csv --nodes accounts.csv --out run --top 8",),
     "reviews": (
         "oddhop detect reviews.csv --nodes reader=readers.csv --nodes book=books.csv --source reader --target book",
         "  --source-kind reader --target-kind book --judge reader --out run --top 5",
