@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oddhop import Graph, Network
-from oddhop.casebook import Book, Entry, Fingerprint, NewVerdict, fingerprint_of, open_book, suppressed
+from oddhop.casebook import Book, Entry, Fingerprint, NewVerdict, fingerprint_of, identify, open_book, suppressed
 from oddhop.casebook.book import AT_ONCE
 from oddhop.errors import CaseBookError, OddhopError, SettingsError
 
@@ -294,6 +297,59 @@ def test_a_case_that_falls_apart_goes_on_under_two_names(book: Book) -> None:
     decided = suppressed(book, cases).by_case
     assert {name: one.case_id for name, one in decided.items()} == {"1": "1-2", "2": "2-2", "3": "1"}
     assert [one.opens for one in decided.values()] == [True, True, False]
+
+
+def test_a_case_keeps_its_id_while_its_core_stays(book: Book) -> None:
+    book.append([Entry("c1", "confirmed", tuple("abcd"))])
+    same = {
+        "half of its core": (["a", "x", "y", "z"], 2),
+        "half of the members then": (["w", "x", "y", "z", "c", "d"], 4),
+    }
+    for members, core in same.values():
+        assert identify(book, {"n": members}, {"n": core})["n"].case_id == "c1"
+    other = {"its edge alone": (["x", "y", "z", "a"], 3), "less than half": (["a", "x", "y"], 3)}
+    for members, core in other.values():
+        found = identify(book, {"n": members}, {"n": core})["n"]
+        assert (found.case_id, found.before, found.merged) == ("n", None, ())
+    # Night by night it loses one member and wins one; in the end none is left of the first.
+    for night in range(1, 20):
+        members = [chr(ord("a") + night + k) for k in range(4)]
+        (one,) = suppressed(book, {members[0]: (members, Fingerprint())}).by_case.values()
+        assert one.case_id == "c1"
+        book.append([Entry(one.case_id, "open", tuple(members))])
+
+
+def test_splits_and_merges_are_named(book: Book) -> None:
+    nothing = Fingerprint()
+    book.append([Entry("c1", "open", tuple("abcdef"), nothing)])
+    book.append([Entry("c2", "confirmed", ("x", "y"), nothing)])
+    split = suppressed(book, {"1": (list("abcd"), nothing), "2": (["e", "f"], nothing)}).by_case
+    assert {name: one.case_id for name, one in split.items()} == {"1": "c1", "2": "2"}
+    assert split["2"].status == "new"
+    assert "it was part of the case c1" in split["2"].sentences
+    assert not any("part of" in one for one in split["1"].sentences)
+    members = [*"abcdefxy"]
+    merged = suppressed(book, {"1": (members, nothing)}).by_case["1"]
+    assert (merged.case_id, merged.merged) == ("c2", ("c1",))  # the one with the last entry goes on
+    assert "the case c1 is part of it now" in merged.sentences
+    book.append([Entry("c2", "open", tuple(members), nothing)])
+    assert suppressed(book, {"1": (members, nothing)}).by_case["1"].merged == ()  # it was named
+    both = suppressed(book, {"1": (list("abcdef"), nothing), "2": (["x", "y"], nothing)}).by_case
+    assert both["1"].case_id != both["2"].case_id
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5, unique=True), min_size=1, max_size=5))
+def test_no_two_cases_of_a_run_have_one_id_and_the_order_is_of_no_account(cases: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
+        book.append(
+            [Entry(f"c{k}", "open", tuple(some)) for k, some in enumerate((["a", "b"], ["b", "c", "d"], ["h"]))]
+        )
+        named = {f"n{k}": some for k, some in enumerate(cases)}
+        found = identify(book, named)
+        assert len({one.case_id for one in found.values()}) == len(cases)
+        assert found == identify(book, dict(reversed(named.items())))
+        assert list(found) == list(named)
 
 
 def test_a_run_that_is_resumed_doubles_nothing(book: Book) -> None:

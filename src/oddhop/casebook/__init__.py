@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oddhop.casebook.book import Book, open_book
     from oddhop.casebook.changes import Changed, changed
-    from oddhop.casebook.decisions import Decision, Decisions, suppressed
+    from oddhop.casebook.decisions import Decision, Decisions, Identity, identify, suppressed
     from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict, now
     from oddhop.casebook.erase import Erased
     from oddhop.casebook.fingerprint import fingerprint_of, member_ids
     from oddhop.casebook.record import Fingerprint
 
 __all__ = [
-    "VERDICTS", "Book", "Changed", "Decision", "Decisions", "Entry", "Erased", "Fingerprint", "NewVerdict", "changed",
-    "fingerprint_of", "member_ids", "now", "open_book", "suppressed",
+    "VERDICTS", "Book", "Changed", "Decision", "Decisions", "Entry", "Erased", "Fingerprint", "Identity", "NewVerdict",
+    "changed", "fingerprint_of", "identify", "member_ids", "now", "open_book", "suppressed",
 ]  # fmt: skip
 
 _HOMES = dict.fromkeys(("VERDICTS", "Entry", "NewVerdict", "now"), "entry") | {
@@ -24,6 +24,8 @@ _HOMES = dict.fromkeys(("VERDICTS", "Entry", "NewVerdict", "now"), "entry") | {
     "changed": "changes",
     "Decision": "decisions",
     "Decisions": "decisions",
+    "Identity": "decisions",
+    "identify": "decisions",
     "suppressed": "decisions",
     "Erased": "erase",
     "fingerprint_of": "fingerprint",

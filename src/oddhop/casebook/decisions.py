@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -20,7 +20,8 @@ class Decision:
     Attributes
     ----------
     case_id : what to call it in the book: as it was called before, or else a name that the book does not have.
-    matched : the last entry of the case that it was before, or None.
+    matched : the last entry of the case that it was before, or was a part of; None for a new case.
+    merged : the ids of other cases of the book that are part of it now.
     changed : what changed since that entry, or None where that is not known.
     hidden : whether it was cleared and has not changed enough since.
     opens : whether the run should write it as open: it is new, it comes back, or it is open and has changed enough.
@@ -37,6 +38,7 @@ class Decision:
     changed: Changed | None = None
     hidden: bool = False
     opens: bool = True
+    merged: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
@@ -57,10 +59,15 @@ class Decision:
         """What the book says, in words; empty for a new case."""
         if self.matched is None:
             return []
-        before = f"{self.matched.verdict} by {self.matched.who or 'someone'} on {self.matched.at[:10]}"
+        out = [f"{self.matched.verdict} by {self.matched.who or 'someone'} on {self.matched.at[:10]}"]
+        if self.matched.case_id != self.case_id:
+            out.append(f"it was part of the case {self.matched.case_id}")
+        if self.merged:
+            of_it = "is part of it now" if len(self.merged) == 1 else "are part of it now"
+            out.append(f"the case{'s' * (len(self.merged) > 1)} {', '.join(self.merged)} {of_it}")
         if self.changed is None:
-            return [before, "the book has no data from the time of the verdict"]
-        return [before, *self.changed.sentences]
+            return [*out, "the book has no data from the time of the verdict"]
+        return [*out, *self.changed.sentences]
 
 
 @dataclass(frozen=True)
@@ -100,11 +107,11 @@ def suppressed(
     cases: Mapping[str, tuple[Collection[str], Fingerprint]],
     more_than: float = MORE_THAN,
     run: str | None = None,
+    core: Mapping[str, int] | None = None,
 ) -> Decisions:
     """Decide which cases are hidden because they were cleared.
 
-    A case is the one before if they share at least half of the members of the smaller one, whatever their ids. Of
-    several the last entry counts.
+    Which case of the book each is, :func:`identify` says.
 
     Parameters
     ----------
@@ -112,6 +119,7 @@ def suppressed(
     cases : the members, as texts, and the fingerprint of every case of the run, by its id.
     more_than : how much must have changed for a cleared case to come back; see :func:`changed`.
     run : the run that asks. What it wrote itself, before it was killed, does not count.
+    core : how many of the members of a case, the first ones, are its core; all of them, if it is left out.
 
     Examples
     --------
@@ -126,7 +134,55 @@ def suppressed(
     >>> decided.sentence
     '1 cleared case is hidden because little has changed since the verdict'
     """
-    known = book.of_nodes(sorted({node for members, _ in cases.values() for node in members}))
+    known = identify(book, {name: list(members) for name, (members, _) in cases.items()}, core, run)
+    return Decisions({name: _decided(known[name], judged, more_than) for name, (_, judged) in cases.items()})
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which case of the book a case of a run is.
+
+    Attributes
+    ----------
+    case_id : what it is called in the book. A case that is new, or was split from another, has an id of its own.
+    before : the last entry of the case that it was, or was a part of; None for a new case.
+    merged : the ids of other cases of the book that are part of it now.
+    """
+
+    case_id: str
+    before: Entry | None = None
+    merged: tuple[str, ...] = ()
+
+
+def identify(
+    book: Book, cases: Mapping[str, Sequence[str]], core: Mapping[str, int] | None = None, run: str | None = None
+) -> dict[str, Identity]:
+    """Return which case of the book each case of a run is, by its members and whatever its id.
+
+    It is the same case if the book's has at least half of its core, or if it has at least half of the members of the
+    book's. Where several cases of the book are alike, the one with the last entry goes on, and the others are merged
+    into it. Where one case of the book is like several of the run, it goes on as the one that shares most members with
+    it, and the others were split from it.
+
+    Parameters
+    ----------
+    book : the book of cases.
+    cases : the members of every case of the run, as texts, those of the core first, by its id.
+    core, run : see :func:`suppressed`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from oddhop.casebook import Entry, identify, open_book
+    >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
+    ...     book.append([Entry("c1", "open", members=("a", "b", "c", "d"))])
+    ...     found = identify(book, {"n1": ["a", "b", "x"], "n2": ["c", "d", "y", "z"]}, core={"n1": 2})
+    >>> [(one.case_id, one.before.case_id) for one in found.values()]
+    [('c1', 'c1'), ('n2', 'c1')]
+    """
+    sizes = core or {}
+    whole = {name: set(members) for name, members in cases.items()}
+    known = book.of_nodes(sorted(set().union(*whole.values())))
     own = {name for name, entry in known.items() if run is not None and entry.entry == entry_of_run(run, name)}
     with_node: defaultdict[str, list[Entry]] = defaultdict(list)
     for name, last in known.items():
@@ -134,44 +190,45 @@ def suppressed(
         for entry in entries[-1:]:
             for node in entry.members:
                 with_node[node].append(entry)
-    before = {name: _before(set(members), with_node) for name, (members, _) in cases.items()}
-    ids = _case_ids(book, before, {name: set(members) for name, (members, _) in cases.items()}, own)
-    return Decisions(
-        {name: _decided(ids[name], before[name], judged, more_than) for name, (_, judged) in cases.items()}
-    )
-
-
-def _before(members: set[str], with_node: Mapping[str, list[Entry]]) -> Entry | None:
-    near = {entry.entry: entry for node in members for entry in with_node.get(node, ())}
-    alike = [one for one in near.values() if 2 * len(members & set(one.members)) >= min(len(members), len(one.members))]
-    return max(alike, key=lambda one: (one.at, one.entry), default=None)
-
-
-def _case_ids(
-    book: Book, before: Mapping[str, Entry | None], members: Mapping[str, set[str]], own: Collection[str]
-) -> dict[str, str]:
-    """Return every case its id: of several that were one case before, the one that shares most goes on as that case."""
-    shared = {name: 0 if one is None else len(members[name] & set(one.members)) for name, one in before.items()}
-    out: dict[str, str] = {}
+    alike: dict[str, list[Entry]] = {}
+    for name, members in cases.items():
+        head = set(members[: sizes.get(name, len(members))])
+        near = {entry.entry: entry for node in members for entry in with_node.get(node, ())}
+        alike[name] = sorted(
+            (
+                one
+                for one in near.values()
+                if 2 * len(head & set(one.members)) >= len(head)
+                or 2 * len(whole[name] & set(one.members)) >= len(one.members)
+            ),
+            key=lambda one: (one.at, one.entry),
+        )
+    shared = {name: len(whole[name] & set(found[-1].members)) if found else 0 for name, found in alike.items()}
+    going_on = {found[-1].case_id for found in alike.values() if found}
+    out: dict[str, Identity] = {}
     taken: set[str] = set()
-    for name in sorted(before, key=lambda name: (-shared[name], name)):
-        one = before[name]
-        if one is not None and one.case_id not in taken:
-            out[name] = one.case_id
+    for name in sorted(cases, key=lambda name: (-shared[name], name)):
+        before = alike[name][-1] if alike[name] else None
+        if before is not None and before.case_id not in taken:
+            case_id = before.case_id
         else:
             # A run may count its cases: its case 1 is not the case 1 of another run.
             numbered = (name if k == 1 else f"{name}-{k}" for k in count(1))
-            out[name] = next(new for new in numbered if new not in taken and (new in own or new not in book))
-        taken.add(out[name])
-    return out
+            case_id = next(new for new in numbered if new not in taken and (new in own or new not in book))
+        taken.add(case_id)
+        held = set() if before is None else set(before.members)  # a case that was merged earlier is not named again
+        merged = {one.case_id for one in alike[name] if not set(one.members) <= held} - going_on
+        out[name] = Identity(case_id, before, tuple(sorted(merged)))
+    return {name: out[name] for name in cases}
 
 
-def _decided(case_id: str, before: Entry | None, judged: Fingerprint, more_than: float) -> Decision:
+def _decided(known: Identity, judged: Fingerprint, more_than: float) -> Decision:
+    before, case_id = known.before, known.case_id
     if before is None:
         return Decision(case_id)
     what = None if before.fingerprint is None else changed(before.fingerprint, judged, more_than=more_than)
     if before.verdict == "cleared":
         hidden = what is not None and not what.enough
-        return Decision(case_id, before, what, hidden=hidden, opens=not hidden)
+        return Decision(case_id, before, what, hidden=hidden, opens=not hidden, merged=known.merged)
     moved = before.verdict == "open" and (what is None or what.enough)
-    return Decision(case_id, before, what, opens=moved or case_id != before.case_id)
+    return Decision(case_id, before, what, opens=moved or case_id != before.case_id, merged=known.merged)

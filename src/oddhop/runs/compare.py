@@ -301,11 +301,19 @@ def _sentences(
 def _grown(old: Side, new: Side, count: int) -> str:
     """Say why nodes joined the list that did not change."""
     decided = _decided(new) - _decided(old)
-    are = f"{count:,} {'node is' if count == 1 else 'nodes are'} on the list for the first time"
-    if not decided:
-        return f"{are} because only other nodes changed"
+    they = "node is" if count == 1 else "nodes are"
+    are = (
+        f"{count:,} {they} on the list for the first time without a noticeable change of theirs or of their neighbours"
+    )
+    # With the threshold of a model the list does not depend on what was decided.
+    if decided <= 0 or _lowest(new) >= _lowest(old):
+        return are
     cases = "1 decided case no longer counts" if decided == 1 else f"{decided:,} decided cases no longer count"
-    return f"the list grew because {cases}: {are}, and neither they nor their neighbours changed noticeably"
+    return f"the list grew because {cases}: {are}"
+
+
+def _lowest(side: Side) -> float:
+    return float(pc.min(side.result.filter(side.result["flagged"])["score"]).as_py() or 0.0)
 
 
 def _decided(side: Side) -> int:
