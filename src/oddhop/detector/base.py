@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self, Unpack, overload
 
 import numpy as np
@@ -15,13 +14,14 @@ import pyarrow.compute as pc
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.notebook import shown_progress
-from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.base.settings import checked, described, takes
 from oddhop.detector.cases import HasCases
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import Estimator, check_is_fitted
-from oddhop.detector.fit_folder import begun, begun_on_disk, check_judged
+from oddhop.detector.fit_folder import begun, check_judged
+from oddhop.detector.fit_partitions import FitsPartitions
 from oddhop.detector.flagging import budget, threshold
 from oddhop.detector.frames import AsFrames
 from oddhop.detector.model_file import Model, load_model, save_model
@@ -29,20 +29,19 @@ from oddhop.detector.ranking import check_finite
 from oddhop.detector.result_table import Judgement, result_table
 from oddhop.detector.settings import DetectorSettings
 from oddhop.detector.shown import fitted_html, loaded_html, new_html
-from oddhop.errors import GraphError, NothingToLearnError, SettingsError
+from oddhop.errors import GraphError, NothingToLearnError
 from oddhop.explain.audit import Finding, audit_ranking
 from oddhop.explain.explanation import Baseline, Explanation, alert_line
-from oddhop.graph.disk import open_stored
 from oddhop.graph.graph import Graph
 from oddhop.tables.encode import Encoding
-from oddhop.tables.network import Network, as_network, describe, network_of_tables
+from oddhop.tables.network import Network, as_network, network_of_tables
 from oddhop.tables.settings import PLAIN, EncodeSettings, ReadOptions, ReadSettings, TableOptions
 from oddhop.version import __version__
 
 OF_THE_FIT = ("anomaly_scores_", "anomaly_std_", "result_", "network_", "diagnostics_")
 
 
-class GraphDetector(Estimator, AsFrames, HasCases):
+class GraphDetector(Estimator, AsFrames, FitsPartitions, HasCases):
     """Base class of the detectors; a detector adds :class:`~oddhop.detector.contract.DetectorParts`.
 
     Attributes
@@ -121,33 +120,6 @@ class GraphDetector(Estimator, AsFrames, HasCases):
         known = graph.fingerprint, settings, seed
         self._take(taken.judged_ids, degrees, *known, learned, judgement, taken.encoding, taken.read)
         self.network_ = taken
-        return self
-
-    def fit_partitions(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        mapper: Mapper,
-        run_folder: str | os.PathLike[str],
-        resume: bool = False,
-        progress: Progress = silent,
-    ) -> Self:
-        """Fit on a folder made by ``oddhop ingest``, whose files this process maps; ``mapper`` runs the tasks.
-
-        Both folders must be seen under their paths wherever tasks run. The result is what ``fit`` gives, to the bit.
-        """
-        if not self.runs_on_partitions:
-            raise SettingsError(f"{self.name} does not run over partitions", "use hcm, or fit on one machine")
-        settings = self.settings()
-        stored, graph = open_stored(folder), Graph.open(folder)
-        known = describe(stored, texts=False)
-        self._check_memory(graph, settings, in_folder=True)
-        with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
-            workers, place = settings.workers or available_workers(), Path(folder).absolute()
-            kept = replace(kept, path=kept.path.absolute())
-            learned, said = self._learn(graph, FitRun(settings, seed, workers, kept, progress, place, mapper))
-        fitted = graph.fingerprint, settings, seed
-        self._take(known.ids, graph.degrees, *fitted, learned, said, known.encoding, known.read)
         return self
 
     def flagging(self, *, top_k: int | None = None, max_chance: float | None = None) -> Self:
