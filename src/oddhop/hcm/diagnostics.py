@@ -69,10 +69,9 @@ class Diagnostics:
     hubs: int
 
     def __repr__(self) -> str:
-        loss = f"loss {self.losses.min():.3f} to {self.losses.max():.3f}"
-        return (
-            f"Diagnostics({self.chains} chains, {loss}. {kept_by_another_seed(self.agreement, self.chains).sentence})"
-        )
+        chains = f"{self.chains} chain{'s' * (self.chains > 1)}"
+        loss = " to ".join(dict.fromkeys((f"{self.losses.min():.3f}", f"{self.losses.max():.3f}")))
+        return f"Diagnostics({chains}, loss {loss}. {kept_by_another_seed(self.agreement, self.chains).sentence})"
 
 
 def kept_by_another_seed(agreement: Agreement | None, chains: int) -> Finding:

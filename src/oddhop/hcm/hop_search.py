@@ -86,7 +86,7 @@ def draw_block(
     left = np.empty(1024, dtype=indices.dtype)
     right = np.empty(1024, dtype=indices.dtype)
     labels = np.empty(1024, dtype=np.int8)
-    met, via = np.empty(1024, dtype=indices.dtype), np.empty(1024, dtype=indices.dtype)
+    places: Ints = np.empty(1024, dtype=np.int64)
     stream = np.empty(1, dtype=np.uint64)
     end = 0
     depth = classes - 1 if expand else classes - 2
@@ -95,26 +95,35 @@ def draw_block(
         stream[0] = mix(key, source)
         search(indptr, indices, source, depth, mark, queue, ends)
         for label in range(classes):
-            # Propose first and look the proposals up afterwards: the look-ups then wait for memory together.
+            row, candidates, by_edge = queue[:0], nodes, label >= depth and label == classes - 2
             if label < depth:
                 row = queue[ends[label] : ends[label + 1]]
-                size, met, via = _along(row, row.size, rates[label], stream, met, via)
-            elif label == classes - 2:
+                candidates = row.size
+            elif by_edge:
                 row = queue[ends[label - 1] if label > 0 else 0 : ends[label]]
-                size, met, via = _along_edges(indptr, indices, row, rates[label], stream, met, via)
-            else:
-                size, met, via = _along(queue[:0], nodes, rates[label], stream, met, via)
+                candidates = (indptr[row + 1] - indptr[row]).sum()
+            # Propose first and look the proposals up afterwards: the look-ups then wait for memory together.
+            size, places = _strides(candidates, rates[label], stream, places)
             if end + size > left.size:
                 room = max(end + size, 2 * left.size)
                 left, right, labels = _grown(left, room), _grown(right, room), _grown(labels, room)
+            at, passed = 0, 0
             for k in range(size):
-                node = met[k]
+                node, via = places[k], -1
+                if label < depth:
+                    node = row[node]
+                elif by_edge:
+                    while node - passed >= indptr[row[at] + 1] - indptr[row[at]]:
+                        passed += indptr[row[at] + 1] - indptr[row[at]]
+                        at += 1
+                    via = row[at]
+                    node = indices[indptr[via] + node - passed]
                 if label >= depth:
                     if mark[node] > 0:
                         continue
                     # Nobody of the far class touches the rim. A node with several neighbours there is met from
                     # each, and only the first of them may propose it.
-                    if not expand and _first_on_rim(backwards[0], backwards[1], node, rim_mark, mark) != via[k]:
+                    if not expand and _first_on_rim(backwards[0], backwards[1], node, rim_mark, mark) != via:
                         continue
                 left[end], right[end], labels[end] = source, node, label
                 end += 1
@@ -123,38 +132,22 @@ def draw_block(
 
 
 @compiled
-def _along(row: Ints, size: int, rate: float, stream: Ints, met: Ints, via: Ints) -> tuple[int, Ints, Ints]:
-    """Stride along a row of nodes, or along all nodes where the row is empty; give what was met, via nobody."""
-    end = 0
-    place = _stride(-1.0, rate, stream)
-    while place < size:
-        if end == met.size:
-            met, via = _grown(met, 2 * met.size), _grown(via, 2 * via.size)
-        met[end] = row[int(place)] if row.size > 0 else int(place)
-        via[end] = -1
+def _strides(candidates: int, rate: float, stream: Ints, places: Ints) -> tuple[int, Ints]:
+    """Stride along so many candidates, with steps of 1 where the rate is 1 or more; return where it lands, in order."""
+    end, place = 0, 0.0
+    while rate > 0.0:
+        if rate < 1.0:
+            stream[0] = mix(stream[0], 1)
+            place -= np.log(1.0 - unit(stream[0])) / rate
+        elif end > 0:
+            place += 1.0
+        if place >= candidates:
+            break
+        if end == places.size:
+            places = _grown(places, 2 * places.size)
+        places[end] = int(place)
         end += 1
-        place = _stride(place, rate, stream)
-    return end, met, via
-
-
-@compiled
-def _along_edges(
-    indptr: Ints, indices: Ints, row: Ints, rate: float, stream: Ints, met: Ints, via: Ints
-) -> tuple[int, Ints, Ints]:
-    """Stride along the edges of a row of nodes; give whom they lead to, and via whom."""
-    end, passed = 0, 0
-    place = _stride(-1.0, rate, stream)
-    for node in row:
-        degree = indptr[node + 1] - indptr[node]
-        while place < passed + degree:
-            if end == met.size:
-                met, via = _grown(met, 2 * met.size), _grown(via, 2 * via.size)
-            met[end] = indices[indptr[node] + int(place) - passed]
-            via[end] = node
-            end += 1
-            place = _stride(place, rate, stream)
-        passed += degree
-    return end, met, via
+    return end, places
 
 
 @compiled
@@ -170,14 +163,3 @@ def _grown(array: Any, size: int) -> Any:
     bigger = np.empty(size, dtype=array.dtype)
     bigger[: array.size] = array
     return bigger
-
-
-@compiled
-def _stride(place: float, rate: float, stream: Ints) -> float:
-    """Return the next place to land on, from before the row (-1) or from within it."""
-    if rate >= 1.0:
-        return place + 1.0
-    if rate == 0.0:
-        return np.inf
-    stream[0] = mix(stream[0], 1)
-    return float(max(place, 0.0) - np.log(1.0 - unit(stream[0])) / rate)
