@@ -322,3 +322,12 @@ def test_an_encoding_too_deep_to_read_is_refused(copy):
     (copy / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(GraphError, match="was changed after it was written"):
         open_network(copy)
+
+
+def test_a_network_that_is_opened_was_not_read_from_tables(made):
+    opened, read = Graph.open(made / "graph"), read_network(made / "edges.parquet", made / "nodes.parquet").graph
+    assert Size.of(read, from_tables=True).values == read.value_count
+    assert Size.of(read).values is None
+    size = Size.of(opened, from_tables=True)
+    assert (size.values, size.mapped, size.reading) == (None, True, 0)
+    assert (size.nodes, size.edges) == (read.node_count, read.edge_count)

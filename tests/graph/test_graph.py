@@ -380,3 +380,11 @@ def test_the_fingerprint_forgets_how_ids_are_stored(ids, dtype):
 def test_strings_may_come_as_objects_as_pandas_gives_them():
     ids = np.array(["b", "a", "c"], dtype=object)
     assert Graph.from_arrays(PATH, COLUMN, ids).node_ids.tolist() == ["a", "b", "c"]
+
+
+def test_an_undirected_edge_of_networkx_is_no_repair():
+    nx = pytest.importorskip("networkx")
+    for kind, one_way in ((nx.Graph, 0), (nx.DiGraph, 2)):
+        network = kind([(0, 1), (1, 2)])
+        nx.set_node_attributes(network, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
+        assert Graph.from_networkx(network).repairs.one_way == one_way

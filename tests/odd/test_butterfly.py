@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import scipy.sparse as sp
 from oddhop.odd import butterfly
 from oddhop.odd.butterfly import LARGEST_SHARED, WEIGHTS, Common, hubs_of, partners, write_largest_shared
 from oddhop.odd.butterfly import common_neighbours as prepared
+from oddhop.odd.communities import RESIDUALS
+from oddhop.odd.pairs import Pairs
 from oddhop.odd.triangles import LARGEST
 from oddhop.partitions import store as ranges
 from oddhop.partitions.task import on_threads
@@ -174,3 +177,42 @@ def test_a_larger_group_has_larger_surprises() -> None:
         planted[:6, :shared] = True
         scores.append(largest_surprises(common_neighbours(sp.csr_array(planted.astype(float))))[:6, -5:].mean())
     assert all(small < large for small, large in pairwise(scores))
+
+
+class Split:
+    """The rows of the other kind in three partitions."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.rows, self.values = pairs.near.peer_rows(0), {}
+        for name in (RESIDUALS, WEIGHTS):
+            self.values[name] = pairs.near.read_peer(name, 0)
+        self.bounds, self.peers = [0, 7, 20, self.rows.indptr.size - 1], range(3)
+
+    def peer_span(self, peer: int) -> tuple[int, int]:
+        return self.bounds[peer], self.bounds[peer + 1]
+
+    def peer_rows(self, peer: int) -> SimpleNamespace:
+        start, stop = self.peer_span(peer)
+        indptr = self.rows.indptr[start : stop + 1]
+        return SimpleNamespace(indptr=indptr - indptr[0], indices=self.rows.indices[indptr[0] : indptr[-1]])
+
+    def read_peer(self, name: str, peer: int) -> np.ndarray:
+        start, stop = self.peer_span(peer)
+        if name == RESIDUALS:
+            start, stop = self.rows.indptr[start], self.rows.indptr[stop]
+        return self.values[name][start:stop]
+
+
+@pytest.mark.parametrize("chosen", [[*range(40)], [0, 3, 6, 7, 19, 20, 39], [39], [6]])
+def test_rows_that_are_copied_from_several_partitions_are_those_in_memory(chosen: list[int]) -> None:
+    split = Split(common_neighbours(_matrix(_left())).pairs)
+    split.values[WEIGHTS][[3, 20]] = -1.0  # left out
+    copied = butterfly._copied(split, np.array(chosen))
+    np.testing.assert_array_equal(copied.weights, split.values[WEIGHTS][chosen])
+    np.testing.assert_array_equal(copied.places(np.array(chosen)), np.arange(len(chosen)))
+    for place, node in enumerate(chosen):
+        theirs = slice(*split.rows.indptr[node : node + 2]) if node not in (3, 20) else slice(0)
+        ours = slice(*copied.indptr[place : place + 2])
+        np.testing.assert_array_equal(copied.indices[ours], split.rows.indices[theirs])
+        np.testing.assert_array_equal(copied.left[ours], split.values[RESIDUALS][theirs])
+    assert copied.indptr[-1] == copied.indices.size == copied.left.size

@@ -244,3 +244,11 @@ def test_the_sum_of_a_hub_keeps_its_precision() -> None:
 
 def _plain_python() -> bool:
     return not hasattr(row_blocks.add_rows, "signatures")
+
+
+def test_two_steps_leave_smaller_residuals_than_one() -> None:
+    graph = _communities()
+    known = np.random.default_rng(0).normal(size=(graph.node_count, 20)).astype(np.float32)
+    one, two, four = (refined_eigenpairs(in_memory(graph, known=known), ONE, "known", steps) for steps in (1, 2, 4))
+    assert four.residuals[-5:].sum() < 0.7 * two.residuals[-5:].sum()
+    assert two.residuals[-5:].sum() < 0.8 * one.residuals[-5:].sum()

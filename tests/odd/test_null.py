@@ -238,3 +238,11 @@ def test_small_networks_are_not_simulated_unless_asked(small: Graph) -> None:
 def test_settings_that_contradict_each_other_are_refused(small: Graph, wrong: dict[str, object]) -> None:
     with pytest.raises(SettingsError):
         Odd(**wrong).fit(small)
+
+
+def test_a_network_of_more_nodes_than_were_simulated_has_more_of_them_by_chance() -> None:
+    scores, ranking = np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.5, 5.0, -1.0, 2.0])
+    alike = Chance(scores, 2, nodes=4).shares(ranking)
+    np.testing.assert_allclose(Chance(scores, 2).shares(ranking), alike)
+    np.testing.assert_allclose(Chance(scores, 2, nodes=2).shares(ranking), 2 * alike)
+    np.testing.assert_allclose(Chance(scores, 2, nodes=8).shares(ranking), alike / 2)

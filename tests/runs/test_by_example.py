@@ -6,7 +6,9 @@ import numpy as np
 
 from oddhop.runs.distributions import index
 from oddhop.runs.drift import stability_index
+from oddhop.runs.read import left_out
 from oddhop.runs.targets import StoredObject, target_named
+from oddhop.tables.read.joins import Counts
 
 
 def test_a_target_is_found_by_its_address() -> None:
@@ -31,3 +33,36 @@ def test_the_stability_index_grows_with_the_shift() -> None:
         round(stability_index(old, old + 50), 2),
         stability_index(old, old + 500) > 1,
     ) == (0.0, 0.05, True)
+
+
+def test_what_was_left_out_has_its_own_number() -> None:
+    counts = Counts(
+        edge_rows=0,
+        node_rows=0,
+        null_ends=2,
+        unknown_edges=3,
+        loops=4,
+        duplicate_edges=5,
+        null_ids=6,
+        repeated_ids=7,
+        lone_nodes=8,
+        ignored_columns=(),
+        outside_window=1,
+        unknown_nodes=9,
+    )
+    words = {
+        1: "window",
+        2: "no source",
+        3: "not in the node table",
+        4: "itself",
+        5: "repeat another edge",
+        6: "no id",
+        7: "repeat another row",
+        8: "no edge",
+        9: "only in the edge table",
+    }
+    pairs = left_out(counts, events=False, both_ways=11)
+    assert {int(one.split()[0]): words[int(one.split()[0])] in one for one in pairs} == dict.fromkeys(words, True)
+    events = left_out(counts, events=True, both_ways=11)
+    assert any(one.startswith("11 ") and "both directions" in one for one in events)
+    assert any(one.startswith("5 ") and "one more event" in one for one in events)

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -452,3 +453,8 @@ def test_codes_of_digits_stay_codes() -> None:
     assert kinds["card"][1] == 0  # like an id
     assert kinds["born"] == ("number", 1)
     assert learn_encoding(table, kinds={"born": "category"}).report[2].kind == "category"
+
+
+def test_attributes_of_one_name_are_numbered_from_two():
+    columns = [SimpleNamespace(names=names) for names in (("x", "y"), ("x",), ("x (2)", "x"))]
+    assert Encoding.names.fget(SimpleNamespace(columns=columns)) == ("x", "y", "x (2)", "x (2) (2)", "x (3)")

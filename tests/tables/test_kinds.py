@@ -14,6 +14,7 @@ from oddhop.graph.events import Events
 from oddhop.tables.encode import Encoding
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import Network, open_network, read_network
+from oddhop.tables.read.kinds import EndKind
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 ACCOUNTS, DEVICES, ROWS = 40, 25, 200
@@ -378,3 +379,10 @@ def test_a_kind_has_no_dot_in_its_name() -> None:
     edges, accounts, devices = made()
     with pytest.raises(TableError, match="must not have a dot"):
         read(edges, {"account.x": accounts, "device": devices}, judge="account.x", source_kind="account.x")
+
+
+def test_a_kind_that_no_node_has_is_not_taken_for_the_first() -> None:
+    kinds = ("account", "device")
+    assert [EndKind(name=one).sql(kinds) for one in kinds] == ["0", "1"]
+    assert EndKind(name="shop").sql(kinds) == "CAST(NULL AS INTEGER)"
+    assert EndKind().sql(kinds) is None

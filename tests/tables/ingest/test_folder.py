@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import errno
 import json
+import os
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from hypothesis import strategies as st
 from oddhop.base.checkpoints import locked
 from oddhop.errors import EncodingError, OddhopError, RunFolderError, SettingsError, TableError
 from oddhop.tables.encode import learn_encoding
-from oddhop.tables.ingest import ingest
+from oddhop.tables.ingest import growing_files, ingest
 from oddhop.tables.ingest.growing_files import GrowingArray
 from oddhop.tables.network import Network, open_network, read_network
 from oddhop.tables.read.database import database
@@ -238,3 +240,45 @@ def test_a_database_that_a_kill_left_half_made_does_not_stand_in_the_way(tmp_pat
     (tmp_path / "half.duckdb").write_bytes(b"half" * 5_000)
     with pytest.raises(TableError, match="cannot be opened"), database([], file=tmp_path / "half.duckdb"):
         pass
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+@pytest.mark.parametrize("rows", [1, 100_000])
+def test_a_disk_that_fills_while_ids_are_written_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    whole = growing_files.atomic_file
+
+    @contextmanager
+    def full(file: Path) -> Iterator[Any]:
+        with whole(file) as content:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), content.fileno())
+            yield content
+
+    def write() -> None:
+        with growing_files.growing_table(tmp_path / "ids.parquet") as append:
+            append(pa.table({"id": np.random.default_rng(0).integers(0, 2**60, rows)}))
+
+    write()
+    assert pq.read_table(tmp_path / "ids.parquet").num_rows == rows
+    (tmp_path / "ids.parquet").unlink()
+    monkeypatch.setattr(growing_files, "atomic_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        write()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_write_of_ids_that_failed_once_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def write() -> None:
+        with growing_files.growing_table(tmp_path / "ids.parquet") as append:
+            append(pa.table({"id": [1]}))
+            with monkeypatch.context() as once:
+                once.setattr(pq.ParquetWriter, "write_table", fail)
+                append(pa.table({"id": [2]}))
+
+    with pytest.raises(OSError, match="No space left"):
+        write()
+    assert not list(tmp_path.iterdir())

@@ -309,3 +309,11 @@ def test_a_table_of_too_many_columns_is_refused_by_its_header(tmp_path):
     columns = {f"c{k}": pa.array([1]) for k in range(5_001)}
     with pytest.raises(TableError, match="5,001 columns"):
         read_tables(pa.table(columns), pa.table({"id": [1], "x": [1]}))
+
+
+def test_no_array_of_the_events_can_be_changed():
+    edges = pa.table({"from": ["a", "b", "a"], "to": ["b", "a", "b"], "euros": [1.0, 2.0, 3.0], "time": [1, 2, 3]})
+    events = read_tables(edges, pa.table({"id": ["a", "b"], "x": [1, 2]})).events
+    arrays = {name: one for name, one in vars(events).items() if isinstance(one, np.ndarray)}
+    assert {"indptr", "partners", "amounts"} <= arrays.keys()
+    assert not [name for name, one in arrays.items() if one.flags.writeable]
