@@ -23,7 +23,7 @@ from oddhop.cases.case import (
     Technical,
 )
 from oddhop.cases.growth import MEMBERS, Draft
-from oddhop.cases.marks import NIGHT, Usual, marks_of
+from oddhop.cases.marks import NIGHT, SHOWN, StatedFact, Usual, marks_of
 from oddhop.cases.nouns import Words
 from oddhop.cases.readings import group_reading, next_steps, reading_of, sureness
 from oddhop.cases.sentences import LONGEST, SHORT, fitting, headlines
@@ -54,12 +54,12 @@ class CardMaker:
     rank: Ints
     score: Floats
 
-    def of_events(self, number: int, draft: Draft, whys: Sequence[Explanation]) -> Case:
+    def of_events(self, number: int, draft: Draft, whys: Sequence[Explanation], stated: Sequence[StatedFact]) -> Case:
         """Return a case that events carry."""
         assert self.usual is not None  # noqa: S101 - there are events
         usual, book, words = self.usual, self.usual.book, self.words
         shape = shape_of(book, draft)
-        marks = marks_of(usual, shape)
+        marks = marks_of(usual, shape, stated)
         headline, short = headlines(words, book, shape, marks)
         events, beside = shape.events, self._beside(shape)
         times = book.when[events][book.when[events] != NO_TIME]
@@ -99,7 +99,7 @@ class CardMaker:
             left_out=(LeftOut(left, f"{words.nouns.events} of the case"),) if left else (),
         )
 
-    def of_ties(self, number: int, draft: Draft, whys: Sequence[Explanation]) -> Case:
+    def of_ties(self, number: int, draft: Draft, whys: Sequence[Explanation], stated: Sequence[StatedFact]) -> Case:
         """Return a case that no events carry."""
         words, network, why = self.words, self.network, whys[0]
         pattern = lone.PATTERNS.get(why.kind, "single")
@@ -110,7 +110,7 @@ class CardMaker:
         if pattern == "group" and len(members) > 1:
             headline, short = lone.group_headline(words, network, members)
         else:
-            headline, short = lone.lone_headline(words, why, pattern)
+            headline, short = lone.lone_headline(words, why, pattern, [one.fact for one in stated])
         drawn = members[: lone.MOST_TIES]
         role: Role = "group" if len(members) > 1 else "alone"
         return Case(
@@ -122,7 +122,7 @@ class CardMaker:
             members=tuple(self._member(node, role, node in draft.seeds) for node in members),
             focus=(why.id,),
             ties=tuple((network.name(a), network.name(b)) for a, b in lone.ties_among(network, drawn)),
-            facts=self._column_facts(whys),
+            facts=(*(one.fact for one in stated), *self._column_facts(whys))[:SHOWN],
             reading=group_reading(words, pattern, [one.column for one in why.columns]),
             next=(f"The {words.nouns.nodes} that {why.id} deals with.",) if why.degree else (),
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),

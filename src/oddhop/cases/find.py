@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +14,8 @@ from oddhop.cases import lone
 from oddhop.cases.assemble import assemble
 from oddhop.cases.card import CardMaker, iso
 from oddhop.cases.case import Case, Cases, Nouns
-from oddhop.cases.growth import Draft, gather
-from oddhop.cases.marks import Usual
+from oddhop.cases.growth import Draft, gather, with_events
+from oddhop.cases.marks import StatedFact, Usual
 from oddhop.cases.nouns import Words
 from oddhop.cases.surprise import EventBook, event_book, with_surprise
 from oddhop.explain.columns import Columns
@@ -40,6 +40,8 @@ BORN = (
     "grund",
     "angelegt",
 )
+PASSED_ON = ("passed on to one", "amounts matched")
+FEW, CARRY = 5, 0.5  # events that carry a fact: so many, or so many of all
 YEAR = 366 * 24 * HOUR
 
 
@@ -50,9 +52,11 @@ class Known:
     Attributes
     ----------
     stratum : with whom every judged node is compared, by number.
+    facts : given the words of the table, says what the events of a node say that is rare, the rarest first.
     """
 
     stratum: Ints
+    facts: Callable[[Words], Callable[[int], Sequence[StatedFact]]]
 
 
 @dataclass(eq=False)
@@ -71,6 +75,7 @@ class CaseFinder:
     nouns: Nouns
     known: Known | None = None
     _drafts: dict[int, Draft] = field(default_factory=dict, repr=False)
+    _stated: dict[int, Sequence[StatedFact]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def columns(self) -> Columns:
@@ -141,10 +146,58 @@ class CaseFinder:
         nodes = self._nodes(explanations)
         for node in nodes:
             if node not in self._drafts:
-                lonely = Draft((node,), (), frozenset(), (node,))
-                self._drafts[node] = lonely if self.book is None else gather(self.book, node, self.bursts)
+                self._drafts[node] = self.gathered(node)
         groups = lone.groups_of(explanations, nodes)
-        return assemble(self.book, [self._drafts[node] for node in nodes], groups)
+        drafts = assemble(self.book, [self._drafts[node] for node in nodes], groups)
+        return [self._carried(draft) for draft in drafts]
+
+    def stated(self, node: int) -> Sequence[StatedFact]:
+        """Return the facts that the detector found of a node."""
+        if node not in self._stated:
+            self._stated[node] = () if self._say is None else self._say(node)
+        return self._stated[node]
+
+    @cached_property
+    def _say(self) -> Callable[[int], Sequence[StatedFact]] | None:
+        return None if self.known is None else self.known.facts(self.maker.words)
+
+    def gathered(self, node: int) -> Draft:
+        """Return what belongs with one node."""
+        lonely = Draft((node,), (), frozenset(), (node,))
+        if self.book is None:
+            return lonely
+        draft = gather(self.book, node, self.bursts)
+        for one in self.stated(node) if draft.events else ():
+            if one.fact.measure in PASSED_ON:  # sums that went on together match no single amount
+                draft = with_events(self.book, draft, self._events_of(node, one), members=True)
+        return draft
+
+    def _carried(self, draft: Draft) -> Draft:
+        """Give a lone node the events that carry its loudest fact, if they are few of its events."""
+        if self.book is None or draft.events:
+            return draft
+        for one in self.stated(draft.seeds[0]):
+            events = self._events_of(draft.seeds[0], one)
+            if events.size <= max(FEW, CARRY * self.book.of(draft.seeds[0]).size):
+                return with_events(self.book, draft, events, members=False)
+        return draft
+
+    def _events_of(self, node: int, stated: StatedFact) -> Ints:
+        """Return the numbers of the events that carry a fact."""
+        assert self.book is not None  # noqa: S101 - a fact is of events
+        own = self.book.of(node)
+        ends = (self.book.target[own] == node, self.book.other(own, node), self.book.when[own])
+        told = zip(stated.received.tolist(), stated.partner.tolist(), stated.time.tolist(), strict=True)
+        wanted = (
+            set(told)
+            if self.book.directed
+            else {(True, *rest) for _, *rest in told} | {(False, *rest) for _, *rest in told}
+        )
+        if not self.book.timed:
+            wanted = {(side, partner, 0) for side, partner, _ in wanted}
+            ends = (ends[0], ends[1], np.zeros(own.size, dtype=np.int64))
+        inside = [one in wanted for one in zip(*(end.tolist() for end in ends), strict=True)]
+        return np.asarray(own[np.array(inside, dtype=bool)])
 
     def numbers(self, explanations: Sequence[Explanation]) -> list[int]:
         """Return the number of the case of every node that was explained, from 1 on."""
@@ -169,7 +222,8 @@ class CaseFinder:
 
     def _case(self, number: int, draft: Draft, whys: dict[int, Explanation]) -> Case:
         mine = [whys[seed] for seed in draft.seeds]
-        return (self.maker.of_events if draft.events else self.maker.of_ties)(number, draft, mine)
+        stated = [one for seed in draft.seeds for one in self.stated(seed)]
+        return (self.maker.of_events if draft.events else self.maker.of_ties)(number, draft, mine, stated)
 
     @cached_property
     def maker(self) -> CardMaker:

@@ -19,6 +19,7 @@ FOCUS, LOOK = 16, 250  # members whose own events are looked at, and how many of
 HOPS = 6
 PRICE = 2.0  # nats that a member costs beyond its description
 TRIES, AHEAD = 6, 5.0  # nodes tried at a loss, and the gain that such a case must have
+HUBS = 50  # events for each with a member, from which on a node stays outside
 FEW = 200  # partners of a node that is tried
 
 
@@ -58,6 +59,18 @@ def gather(book: EventBook, seed: int, bursts: Bools) -> Draft:
     ends = {*book.source[chosen].tolist(), *book.target[chosen].tolist()}
     members = tuple(node for node in inside if node in ends or node == seed)
     return Draft(members, tuple(node for node in outside if node in ends), frozenset(chosen.tolist()), (seed,))
+
+
+def with_events(book: EventBook, draft: Draft, events: Ints, *, members: bool) -> Draft:
+    """Return a draft with further events; their ends are members, if they are asked for and have few others."""
+    inside, outside = dict.fromkeys(draft.members), dict.fromkeys(draft.outside)
+    ends = np.concatenate([book.source[events], book.target[events]])
+    for node, count in zip(*(some.tolist() for some in np.unique(ends, return_counts=True)), strict=True):
+        if node not in inside:
+            fits = members and book.of(node).size < HUBS * count and len(inside) < MEMBERS
+            (inside if fits else outside).setdefault(node, None)
+    left = tuple(node for node in outside if node not in inside)
+    return Draft(tuple(inside), left, draft.events | frozenset(events.tolist()), draft.seeds)
 
 
 class _Growth:
@@ -119,7 +132,7 @@ class _Growth:
         nats = np.sort(book.surprise[events])[::-1]
         worth = float((np.cumsum(nats) - _log_choose(degree, np.arange(1, nats.size + 1))).max())  # some of its events
         self.leads[node] = worth > 0 and degree <= 30 + 15 * events.size  # ties alone join, they do not lead on
-        if events.size * 50 < degree:
+        if events.size * HUBS < degree:
             return -9.0  # a hub stays outside
         if len(by) > 1:
             near = [book.surprise[some][self.is_near(member, some)] for member, some in by.items()]
@@ -262,7 +275,7 @@ def _add_bursts(
                 own = some[others == other]
                 growth.times[node] = np.concatenate([growth.times[node], book.time[own]])
                 if other not in inside:
-                    fits = book.of(other).size < 50 * own.size and len(inside) < MEMBERS
+                    fits = book.of(other).size < HUBS * own.size and len(inside) < MEMBERS
                     (inside if fits else outside).setdefault(other, None)
     growth.links = {one: by for one, by in growth.links.items() if one not in inside and one not in outside}
     if len(inside) > before:  # beside a burst, more members may pay

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from oddhop.cases.case import Fact, Pattern
 from oddhop.cases.nouns import Words
-from oddhop.explain.explanation import ColumnDifference, Explanation
+from oddhop.explain.columns import UNKNOWN
+from oddhop.explain.explanation import TELLING, ColumnDifference, Explanation
 from oddhop.explain.phrases import spoken
 from oddhop.tables.network import Network
 
@@ -62,7 +62,7 @@ def group_headline(words: Words, network: Network, members: Sequence[int]) -> tu
     return f"{who} {how}: {ties:,} of their {pairs:,} pairs are linked", f"{who}, {ties:,} of {pairs:,} pairs linked"
 
 
-def lone_headline(words: Words, why: Explanation, pattern: Pattern) -> tuple[str, str]:
+def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Sequence[Fact]) -> tuple[str, str]:
     """Say what sets one node apart."""
     name, nouns = str(why.id), words.nouns
     column = why.columns[0] if why.columns else None
@@ -70,33 +70,37 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern) -> tuple[str
         far = f"{why.far:,} of the {why.degree:,}" if why.degree > 1 else "the one"
         other = nouns.nodes if why.degree > 1 else nouns.node
         base = f"{name} is unlike {far} {other} it deals with" if why.far else f"{name} is unlike its neighbours"
-        detail = f": its {column.column} is {column.own}" if column and why.telling else ""
+        detail = (
+            f": its {column.column.replace('_', ' ')} is {_plain_value(column.own)}" if column and why.telling else ""
+        )
         return f"{base}{detail}", f"{name} is unlike its neighbours"
     if pattern == "outlier" and why.columns:
-        said = spoken([f"{one.column} {one.own}" for one in why.columns[:2]])
+        said = spoken([_named_value(one) for one in why.columns[:2]])
         return f"{name} has values that hardly any other {nouns.node} has: {said}", f"{name} has rare values"
     if pattern == "group":
         return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
+    if facts:
+        return facts[0].here.removesuffix("."), f"{name}: {facts[0].measure}"
     return f"Several small things together set {name} apart", f"{name}: several small things"
 
 
 def column_facts(words: Words, why: Explanation) -> tuple[Fact, ...]:
     """Return the columns that set a node apart, beside those that it is compared with."""
-    return tuple(_column_fact(words, why, one) for one in why.columns[:3])
+    telling = [one for one in why.columns if -one.effect >= TELLING * why.score]
+    return tuple(_column_fact(words, why, one) for one in telling[:3])
 
 
 def _column_fact(words: Words, why: Explanation, one: ColumnDifference) -> Fact:
-    others = f"the {why.degree:,} {words.nouns.nodes} it deals with" if one.others == "neighbours" else one.others
-    rare = f", and {one.elsewhere}" if one.elsewhere else ""
-    return Fact(
-        one.column,
-        f"The {one.column} of {why.id} is {one.own}.",
-        f"Usual is {one.usual}{rare}.",
-        others,
-        why.degree,
-    )
+    others = f"the {words.node_count(why.degree)} it deals with" if one.others == "neighbours" else one.others
+    name, own, usual = one.column.replace("_", " "), _plain_value(one.own), _plain_value(one.usual)
+    return Fact(one.column, f"The {name} of {why.id} is {own}.", f"Usually it is {usual}.", others, why.degree)
 
 
-def commonest_kind(kinds: Sequence[str]) -> str:
-    """Return the kind that most have."""
-    return Counter(kinds).most_common(1)[0][0] if kinds else ""
+def _named_value(one: ColumnDifference) -> str:
+    name = one.column.replace("_", " ")
+    return f"no {name}" if one.own == UNKNOWN else f"{name} {_plain_value(one.own)}"
+
+
+def _plain_value(text: str) -> str:
+    """Leave out a time of day that says nothing."""
+    return text.replace(" 00:00:00", "")

@@ -6,7 +6,7 @@ and the members with all nodes of their kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,23 +17,49 @@ from oddhop.cases.case import Fact
 from oddhop.cases.nouns import Words, article, duration, share
 from oddhop.cases.shape import Shape
 from oddhop.cases.surprise import DAY, EventBook
+from oddhop.tables.read.words import plain
 
 NIGHT = 5  # hours after midnight
 LIMITS, NEAR = np.array([1.0, 2.0, 5.0]), 0.1
 YOUNG, SILENT = 90 * DAY, 14 * DAY
-LEAST, RARE = 0.6, 0.5  # of the events of a case, and how much rarer it must be elsewhere
+LEAST, RARE = 0.6, 0.35  # of the events of a case, and how much rarer it must be elsewhere
 IN_HEADLINE, HOW = 0.8, 0.2
+NAMES = ("card", "transfer", "cash", "cheque", "check", "wire", "deposit", "debit", "credit", "mail", "phone")
 SHOWN = 3
+FEWEST = 20  # others that say what is usual
+FORM = ("just below a limit", "equal amounts", "round amounts")
+# Facts of a node that say what a fact of the case says.
+ALIKE = {
+    "new partners sent to": "new partners",
+    "new partners received from": "new partners",
+    "amounts matched": "passed on to one",
+    "change": "busiest week",
+    **dict.fromkeys(("amounts sent", "amounts received", "volume sent", "volume received"), "amounts"),
+}
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A fact of a case, how many nats it is worth, and what it adds to a headline: behind a verb, or before all."""
+    """A fact of a case, how many nats it is worth, and what it adds to a headline: how it was done, who was silent."""
 
     fact: Fact
     nats: float
     how: str = ""
-    before: str = ""
+    silent: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class StatedFact:
+    """A fact that the detector found of one node, how loud it is, and the events that carry it.
+
+    ``received``, ``partner`` and ``time`` tell these events: at which end the node is, who is at the other, and when.
+    """
+
+    fact: Fact
+    loud: float
+    received: Bools
+    partner: Ints
+    time: Ints
 
 
 @dataclass(frozen=True)
@@ -50,12 +76,13 @@ class Marks:
     @property
     def how(self) -> str:
         """The words that a headline takes behind its verb."""
-        return "".join(f" {one.how}" for one in [one for one in self.marks if one.how][:2])
+        first = [one.how for one in self.marks if one.how][:2]
+        return "".join(f" {how}" for how in sorted(first, key=lambda how: how.startswith(",")))
 
     @property
-    def before(self) -> str:
-        """The words that a headline begins with."""
-        return next((one.before for one in self.marks if one.before), "")
+    def silent(self) -> str:
+        """The words behind the id of the member in the focus."""
+        return next((one.silent for one in self.marks if one.silent), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +137,17 @@ class Usual:
         found, counts = np.unique(limits[limits > 0], return_counts=True)
         return float(found[counts.argmax()]) if found.size and counts.max() >= LEAST * amounts.size else 0.0
 
-    def others(self, events: Ints) -> tuple[Ints, str]:
-        """Return the types of some events, and what other events of these types are called."""
+    def others(self, events: Ints) -> tuple[Bools, str]:
+        """Return the events that some are compared with, of the same types if there are enough, and their name."""
         kinds = np.unique(self.book.type[events])
+        alike = np.isin(self.book.type, kinds)
+        alike[events] = False
         named = [self.types[kind - 1] for kind in kinds.tolist() if kind]
         some = f" of the {'type' if len(named) == 1 else 'types'} {' and '.join(named)}" if 0 < len(named) <= 2 else ""
-        return kinds, f"other {self.words.nouns.events}{some}"
+        if alike.sum() < FEWEST:
+            alike, some = np.ones_like(alike), ""
+            alike[events] = False
+        return alike, f"other {self.words.nouns.events}{some}"
 
     def alike(self, node: int) -> tuple[Bools, str]:
         """Return the nodes of the same kind, and what they are called."""
@@ -124,10 +156,19 @@ class Usual:
         return same, self.like[kind] if kind < len(self.like) else self.words.nouns.nodes
 
 
-def marks_of(usual: Usual, shape: Shape) -> Marks:
-    """Return what sets a case apart, the most telling first."""
+def marks_of(usual: Usual, shape: Shape, stated: Sequence[StatedFact] = ()) -> Marks:
+    """Return what sets a case apart, the most telling first; then what the detector found of its members."""
     found = [one for make in (_shares, _passing, _own_past, _silence, _young) for one in make(usual, shape)]
-    return Marks(tuple(sorted(found, key=lambda one: (-one.nats, one.fact.measure))))
+    found.sort(key=lambda one: (-one.nats, one.fact.measure))
+    form = [one for one in found if one.fact.measure in FORM]  # one of them says what the others say
+    found = [one for one in found if one not in form[1:]]
+    known = {one.fact.measure for one in found} | ({*FORM} if form else set())
+    for one in sorted(stated, key=lambda one: -one.loud):
+        name = ALIKE.get(one.fact.measure, one.fact.measure)
+        if name not in known:
+            known.add(name)
+            found.append(Mark(one.fact, one.loud))
+    return Marks(tuple(found))
 
 
 def _fact(measure: str, here: str, usual: str, of_whom: str, count: int, p: float | None = None) -> Fact:
@@ -161,7 +202,7 @@ def _shares(usual: Usual, shape: Shape) -> Iterator[Mark]:
             lambda many: f"{many} {words.nouns.event if size == 1 else noun} were of the type {usual.types[kind - 1]}",
             "are",
             f"other {noun}",
-            how=f"by {usual.types[kind - 1].lower()}" if part >= IN_HEADLINE else "",
+            how=_by(words, usual.types[kind - 1]) if part >= IN_HEADLINE else "",
         )
     masks: list[tuple[str, Bools, str, str]] = []
     if book.paid and words.sums:
@@ -170,21 +211,19 @@ def _shares(usual: Usual, shape: Shape) -> Iterator[Mark]:
         if limit >= 100:
             under = (book.told < limit) & (book.told >= limit * (1 - NEAR))
             said = words.amount(limit)
-            masks.append(("just below a limit", under, f"were just below {said}", f"just below {said}"))
+            masks.append(("just below a limit", under, f"were just below {said}", f", each just below {said},"))
         values, often = np.unique(np.round(np.nan_to_num(book.told[events]), 2), return_counts=True)
         if often.max() >= LEAST * size and values[often.argmax()] > 0 and size > 3:
             value = values[often.argmax()]
             same, said = np.round(book.told, 2) == value, words.amount(float(value))
-            masks.append(("equal amounts", same, f"were of {said} exactly", f"of {said} each"))
+            masks.append(("equal amounts", same, f"were of {said} exactly", f", {said} each,"))
     if book.timed and usual.night.mean() < 0.5 and (book.time[events] % 1 > 0).any():
         masks.append(("odd hours", usual.night, "came between midnight and 05:00", "at night"))
     if book.timed:
         masks.append(("new partners", usual.opens, "went to somebody the sender had never dealt with before", ""))
-    types, whom = usual.others(events)
+    alike, whom = usual.others(shape.events)
     for measure, mask, did, how in masks:
         own = int(mask[events].sum())
-        alike = np.isin(book.type, types)
-        alike[shape.events] = False
         yield from _share_mark(
             measure,
             (own, size),
@@ -194,6 +233,12 @@ def _shares(usual: Usual, shape: Shape) -> Iterator[Mark]:
             whom,
             how=how if own >= IN_HEADLINE * size else "",
         )
+
+
+def _by(words: Words, kind: str) -> str:
+    """Say of which type events are, behind a verb."""
+    name = kind.replace("_", " ").lower() if not kind.isupper() else kind
+    return f"by {name}" if " " in name or plain(name) in NAMES else f"by {name} {words.nouns.event}"
 
 
 def _share_mark(
@@ -206,14 +251,16 @@ def _share_mark(
     how: str,
 ) -> Iterator[Mark]:
     own, other = here[0] / here[1], elsewhere[0] / max(elsewhere[1], 1)
-    if own < LEAST or other > RARE * own or elsewhere[1] < 20:
+    if own < LEAST or other > RARE * own or elsewhere[1] < FEWEST:
         return
     p = (elsewhere[0] + 1) / (elsewhere[1] + 1)
     nats = here[1] * (
         own * np.log(own / p) + (1 - own) * np.log(max(1 - own, 1e-9) / (1 - p)) if own < 1 else -np.log(p)
     )
     many = f"All {here[1]:,}" if here[0] == here[1] else f"{here[0]:,} of the {here[1]:,}"
-    fact = _fact(measure, f"{said(many)}.", f"Usually {share(other)} {verb}.", whom, elsewhere[1], other)
+    fact = _fact(
+        measure, f"{said(many)}.", f"Usually {share(other) if other else 'none'} {verb}.", whom, elsewhere[1], other
+    )
     yield Mark(fact, float(nats), how if other <= HOW else "")
 
 
@@ -255,20 +302,23 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
         expected = (apart.size + 0.5) * span / left
         if ours.size > 3 * expected:
             here = f"{who} had {words.event_count(ours.size)} of this case in {duration(span)}."
-            other = f"{words.event_count(apart.size)}" if apart.size else f"no {words.nouns.event}"
-            before = (
-                f"In the other {duration(left)} of the period {'it' if len(shape.focus) == 1 else 'they'} had {other}."
-            )
+            before = f"Usually there are fewer: {apart.size or 'none'} in the other {duration(left)} of the period."
             nats = ours.size * np.log(ours.size / expected) - ours.size + expected
-            yield Mark(_fact("busiest week", here, before, "its own other time", int(apart.size)), float(nats) / 2)
-    if book.paid and words.sums and rest.size >= 5 and ours.size:
-        here_median, usual_median = (float(np.nanmedian(book.told[some])) for some in (ours, rest))
+            yield Mark(
+                _fact("busiest week", here, before, f"other {words.nouns.events} of its own", int(apart.size)),
+                float(nats) / 2,
+            )
+    rest, ours = (some[np.isfinite(book.told[some])] for some in (rest, ours))
+    if words.sums and rest.size >= 5 and ours.size:
+        here_median, usual_median = (float(np.median(book.told[some])) for some in (ours, rest))
         if usual_median > 0 and here_median > 3 * usual_median:
-            whose = "its" if len(shape.focus) == 1 else "their"
-            here = f"{words.amount(here_median)} is the median of the {words.nouns.events} of {who} in this case."
-            before = f"Usually it is {words.amount(usual_median)}: that is the median of {whose} {rest.size:,} others."
+            whose = f"of {who}" if len(shape.focus) == 1 else f"of the {len(shape.focus)}"
+            here = f"The median {words.nouns.event} of the case is {words.amount(here_median)}."
+            before = f"Usually it is {words.amount(usual_median)}: the median of the {rest.size:,} others {whose}."
             nats = 2 * np.log(here_median / usual_median)
-            yield Mark(_fact("amounts", here, before, "own other events", int(rest.size)), float(nats))
+            yield Mark(
+                _fact("amounts", here, before, f"other {words.nouns.events} of its own", int(rest.size)), float(nats)
+            )
 
 
 def _focus(words: Words, shape: Shape) -> str:
@@ -297,7 +347,7 @@ def _silence(usual: Usual, shape: Shape) -> Iterator[Mark]:
     here = f"Before, {name} had no {words.nouns.event} for {duration(gap)}."
     rest = f"Usually {article(words.nouns.node)} of this kind has one every {duration(often)}."
     fact = _fact("silence", here, rest, whom, int((counts > 0).sum()))
-    yield Mark(fact, gap / often, before=f"After {duration(gap)} of silence, ")
+    yield Mark(fact, gap / often, silent=f", silent for {duration(gap)},")
 
 
 def _young(usual: Usual, shape: Shape) -> Iterator[Mark]:
@@ -306,7 +356,9 @@ def _young(usual: Usual, shape: Shape) -> Iterator[Mark]:
     if book.born is None:
         return
     first = float(book.time[shape.events].min())
-    members = [node for node in shape.draft.members if np.isfinite(book.born[node])]
+    least = 0.05 * max(shape.money, 0.0)
+    moved = {node: shape.sent[node] + shape.received[node] for node in shape.draft.members}
+    members = [node for node in shape.draft.members if np.isfinite(book.born[node]) and moved[node] >= least]
     young = [node for node in members if -DAY <= first - book.born[node] < YOUNG or book.born[node] > first]
     if len(young) < max(1, 0.3 * len(members)):
         return

@@ -178,7 +178,7 @@ def share(part: float) -> str:
 def duration(hours: float) -> str:
     """Say how long something took."""
     for size, unit in ((24 * 365.25, "year"), (24 * 30.4, "month"), (24.0, "day"), (1.0, "hour"), (1 / 60, "minute")):
-        least = {"year": 2.0, "month": 4.0, "day": 2.0, "hour": 2.0, "minute": 0.0}[unit]
+        least = {"year": 2.0, "month": 4.0, "day": 1.75, "hour": 1.5, "minute": 0.0}[unit]
         if hours / size >= least:
             count = max(1, round(hours / size))
             return f"{count:,} {unit}{'s' * (count != 1)}"

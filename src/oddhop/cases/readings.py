@@ -6,80 +6,126 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from oddhop.base.arrays import Ints
 from oddhop.cases.case import Reading, Sureness
 from oddhop.cases.nouns import Words, article, duration
 from oddhop.cases.shape import Shape
 from oddhop.cases.surprise import DAY, WEEK, EventBook
 from oddhop.explain.phrases import spoken
 
-LOOKS = {
-    "passed on": "It looks like money that is only passed through, so that its origin is hard to see.",
-    "chain": "It looks like layering: a sum is moved step by step, so that its origin is hard to see.",
-    "ring": "It looks like turnover that exists on paper only: the same money goes round.",
-    "fan-in": "It looks like a collection: many pay one, who did not receive such {events} before.",
-    "fan-out": "It looks like {an_account} that is emptied, or used up to its limit, within a short time.",
-    "group": "It looks like a group that acts together.",
-    "stranger": "It looks like {an_account} that is not what its record says.",
-    "outlier": "It looks like a wrong entry, or {an_account} of a kind of its own.",
-    "single": "It looks like a change of use.",
+# What a pattern looks like, and what innocent thing it could be.
+READINGS = {
+    "passed on": (
+        "It looks like money that is only passed through, so that its origin is hard to see.",
+        "It could also be somebody who collects for others and pays at once, such as a landlord or a treasurer.",
+    ),
+    "chain": (
+        "It looks like layering: a sum is moved step by step, so that its origin is hard to see.",
+        "It could also be a group that settles between its own companies.",
+    ),
+    "ring": (
+        "It looks like turnover that exists on paper only: the same money goes round.",
+        "It could also be a savings club, or partners that trade with each other.",
+    ),
+    "fan-in": (
+        "It looks like a collection: many pay one within a short time.",
+        "It could also be the takings of a shop, or a collection for a trip or a club.",
+    ),
+    "fan-out": (
+        "It looks like {an_account} that is emptied, or used up to its limit, within a short time.",
+        "It could also be a holiday, a move or another large purchase.",
+    ),
+    "pair": (
+        "It looks like {an_event} that does not fit what the two usually do.",
+        "It could also be a large purchase, a sale or an inheritance.",
+    ),
+    "group": (
+        "It looks like a group that acts together.",
+        "It could also be a family, a team or branches of one firm.",
+    ),
+    "stranger": (
+        "It looks like {an_account} that is not what its record says.",
+        "It could also be a slip in one of its columns.",
+    ),
+    "outlier": (
+        "It looks like a wrong entry, or {an_account} of a kind of its own.",
+        "It could also be a correct but rare value.",
+    ),
+    "single": ("It looks like a change of use.", "It could also be a season, a new job or a new business."),
 }
-PLAIN = "It looks like a group that acts together."
-COULD = {
-    "passed on": "It could also be somebody who collects for a common purchase, or a landlord or a treasurer.",
-    "chain": "It could also be a group that settles between its own companies.",
-    "ring": "It could also be a savings club, or partners that trade with each other.",
-    "fan-in": "It could also be a collection for a trip or a club, or a new shop.",
-    "fan-out": "It could also be a holiday, a move or another large purchase.",
-    "group": "It could also be a family, a team or branches of one firm.",
-    "stranger": "It could also be a slip in one of its columns.",
-    "outlier": "It could also be a correct but rare value.",
-    "single": "It could also be a season, or a new job or business.",
-}
-FEW_RUNS, REGULAR = 3, 0.2
+FEW_RUNS, OFF, MANY, FEW_KNOWN = 3, 0.1, 3, 0.2
+RHYTHMS = ((DAY, "day"), (7 * DAY, "week"), (30.4 * DAY, "month"))
 
 
 def reading_of(words: Words, book: EventBook, shape: Shape) -> Reading:
     """Return what a case with events could be: its pattern, an innocent one, and the first test that decides."""
-    pattern = shape.pattern
-    looks = LOOKS[pattern] if words.sums and book.paid else PLAIN
-    could = COULD[pattern]
+    key: str = shape.pattern
     if not (words.sums and book.paid):
-        could = COULD["group"]
-    test, likely = _test(words, book, shape)
-    fills = {"events": words.nouns.events, "an_account": article(words.nouns.node)}
-    return Reading(looks.format(**fills), could.format(**fills), test, likely)  # type: ignore[arg-type]
+        key = "group"
+    elif key == "group" and len(shape.nodes) == 2:
+        key = "pair"
+    looks, could = _said(words, key)
+    for test in (_regular, _back, _known_before) if key not in ("fan-out", "pair") else (_known_before,):
+        told = test(words, book, shape)
+        if told is not None:
+            return Reading(looks, could, told, "for" if told.startswith("For") else "against")
+    return Reading(looks, could, f"Nothing in the {words.nouns.events} decides between the two.")
 
 
-def _test(words: Words, book: EventBook, shape: Shape) -> tuple[str, str]:
-    """Test whether the same pairs deal with each other otherwise, regularly, or back."""
-    events = shape.events
-    pairs = np.unique(book.source[events] * book.nodes + book.target[events])
-    back = book.target[events] * book.nodes + book.source[events]
-    if shape.pattern != "ring" and book.directed:
-        inside = np.isin(pairs, back).sum()
-        returned = pairs[np.isin((pairs % book.nodes) * book.nodes + pairs // book.nodes, book.arcs)].size
-        if returned >= max(1, 0.5 * pairs.size) and inside < pairs.size:
-            many = "all" if returned == pairs.size else f"{returned:,}"
-            return f"For it: between {many} of the {pairs.size:,} pairs, {words.nouns.events} go both ways.", "for"
-    if book.timed and len(shape.runs) >= FEW_RUNS:
-        starts = np.array([book.time[run].min() for run in shape.runs])
-        gaps = np.diff(starts)
-        if gaps.size and gaps.std() <= REGULAR * gaps.mean():
-            every = duration(float(gaps.mean()))
-            return f"For it: it comes back regularly, {len(shape.runs)} times, every {every}.", "for"
-    if book.timed:
-        first = float(book.time[events].min())
-        own = np.unique(np.concatenate([book.of(node) for node in shape.focus]))
-        keys = book.source[own] * book.nodes + book.target[own]
-        known = np.unique(keys[np.isin(keys, pairs) & (book.time[own] < first - DAY)]).size
-        period = duration(first - float(book.time.min()))
-        if known == 0 and first - book.time.min() > WEEK:
-            never = f"none of the {pairs.size:,} pairs" if pairs.size > 1 else "the pair had not"
-            said = f"{never} had dealt with each other" if pairs.size > 1 else f"{never} dealt with each other"
-            return f"Against it: {said} in the {period} before.", "against"
-        if known:
-            return f"For it: {known:,} of the {pairs.size:,} pairs had dealt with each other before.", "for"
-    return f"Nothing in the {words.nouns.events} decides between the two.", "undecided"
+def _said(words: Words, key: str) -> tuple[str, str]:
+    fills = {"an_event": article(words.nouns.event), "an_account": article(words.nouns.node)}
+    looks, could = READINGS[key]
+    return looks.format(**fills), could.format(**fills)
+
+
+def _pairs(book: EventBook, events: Ints) -> Ints:
+    return np.unique(book.source[events] * book.nodes + book.target[events])
+
+
+def _regular(_: Words, book: EventBook, shape: Shape) -> str | None:
+    """Test whether it comes back day by day, week by week or month by month."""
+    if not book.timed or len(shape.runs) < FEW_RUNS:
+        return None
+    gaps = np.diff([book.time[run].min() for run in shape.runs])
+    for length, name in RHYTHMS:
+        if np.abs(gaps - length).max() <= max(OFF * length, DAY / 8):
+            return f"For it: it comes back every {name}, {len(shape.runs)} times so far."
+    return None
+
+
+def _back(words: Words, book: EventBook, shape: Shape) -> str | None:
+    """Test whether the pairs deal with each other in both directions."""
+    if not book.directed:
+        return None
+    pairs = _pairs(book, shape.events)
+    back = (pairs % book.nodes) * book.nodes + pairs // book.nodes
+    both = int(np.isin(back, book.arcs).sum())
+    if 2 * both >= pairs.size:
+        many = "all" if both == pairs.size else f"{both:,} of the"
+        return f"For it: {many} {pairs.size:,} pairs have {words.nouns.events} in both directions."
+    if shape.pattern in ("chain", "ring") and not both:
+        return f"Against it: no {words.nouns.event} went back between any of the {pairs.size:,} pairs."
+    return None
+
+
+def _known_before(words: Words, book: EventBook, shape: Shape) -> str | None:
+    """Test whether the pairs had dealt with each other before the case."""
+    if not book.timed:
+        return None
+    first, begin = float(book.time[shape.events].min()), float(book.time.min())
+    pairs = _pairs(book, shape.events)
+    own = np.unique(np.concatenate([book.of(node) for node in shape.nodes]))
+    earlier = own[book.time[own] < first]
+    known = int(np.isin(_pairs(book, earlier), pairs).sum())
+    if known and known <= FEW_KNOWN * pairs.size:
+        return f"Against it: only {known:,} of the {pairs.size:,} pairs had {words.nouns.events} before."
+    if known:
+        return f"For it: {known:,} of the {pairs.size:,} pairs had {words.nouns.events} before."
+    if first - begin < WEEK:
+        return None
+    whose = f"none of the {pairs.size:,} pairs" if pairs.size > 1 else "the two"
+    had = "had dealt with each other" if pairs.size > 1 else "had not dealt with each other"
+    return f"Against it: in the {duration(first - begin)} before, {whose} {had}."
 
 
 def next_steps(words: Words, book: EventBook, shape: Shape) -> tuple[str, ...]:
@@ -101,7 +147,9 @@ def next_steps(words: Words, book: EventBook, shape: Shape) -> tuple[str, ...]:
         else:
             steps.append(f"{name}, which received {got}.")
     sources = sorted(shape.of("pays in", outside=True), key=lambda node: (-shape.sent[node], node))
-    if sources and shape.draft.seeds[0] != sources[0]:
+    if len(sources) > MANY:
+        steps.append(f"One of the {words.who(sources)} that {words.nouns.sent}: what for?")
+    elif sources and sources[0] not in shape.focus:
         gave = words.amount(shape.sent[sources[0]]) if book.paid and words.sums else ""
         what = f"where its {gave} came from" if gave else f"its other {words.nouns.events}"
         steps.append(f"{words.name(sources[0])}: {what}.")
@@ -154,9 +202,8 @@ def _two_digits(value: float) -> int:
 
 def group_reading(words: Words, pattern: str, columns: Sequence[str]) -> Reading:
     """Return what a case without events could be; ``columns`` are those that set it apart."""
-    fills = {"events": words.nouns.events, "an_account": article(words.nouns.node)}
     test = "Nothing in the table decides between the two."
     if columns and pattern in ("stranger", "outlier"):
-        names = spoken([f"“{name}”" for name in columns[:2]])
+        names = spoken([f"“{name.replace('_', ' ')}”" for name in columns[:2]])
         test = f"Check {names} first: with a usual value there, the score would be lower."
-    return Reading(LOOKS[pattern].format(**fills), COULD[pattern].format(**fills), test)
+    return Reading(*_said(words, pattern), test)

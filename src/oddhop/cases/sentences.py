@@ -6,100 +6,147 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from oddhop.base.arrays import Ints
 from oddhop.cases.marks import Marks
 from oddhop.cases.nouns import Words, duration, share, times
 from oddhop.cases.shape import Shape
 from oddhop.cases.surprise import EventBook
 
 LONGEST, SHORT = 120, 60
-WHOLE = 0.98  # of a sum, from which on all of it went on
+LITTLE = 0.05  # of a sum, which a headline leaves out
 
 
 def headlines(words: Words, book: EventBook, shape: Shape, marks: Marks) -> tuple[str, str]:
-    """Return what happened, and its short form."""
-    one = _Sides(words, book, shape)
-    how = marks.how
-    within = one.span
+    """Return what happened, and its short form. The first wording that fits is taken, the fullest first."""
+    one = _Phrases(words, book, shape)
     if shape.pattern == "ring":
-        long = [
-            f"{one.events}{how}, {one.all_money}went round among {words.who(shape.of('ring'))} {within}{one.rounds}",
-            f"{one.events} went round among {words.who(shape.of('ring'))} {within}",
-        ]
-        return fitting(long, LONGEST), fitting([f"{one.events} went round among {words.who(shape.of('ring'))}"], SHORT)
-    if shape.pattern == "chain":
-        way = shape.of("passes on")
-        end = f", at last to {words.who(one.sinks)}" if one.sinks else ""
-        kept = f"; each handed on {share(shape.share_passed)}{one.after}" if way else ""
-        many = words.who(way) if way else words.who(shape.order)
-        long = [f"{one.money} passed through {many} in turn {within}{one.rounds}{kept}{end}"]
-        long += [
-            f"{one.money} passed through {many} in turn {within}{kept}",
-            f"{one.money} passed through {many} in turn",
-        ]
-        return fitting(long, LONGEST), fitting([f"{one.money} passed through {many} in turn"], SHORT)
+        long, short = _ring(one, marks)
+    elif shape.of("passes on"):
+        long, short = (_chain if shape.pattern == "chain" else _passed_on)(one, marks)
+    elif one.sources and one.sinks:
+        long, short = _paid(one, marks)
+    else:
+        base = f"{words.who(shape.draft.members)} had {one.count(shape.events)} among themselves"
+        total = f", {one.sum(shape.events)}," if one.priced else ""
+        long, short = [f"{base}{total}{marks.how} {one.span}", f"{base} {one.span}", base], [base]
+    return fitting(long, LONGEST), fitting(short, SHORT)
+
+
+def _ring(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
+    ring = one.shape.of("ring")
+    events = one.between(ring, ring)
+    start, end = one.count(events), f"went round among {one.words.who(ring)}"
+    total = f", {one.sum(events)}{marks.how}," if one.priced else ""
+    long = [f"{start}{total} {end} {one.span}{one.rounds}", f"{start}{total} {end} {one.span}", f"{start} {end}"]
+    return long, [f"{one.sum(events)} {end}" if one.priced else f"{start} {end}", f"{start} {end}"]
+
+
+def _chain(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
+    way = one.shape.of("passes on")
+    events = one.between(one.sources, way) if one.sources else one.shape.events
+    start = f"{one.sum(events) if one.priced else one.count(events)} passed through {one.words.who(way)} in turn"
+    kept = f"; each handed on {share(one.shape.share_passed)}{one.after}" if one.priced else ""
+    end = f", at last to {one.words.who(one.sinks)}" if one.sinks else ""
+    long = [f"{start}{marks.how} {one.span}{one.rounds}{kept}{end}", f"{start} {one.span}{one.rounds}{kept}{end}"]
+    return [*long, f"{start} {one.span}{kept}{end}", f"{start} {one.span}{kept}", start], [start]
+
+
+def _passed_on(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
+    words, shape = one.words, one.shape
     way = shape.of("passes on")
-    if way:
-        went = "all" if shape.share_passed >= WHOLE else share(shape.share_passed)
-        end = f", to {words.who(one.sinks)}" if one.sinks else ""
-        lone = marks.before
-        if one.sources:
-            start = f"{words.who(one.sources)} {one.gave(way)}{how} {within}"
-        else:
-            start = f"{words.who(way)} received {one.money}{how} {within}"
-        long = [f"{lone}{start}; {went} went on{one.after}{end}", f"{start}; {went} went on{one.after}{end}"]
-        long += [f"{start}; {went} went on{one.after}", f"{start}; {went} went on", start]
-        short = [f"{words.who(way)} received {one.money} and passed on {went}", f"{words.who(way)} passed on {went}"]
-        return fitting(long, LONGEST), fitting(short, SHORT)
-    many = f", {one.events}" if len(shape.events) > 1 and one.priced else ""
-    if one.sources and one.sinks:
-        base = f"{words.who(one.sources)} {one.gave(one.sinks)}"
-        long = [f"{marks.before}{base}{how} {within}{many}", f"{base}{how} {within}{many}", f"{base} {within}", base]
-        return fitting(long, LONGEST), fitting([base, f"{words.who(one.sources)}: {one.money}"], SHORT)
-    members = words.who(shape.draft.members)
-    base = f"{members} made {one.events} among themselves"
-    total = f", {one.all_money}".rstrip(", ") if one.priced else ""
-    return fitting([f"{base}{total}{how} {within}", f"{base} {within}", base], LONGEST), fitting([base], SHORT)
+    givers = [node for node in one.sources if shape.payees[node] & set(way)]
+    into = one.between(givers, way) if givers else one.into(way)
+    who = words.who(way)
+    received = f"received {one.sum(into) if one.priced else one.count(into)}"
+    none = f"{who} {received}{marks.how}"
+    full, start, plain = (
+        one.gave(givers, way, into, *told) if givers else none for told in ((marks.how, marks.silent), (marks.how,), ())
+    )
+    part = share(shape.share_passed)
+    went = f"; {part} went on" if one.priced else "; they were passed on"
+    to = f", to {words.who(one.sinks)}" if one.sinks else ""
+    long = [f"{begin} {one.span}{went}{one.after}{to}" for begin in (full, start)]
+    long += [f"{start} {one.span}{went}{to}", f"{start}{went}{one.after}{to}", f"{start}{went}{to}"]
+    long += [f"{plain} {one.span}{went}{one.after}", f"{plain}{went}", plain]
+    on = f" and passed on {part}" if one.priced else " and passed them on"
+    return long, [f"{who} {received}{on}", f"{who} {received}"]
 
 
-class _Sides:
-    """Who gave and who got, and the phrases that sentences are made of."""
+def _paid(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
+    words = one.words
+    events = one.between(one.sources, one.sinks)
+    ends = one.sources, one.sinks, events
+    full, base, plain = (one.gave(*ends, *told) for told in ((marks.how, marks.silent), (marks.how,), ()))
+    if events.size == 1:
+        when = f"on {words.day(int(one.book.when[events[0]]))}" if one.book.timed else ""
+        single = f", in a single {words.nouns.event}" if one.priced else ""
+        return [f"{full} {when}{single}", f"{base} {when}", base, plain], [plain]
+    many = f", {one.count(events)}" if one.priced else ""
+    long = [f"{full} {one.span}{many}", f"{base} {one.span}{many}", f"{plain} {one.span}{many}", plain]
+    return long, [plain, f"{words.who(one.sources)}: {one.sum(events)}"]
+
+
+class _Phrases:
+    """Who gave and who got in a case, and the phrases that sentences are made of."""
 
     def __init__(self, words: Words, book: EventBook, shape: Shape) -> None:
-        self.words, self.shape = words, shape
+        self.words, self.book, self.shape = words, book, shape
         self.priced = book.paid and words.sums
         gave = {node: shape.sent[node] - shape.received[node] for node in shape.nodes}
-        self.sources = [node for node in shape.of("pays in", outside=True) if gave[node] > 0]
-        sinks = shape.of("collects", outside=True)
-        paid = shape.of("is paid", outside=True)
-        got = -sum(gave[node] for node in sinks)
-        self.sinks = sinks if sinks and 2 * got >= -sum(gave[node] for node in paid) else [*sinks, *paid]
-        self.events = words.event_count(len(shape.events))
-        given = sum(gave[node] for node in self.sources) if self.sources else shape.money
-        self.money = words.amount(given) if self.priced else self.events
-        self.all_money = f"{words.amount(float(np.nansum(book.told[shape.events])))}, " if self.priced else ""
-        hours = float(np.ptp(book.time[shape.events])) if book.timed else 0.0
-        self.span = "" if not book.timed else f"in {duration(hours)}" if hours > 0 else "at once"
-        many = len(shape.runs)
-        self.rounds = f", {many} rounds" if many > 1 and book.timed else ""
+        least = LITTLE * max(gave.values(), default=0.0)
+        self.sources = [node for node in shape.of("pays in", outside=True) if gave[node] > least]
+        ends = shape.of("collects", "is paid", outside=True)
+        most = max((-gave[node] for node in ends), default=0.0)
+        self.sinks = [node for node in ends if -gave[node] > LITTLE * most]
+        hours = float(np.ptp(book.time[shape.events])) if book.timed and shape.events.size else 0.0
+        self.span = f"in {duration(hours)}" if hours > 0 else ""
+        self.rounds = f", {len(shape.runs)} rounds" if len(shape.runs) > 1 and book.timed else ""
         late = [hours for _, hours in shape.passed.values()]
         wait = float(np.median(late)) if late else 0.0
-        self.after = f" within {duration(wait)}" if late and book.timed and wait > 0 else ""
+        self.after = f" within {duration(wait)}" if book.timed and wait > 0 else ""
 
-    def gave(self, to: Sequence[int]) -> str:
-        """Say that the sources gave, to whom."""
-        verb, whom = self.words.nouns.sent, self.words.who(to)
+    def between(self, givers: Sequence[int], takers: Sequence[int]) -> Ints:
+        """Return the events of the case from some nodes to others."""
+        book, events = self.book, self.shape.events
+        return np.asarray(events[np.isin(book.source[events], givers) & np.isin(book.target[events], takers)])
+
+    def into(self, takers: Sequence[int]) -> Ints:
+        """Return the events of the case to some nodes, from others."""
+        book, events = self.book, self.shape.events
+        return np.asarray(events[np.isin(book.target[events], takers) & ~np.isin(book.source[events], takers)])
+
+    def count(self, events: Ints) -> str:
+        """Say how many events there are."""
+        return self.words.event_count(events.size)
+
+    def sum(self, events: Ints) -> str:
+        """Say the sum of events."""
+        return self.words.amount(float(np.nansum(self.book.told[events])))
+
+    def gave(self, givers: Sequence[int], takers: Sequence[int], events: Ints, how: str = "", silent: str = "") -> str:
+        """Say who gave what to whom, how, and that the focus was silent before."""
+        sides, verb = (givers, takers), self.words.nouns.sent
+        who, whom = (self.words.who(some) + silent * (tuple(some) == self.shape.focus) for some in sides)
         if self.priced:
-            return f"{verb} {self.money} to {whom}"
+            return f"{who} {verb} {self.sum(events)}{how} to {whom}"
         if verb == "sent":
-            return f"sent {self.events} to {whom}"
-        return f"{verb} {whom} {times(len(self.shape.events))}"
+            return f"{who} sent {self.count(events)}{how} to {whom}"
+        often = "" if events.size == len(givers) * len(takers) > 1 else times(events.size)
+        return f"{who} {verb} {whom} {often}{how}"
 
 
 def fitting(sentences: Sequence[str], most: int) -> str:
-    """Return the first that fits, or the last, cut at a word."""
-    said = [" ".join(one.split()) for one in sentences]
+    """Return the first that is short enough, or the last, cut at a word.
+
+    Examples
+    --------
+    >>> from oddhop.cases.sentences import fitting
+    >>> fitting(["A paid B once a day for a year", "A paid B daily"], 20)
+    'A paid B daily'
+    """
+    said = [" ".join(one.split()).replace(" ,", ",").replace(",,", ",").replace(",;", ";") for one in sentences]
     for one in said:
         if len(one) <= most:
-            return one[:1].upper() + one[1:] if one[:1].islower() and " " in one[:2] else one
+            return one
     cut = said[-1][: most - 1]
     return f"{cut[: cut.rfind(' ')] if ' ' in cut else cut}…"

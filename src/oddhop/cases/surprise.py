@@ -149,8 +149,7 @@ def event_book(events: Events, kind: Ints, born: Floats | None = None) -> EventB
 def with_surprise(book: EventBook) -> EventBook:
     """Return the book with the surprise of its events and the bonds of its nodes."""
     size, amounts = book.source.size, np.log(book.amount)
-    cell = codes(book.type, book.kind[book.source], book.kind[book.target])
-    cell = codes(np.where(np.bincount(cell)[cell] < CELL, -1 - book.type, cell))
+    kind, cell = _cells(book)
     sides = (("out", book.source), ("in", book.target))
     own = {side: _rate_and_mean(book, node, amounts, cell) for side, node in sides}
     raw, goes_on = np.zeros(size), np.zeros(size, dtype=bool)
@@ -166,10 +165,10 @@ def with_surprise(book: EventBook) -> EventBook:
     if book.timed:
         hour = (book.time // 1).astype(np.int64) % 168
         hour = hour % 24 + 24 * (hour // 24 >= 5)
-        rate = np.bincount(book.type * 48 + hour, minlength=(book.type.max() + 1) * 48).reshape(-1, 48)
+        rate = np.bincount(kind * 48 + hour, minlength=(kind.max() + 1) * 48).reshape(-1, 48)
         rate = rate / np.repeat([5.0, 2.0], 24)
         smooth = rate + (np.roll(rate, 1, axis=1) + np.roll(rate, -1, axis=1)) / 2
-        add(tail(-smooth[book.type, hour], book.type))
+        add(tail(-smooth[kind, hour], kind))
         for side, node in sides:
             add(tail(_burst(book, node, own[side][0], cell), cell))
         passed, came, goes_on = _passed_on(book, amounts, own["out"])
@@ -222,6 +221,21 @@ def codes(*columns: Ints | Floats) -> Ints:
         own = np.unique(column, return_inverse=True)[1]
         out = np.unique(out * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
     return out
+
+
+def _cells(book: EventBook) -> tuple[Ints, Ints]:
+    """Return with which type and which cell every event is compared; rare ones are put to the commonest."""
+    counts = np.bincount(book.type)
+    kind = np.where(counts[book.type] < CELL, counts.argmax(), book.type)
+    cell = codes(kind, book.kind[book.source], book.kind[book.target])
+    cell = codes(np.where(np.bincount(cell)[cell] < CELL, -1 - kind, cell))
+    counts = np.bincount(cell)
+    common = np.lexsort((-counts[cell], kind))
+    first = common[np.unique(kind[common], return_index=True)[1]]
+    largest = dict(zip(kind[first].tolist(), cell[first].tolist(), strict=True))
+    few = np.flatnonzero(counts[cell] < CELL)
+    cell[few] = [largest[one] for one in kind[few].tolist()]
+    return kind, codes(cell)
 
 
 def _rate_and_mean(book: EventBook, node: Ints, amounts: Floats, cell: Ints) -> tuple[Floats, Floats]:

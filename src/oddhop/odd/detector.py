@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -239,13 +240,15 @@ class Odd(GraphDetector):
         )
 
     def _known(self, network: Network) -> Known | None:
+        from oddhop.odd.facts.stated import FactsInWords
+
         graph = network.graph
         if graph.events is None:
             return None
         own = judged_attributes(graph)
         coordinates = self.model_.learned.views.blocks.coordinates(own.attributes, 0, own.node_count)
         facts = self._facts = facts_of(graph, coordinates, self._facts)
-        return None if facts is None else Known(facts.known.setting.stratum)
+        return None if facts is None else Known(facts.known.setting.stratum, partial(FactsInWords, facts))
 
     def explain_again(
         self,

@@ -13,6 +13,8 @@ from oddhop.odd.facts.of_nodes import Made
 from oddhop.odd.facts.share import Share
 
 Needs = Literal["", "time", "amount", "both"]
+Measure = Literal["share", "total", "mean", "gap"]
+"""The figure of a fact on a card: the share of what a node sent or received that carries it, all, a mean, or a time."""
 NEW, TIES, BACK, FORM, EQUAL, HOURS, ON, SIZE = range(8)
 """Families: facts of one family say nearly the same, and only the loudest of them counts."""
 
@@ -67,6 +69,37 @@ FACTS = (
     Fact("volume sent", SIZE, "sent {events} in all", "", None, of_nodes.volume(0), 2, by_columns=True),
     Fact("volume received", SIZE, "received {events} in all", "", None, of_nodes.volume(1), 2, by_columns=True),
 )
+
+_SHARE, _IT_IS = "Usually {usual} does.", "Usually it is {usual}."
+SAID: dict[str, tuple[Measure, str, str]] = {
+    "new partners sent to": ("share", "{part} went to {partners} it had not dealt with before.", _SHARE),
+    "new partners received from": ("share", "{part} came from {partners} it had not dealt with before.", _SHARE),
+    "partners with hardly any other": (
+        "share",
+        "{part} was with {partners} that deal with hardly anybody else.",
+        _SHARE,
+    ),
+    "young partners": ("share", "{part} was with {partners} first seen shortly before.", _SHARE),
+    "return flow": ("share", "{part} was with {partners}, back and forth.", _SHARE),
+    "round amounts": ("share", "{part} was in round amounts.", _SHARE),
+    "just below a limit": ("share", "{part} was in amounts just below a round one.", _SHARE),
+    "equal amounts": ("share", "{part} was in amounts that it had with another partner, too.", _SHARE),
+    "odd hours": ("share", "{part} was at hours that are rare for such {noun}.", _SHARE),
+    "amounts matched": ("share", "{part} came and was sent on nearly whole within three days.", _SHARE),
+    "passed on to one": ("share", "{part} went to {partners} within three days of receiving as much.", _SHARE),
+    "amounts sent": ("mean", "On average {who} {sent} {mean} at a time.", _IT_IS),
+    "amounts received": ("mean", "On average {who} received {mean} at a time.", _IT_IS),
+    "busiest week": ("share", "{part} fell into one week.", _SHARE),
+    "change": ("share", "{part} fell into the second half of the period.", _SHARE),
+    "silence": (
+        "gap",
+        "{who} was silent for {days}, and then had {events} in a week.",
+        "Usually {one} has {event} every {usual}.",
+    ),
+    "volume sent": ("total", "{who} {sent} {total} in all.", _IT_IS),
+    "volume received": ("total", "{who} received {total} in all.", _IT_IS),
+}
+"""What a card says of every fact, and what is usual; see :mod:`oddhop.odd.facts.stated`."""
 
 
 def facts_for(setting: Setting) -> tuple[Fact, ...]:

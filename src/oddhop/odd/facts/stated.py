@@ -1,0 +1,131 @@
+"""The loudest facts of a node as a card says them: what it did, and beside it what nodes alike usually do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.cases.case import Fact as CardFact
+from oddhop.cases.marks import StatedFact
+from oddhop.cases.nouns import Words, article, duration, share
+from oddhop.graph.events import HOUR
+from oddhop.odd.facts.ends import Ends
+from oddhop.odd.facts.find import EventFacts
+from oddhop.odd.facts.sentences import LEAST, _silent_days
+from oddhop.odd.facts.strata import classes
+from oddhop.odd.facts.table import SAID, Fact
+
+BEYOND = 1.3  # times what is usual
+Sides = tuple[bool, bool]
+"""Whether what a node sent, and what it received, counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactsInWords:
+    """Says the facts of nodes. What is usual is the median over the nodes that the detector compares a node with."""
+
+    facts: EventFacts
+    words: Words
+    _known: dict[tuple[str, Sides], Floats] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def alike(self) -> Ints:
+        """With which class of nodes every judged node is compared."""
+        setting = self.facts.known.setting
+        return classes(setting.stratum, setting.counts)
+
+    def __call__(self, node: int) -> tuple[StatedFact, ...]:
+        """Return the loudest facts of a judged node, and the events that carry each."""
+        setting = self.facts.known.setting
+        if not setting.judged.start <= node < setting.judged.stop:
+            return ()
+        place, ends, out = node - setting.judged.start, setting.ends(node, node + 1), []
+        loudest = zip(self.facts.which[:, place].tolist(), self.facts.loud[:, place].tolist(), strict=True)
+        for number, loud in loudest:
+            if number < 0 or loud < LEAST:
+                break
+            fact = self.facts.facts[number]
+            carries = self.facts.adds(fact, ends) > 0
+            carries = carries if carries.any() else np.ones_like(carries)
+            said = self._said(fact, node, ends, carries)
+            if said is None:
+                continue
+            moments = ends.time if setting.timed else np.zeros_like(ends.time)
+            rows = ((ends.side == 1)[carries], ends.partner[carries], moments[carries])
+            out.append(StatedFact(said, loud, *rows))
+        return tuple(out)
+
+    def _said(self, fact: Fact, node: int, ends: Ends, carries: Bools) -> CardFact | None:
+        words, setting = self.words, self.facts.known.setting
+        place, directed = node - setting.judged.start, setting.events.columns.directed
+        measure, first, other = SAID[fact.name]
+        of_side = (False, True) if fact.name.endswith(("received", "received from")) else (True, False)
+        sides = tuple(bool((carries & (ends.side == side)).any()) for side in (0, 1))
+        if measure in ("total", "mean") and directed:
+            sides = of_side
+        figures = self._figures(fact, (sides[0], sides[1]))
+        same = (self.alike == self.alike[place]) & ~np.isnan(figures)
+        usual, own = float(np.median(figures[same])), float(figures[place])
+        if measure == "share" and own < BEYOND * usual:
+            return None  # it is rare for what it takes into account, and would not look so
+        counted = carries & np.array(sides)[ends.side]
+        here = self._amount(float(ends.amount[counted].sum()), int(counted.sum()))
+        many = self._amount(usual, round(usual)) if measure == "total" else words.amount(usual)
+        moved = [verb for verb, on in zip((self._verb, "received"), sides, strict=True) if on]
+        days = _silent_days(ends, carries, setting.begin) if measure == "gap" else 0
+        fills = {
+            "who": words.name(node),
+            "one": article(words.nouns.node),
+            "noun": words.nouns.events,
+            "event": article(words.nouns.event),
+            "events": words.event_count(int(counted.sum())),
+            "part": f"{here} ({share(own)}) of what {words.name(node)} {' and '.join(moved) if directed else 'had'}",
+            "total": self._amount(own, round(own)),
+            "mean": words.amount(own),
+            "sent": self._verb,
+            "partners": words.node_count(np.unique(ends.partner[counted]).size),
+            "days": f"{days:,} days",
+        }
+        said = {"share": share(usual) if usual else "none of it", "gap": duration(usual)}.get(measure, many)
+        whom = f"{words.nouns.nodes} alike, with about as many {words.nouns.events}"
+        above = figures[same] <= own if measure == "gap" else figures[same] >= own
+        return CardFact(
+            fact.name,
+            first.format(**fills),
+            other.format(usual=said, **fills),
+            whom,
+            int(same.sum()),
+            float(above.mean()),
+        )
+
+    @property
+    def _verb(self) -> str:
+        return "paid" if self.words.nouns.sent == "paid" else "sent"
+
+    def _amount(self, amount: float, count: int) -> str:
+        valued = self.facts.known.setting.valued and self.words.sums
+        return self.words.amount(amount) if valued else self.words.event_count(count)
+
+    def _figures(self, fact: Fact, sides: Sides) -> Floats:
+        """Return the figure of every judged node: a share, a sum, a mean, or hours from one event to the next."""
+        key = fact.name, sides
+        if key in self._known:
+            return self._known[key]
+        setting, measure = self.facts.known.setting, SAID[fact.name][0]
+        out = np.full(setting.stratum.size, np.nan)
+        for ends in setting.blocks():
+            on = np.array(sides)[ends.side]
+            whole, count = ends.by_node(ends.amount * on), ends.by_node(on)
+            if measure == "share":
+                figure = ends.by_node(ends.amount * (on & (self.facts.adds(fact, ends) > 0)))
+            elif measure == "gap":
+                figure, whole = np.full(ends.nodes, float(setting.end - setting.begin) / HOUR), count
+            else:
+                figure, whole = (whole, (whole > 0).astype(float)) if measure == "total" else (whole, count)
+            mine = setting.places(ends)
+            out[mine] = np.divide(figure, whole, out=np.full(ends.nodes, np.nan), where=whole > 0)
+        self._known[key] = out
+        return out

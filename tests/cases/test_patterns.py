@@ -1,0 +1,116 @@
+"""Hand-made schemes in a small bank: who belongs to a case, in which role, and what is said first."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases.small_bank import (
+    CASH,
+    CHAIN,
+    COLLECTOR,
+    MULE,
+    NIGHT,
+    RING,
+    SPREE,
+    Payment,
+    bank,
+    case_of,
+    cases_of,
+    ids,
+)
+
+
+@pytest.mark.parametrize(
+    ("planted", "flagged", "pattern", "headline"),
+    [
+        (
+            MULE,
+            "mule",
+            "passed on",
+            "6 accounts paid €18,260 by instant payment to mule, silent for 40 days, in 10 days; 97% went on within 2 "
+            "hours, to boss",
+        ),
+        (
+            COLLECTOR,
+            "shop",
+            "fan-in",
+            "20 accounts paid €980 by transfer, €49 each, to shop, silent for 50 days, in 4 days, 20 payments",
+        ),
+        (
+            RING,
+            "r0",
+            "ring",
+            "12 payments, €60,000 by transfer, €5,000 each, went round among 4 accounts in 43 days, 3 rounds",
+        ),
+        (
+            CHAIN,
+            "c3",
+            "chain",
+            "€160,003 passed through 5 accounts in turn in 23 days, 2 rounds; each handed on 97% within 20 hours, at "
+            "last to c6",
+        ),
+        (SPREE, "a077", "fan-out", "a077 paid €11,111 to 12 accounts in 36 hours, 12 payments"),
+        (
+            NIGHT,
+            "n0",
+            "passed on",
+            "9 accounts paid €40,001 at night by instant payment to 3 accounts in 2 hours; 98% went on within 72 "
+            "minutes, to sink",
+        ),
+        (
+            CASH,
+            "top",
+            "passed on",
+            "2 accounts paid €111,900 by cash deposit, each just below €10,000, to 3 accounts in 34 days; 99% went on, "
+            "to top",
+        ),
+    ],
+)
+def test_a_scheme_is_one_case_of_its_members_and_payments(
+    planted: list[Payment], flagged: str, pattern: str, headline: str
+) -> None:
+    case = case_of(bank(planted), flagged)
+    assert (case.pattern, case.headline) == (pattern, headline)
+    assert ids(case) == sorted({end for row in planted for end in row[:2]})
+    inside = sorted((one.source, one.target, round(one.amount or 0, 2)) for one in case.events if one.inside)
+    assert inside == sorted((row[0], row[1], round(row[2], 2)) for row in planted)
+    assert case.event_count == len(planted)
+    assert len(case.short) <= 60
+
+
+def test_roles() -> None:
+    mule = case_of(bank(MULE), "mule")
+    assert (ids(mule, "passes on"), ids(mule, "collects")) == (["mule"], ["boss"])
+    assert ids(mule, "pays in") == [f"v{k}" for k in range(6)]
+    chain = case_of(bank(CHAIN), "c3")
+    assert chain.order == tuple(f"c{k}" for k in range(7))
+    assert [one.events for one in chain.runs] == [6, 6]
+    ring = case_of(bank(RING), "r0")
+    assert ring.order == ("r0", "r1", "r2", "r3")
+    assert ids(ring, "ring") == ["r0", "r1", "r2", "r3"]
+
+
+def test_flagged_members_of_a_scheme_are_one_case() -> None:
+    found = cases_of(bank([*MULE, *RING]), "boss", "r1", "mule", "r3", "v2")
+    assert [[one.id for one in case.members if one.flagged] for case in found.cases] == [
+        ["v2", "mule", "boss"],
+        ["r1", "r3"],
+    ]
+    assert [case.id for case in found.cases] == ["boss", "r1"]
+
+
+def test_a_shop_at_the_edge_is_a_counterpart() -> None:
+    groceries = [(f"a{k:03d}", "mart", 20.0 + k, 24.0 * (k % 90) + 12, "card") for k in range(30, 150)] * 5
+    spent = [("mule", "mart", 2_950.0, 24.0 * 45 + 12, "instant")]
+    case = case_of(bank([*MULE, *groceries, *spent]), "mule")
+    assert "mart" not in ids(case)
+
+
+def test_without_amounts_and_without_times() -> None:
+    untold = case_of(bank(NIGHT, without=("euros",)), "n0")
+    assert untold.amount is None
+    assert "€" not in untold.headline + untold.short + "".join(one.here + one.usual for one in untold.facts)
+    timeless = case_of(bank(RING, without=("booked",)), "r0")
+    assert timeless.first is None
+    assert not timeless.daily
+    assert "days" not in timeless.headline
