@@ -190,7 +190,7 @@ def _log_choose(n: int, k: Ints) -> Floats:
 
 
 def _among(book: EventBook, members: list[int]) -> set[int]:
-    """Return the events among members that are surprising, or usually are between the two."""
+    """Return the events among members that are surprising, or mostly are between the two."""
     events, known = set[int](), np.array(members)
     for node in members:
         own = book.of(node, LOOK)
@@ -200,7 +200,7 @@ def _among(book: EventBook, members: list[int]) -> set[int]:
         for partner in np.unique(other).tolist():
             some = own[other == partner]
             nats = book.surprise[some]
-            events.update(some[(nats >= 1) | (nats.mean() >= 1)].tolist())
+            events.update(some[(nats >= 1) | (np.median(nats) >= 1)].tolist())
     return events
 
 
