@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from statistics import mean, median
 
 import numpy as np
@@ -12,6 +13,7 @@ from oddhop.cases.case import Case, Fact, Nouns
 from oddhop.cases.nouns import Words, duration, nouns_of, share
 from oddhop.cases.readings import sureness
 from tests.cases.small_bank import (
+    BEGIN,
     CASH,
     CHAIN,
     COLLECTOR,
@@ -174,12 +176,12 @@ def test_readings_test_the_innocent_one() -> None:
     assert fresh is not None
     assert (fresh.likely, numbers(fresh.test)) == ("against", [40, 7])
     shops = sorted({row[1] for row in everyday() if row[0] == "a077"})[:3]
-    first = 24.0 * 70
-    known = {row[1] for row in everyday() if row[0] == "a077" and row[3] < first} & {*shops}
-    splurge = [("a077", shops[k % 3], 900.0 + 41.07 * k, first + 3.3 * k, "card") for k in range(9)]
-    spree = case_of(bank(splurge), "a077").reading
-    assert spree is not None
-    assert (spree.likely, numbers(spree.test)) == ("for", [len(known), 3])
+    splurge = [("a077", shops[k % 3], 900.0 + 41.07 * k, 24.0 * 70 + 3.3 * k, "card") for k in range(9)]
+    spree = case_of(bank(splurge), "a077")
+    assert spree.reading is not None
+    begun = (datetime.fromisoformat(spree.first or "") - BEGIN).total_seconds() / 3_600
+    known = {row[1] for row in everyday() if row[0] == "a077" and row[3] < begun - 1e-6} & {*shops}
+    assert (spree.reading.likely, numbers(spree.reading.test)) == ("for", [len(known), 3])
     ring = case_of(bank(RING), "r0").reading
     assert ring is not None
     assert (ring.likely, numbers(ring.test)) == ("against", [4])

@@ -26,6 +26,7 @@ from tests.conftest import needs_torch
 def test_two_tables_become_a_ranked_one(folder: Path, tables: dict[str, pa.Table]) -> None:
     told = run(*DETECT, "--out", "run", "--top", "5")
     assert sorted(digests(folder / "run")) == [
+        "cases.json",
         "manifest.json",
         "model.oddhop",
         "report.html",
@@ -64,7 +65,7 @@ def test_a_spreadsheet_runs_nothing(folder: Path) -> None:
     names = pa.csv.read_csv(folder / "run/results.csv")["id"].to_pylist()
     assert "'=1+1" in names
     assert "=1+1" in pq.read_table(folder / "run/results.parquet")["id"].to_pylist()
-    assert "1 ids that a spreadsheet would run" in told
+    assert "2 cells that a spreadsheet would run" in told
 
 
 def test_the_manifest_tells_the_run_and_seals_its_files(folder: Path) -> None:

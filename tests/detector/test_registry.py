@@ -75,7 +75,7 @@ def test_every_command_knows_a_third_detector(registered: None, folder: Path) ->
     tables = ["edges.csv", "--nodes", "nodes.csv"]
     run("detect", *tables, "--detector", "far", "--set", "far.power=2.0", "--out", "run", "--top", "3", "--seed", "0")
     assert sorted(file.name for file in (folder / "run").glob("[!.]*")) == [
-        "manifest.json", "model.oddhop", "report.html", "results.csv", "results.parquet", "state.parquet"
+        "cases.json", "manifest.json", "model.oddhop", "report.html", "results.csv", "results.parquet", "state.parquet"
     ]  # fmt: skip
     assert "p7: score" in run("explain", "run", "p7")
     assert "alert threshold" in (folder / "run" / "report.html").read_text()

@@ -70,7 +70,7 @@ def _noun(table: Any) -> str:
     stem = re.split(r"[.*]", PurePath(str(table).rstrip("/")).name)[0]
     words = [word for word in re.split(r"[^a-z]+", stem.lower()) if len(word) > 1]
     last = _singular(words[-1]) if words else ""
-    return "" if last in GENERIC or len(last) < 3 else last
+    return "" if last in GENERIC or len(last) < 3 or last == words[-1] else last  # only a plural is taken for a noun
 
 
 def _singular(word: str) -> str:

@@ -128,7 +128,7 @@ def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
         console.say(
-            "quoted", f"{count:,} ids that a spreadsheet would run as a formula are quoted in {CSV}", count=count
+            "quoted", f"{count:,} cells that a spreadsheet would run as a formula are quoted in {CSV}", count=count
         )
     if figures.get("ending"):
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])

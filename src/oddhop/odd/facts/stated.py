@@ -68,7 +68,10 @@ class FactsInWords:
             sides = of_side
         figures = self._figures(fact, (sides[0], sides[1]))
         same = (self.alike == self.alike[place]) & ~np.isnan(figures)
-        usual, own = float(np.median(figures[same])), float(figures[place])
+        own = float(figures[place])
+        if np.isnan(own):
+            return None  # a node that sent nothing has no usual amount
+        usual = float(np.median(figures[same]))
         if measure == "share" and own < BEYOND * usual:
             return None  # it is rare for what it takes into account, and would not look so
         counted = carries & np.array(sides)[ends.side]
@@ -124,7 +127,7 @@ class FactsInWords:
             elif measure == "gap":
                 figure, whole = np.full(ends.nodes, float(setting.end - setting.begin) / HOUR), count
             else:
-                figure, whole = (whole, (whole > 0).astype(float)) if measure == "total" else (whole, count)
+                figure, whole = (whole, np.ones(ends.nodes)) if measure == "total" else (whole, count)
             mine = setting.places(ends)
             out[mine] = np.divide(figure, whole, out=np.full(ends.nodes, np.nan), where=whole > 0)
         self._known[key] = out
