@@ -97,6 +97,18 @@ def addresses(asked: argparse.Namespace) -> Outcomes:
     yield show_addresses(asked.count or 4000, asked.seed)
 
 
+def signals(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak.signals import send_signals
+
+    yield send_signals(asked.count or 40, asked.seed)
+
+
+def cells(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak.cells import write_cells
+
+    yield write_cells(asked.count or 200_000, asked.seed)
+
+
 def _commands(asked: argparse.Namespace) -> list[str]:
     from tests.soak.warm import COMMANDS
 
@@ -116,6 +128,8 @@ PARTS: dict[str, Callable[[argparse.Namespace], Outcomes]] = {
     "properties": properties,
     "mutants": mutants,
     "addresses": addresses,
+    "cells": cells,
+    "signals": signals,
 }
 
 

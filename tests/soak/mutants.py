@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numba
 import numpy as np
 import pytest
 
@@ -79,12 +80,18 @@ def _changes(tree: ast.Module) -> Iterator[tuple[int, Any]]:
         match node:
             case ast.BinOp() | ast.AugAssign() | ast.BoolOp() if type(node.op) in SWAPPED and not _is_type(node):
                 yield node.lineno, lambda node=node: _swap(node)
+                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+                    yield node.lineno, lambda node=node: _leave_out_factor(node)
             case ast.Compare() if type(node.ops[0]) in SWAPPED:
                 yield node.lineno, lambda node=node: _swap_comparison(node)
             case ast.Constant(value=bool()):
                 yield node.lineno, lambda node=node: _put(node, not node.value)
             case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
                 yield node.lineno, lambda node=node: _put(node, node.value + 1)
+            case ast.Call(args=[ast.Name(), ast.Name(), *_]):
+                yield node.lineno, lambda node=node: _swap_arguments(node)
+            case ast.Raise():
+                yield node.lineno, lambda node=node, tree=tree: _swallow(tree, node)
             case ast.UnaryOp(op=ast.Not()):
                 yield node.lineno, lambda node=node: _put_operand(node)
             case ast.If() | ast.While() | ast.IfExp():
@@ -119,6 +126,25 @@ def _put_operand(node: ast.UnaryOp) -> str:
     return "not left out"
 
 
+def _leave_out_factor(node: ast.BinOp) -> str:
+    what = f"{ast.unparse(node.right)} left out"
+    node.right = ast.Constant(value=1)
+    return what
+
+
+def _swap_arguments(node: ast.Call) -> str:
+    node.args[0], node.args[1] = node.args[1], node.args[0]
+    return f"{ast.unparse(node.func)}: two arguments swapped"
+
+
+def _swallow(tree: ast.AST, raised: ast.Raise) -> str:
+    for node in ast.walk(tree):
+        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(body, list) and raised in body:
+                body[body.index(raised)] = ast.copy_location(ast.Pass(), raised)
+    return "error swallowed"
+
+
 def _forbid(node: Any) -> str:
     node.test = ast.Constant(value=False)
     return "condition -> False"
@@ -126,9 +152,7 @@ def _forbid(node: Any) -> str:
 
 def score(module: str, count: int | None, seed: int = 0) -> dict[str, Any]:
     """Try every mutant of a module, or a sample; give the share that the tests kill, with a 95 % interval."""
-    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before numba is loaded: a mutant is not worth compiling
-    for name in LOADED:
-        importlib.import_module(name)
+    load()
     source = (ROOT / "src/oddhop" / f"{module}.py").read_text()
     every = list(mutants(source))
     rng = np.random.default_rng(seed)
@@ -136,15 +160,13 @@ def score(module: str, count: int | None, seed: int = 0) -> dict[str, Any]:
     alive = []
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         tree = Path(name)
-        for part in ("src", "tests", "pyproject.toml"):
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-            copy(ROOT / part, tree / part)
+        copy_tree(tree)
         file = tree / "src/oddhop" / f"{module}.py"
         file.write_text(ast.unparse(ast.parse(source)))
-        assert _tests_pass(tree, MODULES[module]), "the tests fail without a mutant"
+        assert is_green(tree, MODULES[module]), "the tests fail without a mutant"
         for what, text in chosen:
             file.write_text(text)
-            if _tests_pass(tree, MODULES[module]):
+            if is_green(tree, MODULES[module]):
                 alive.append(what)
     killed = len(chosen) - len(alive)
     low, high = _interval(killed, len(chosen))
@@ -153,11 +175,28 @@ def score(module: str, count: int | None, seed: int = 0) -> dict[str, Any]:
     return {"test": "mutation score", "module": module, **figures, "interval": interval, "alive": alive, "errors": []}
 
 
-def _tests_pass(tree: Path, tests: list[str]) -> bool:
+def load() -> None:
+    """Load what tests need, but for oddhop; they run in forks."""
+    for name in LOADED:
+        importlib.import_module(name)
+
+
+def copy_tree(tree: Path) -> None:
+    """Copy what tests need to a folder."""
+    for part in ("src", "tests", "docs", "README.md", "pyproject.toml", "conftest.py"):
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, tree / part, dirs_exist_ok=True)
+        else:
+            shutil.copy(ROOT / part, tree / part)
+
+
+def is_green(tree: Path, tests: list[str], *, compile_kernels: bool = False, seconds: float = SECONDS) -> bool:
+    """Run tests in a copy of the tree, in a process of its own; one that takes too long is a test that fails."""
     process = os.fork()
     if process == 0:
+        numba.config.DISABLE_JIT = int(not compile_kernels)
         _run_tests(tree, tests)
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + seconds
     while time.monotonic() < until:
         found, status = os.waitpid(process, os.WNOHANG)
         if found:

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+import pytest
+
 from tests.soak.addresses import show_addresses
+from tests.soak.cells import write_cells
+from tests.soak.short import soaked
 
 
 def test_no_message_has_a_part_of_a_password() -> None:
     outcome = show_addresses(60)
     assert not outcome["errors"]
     assert outcome["refused"] > 300
+
+
+def test_no_cell_is_run_or_obeyed() -> None:
+    outcome = write_cells(2_000)
+    assert not outcome["errors"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_signals_leave_nothing(tmp_path: Path) -> None:
+    [outcome] = soaked(tmp_path, "signals", "--count", "3")
+    assert outcome["nothing stays"] == 9
