@@ -278,3 +278,11 @@ def test_graphs_of_networkx_and_pyg_are_taken_as_they_are(small: Graph) -> None:
         assert np.array_equal(fitted.score_samples(one), plain.score_samples(small))
     with pytest.raises(GraphError, match="a detector needs a Graph"):
         HCM().fit(networkx.nodes)
+
+
+@pytest.mark.parametrize("chains", [1, 3])
+def test_diagnostics_are_shown_in_a_few_lines(small: Graph, chains: int) -> None:
+    shown = repr(HCM(**{**QUICK, "chains": chains, "samples": 4}).fit(small).diagnostics_)
+    assert shown.startswith(f"Diagnostics({chains} chain{'s' * (chains > 1)}, loss ")
+    assert len(shown) < 4 * 80
+    assert "\n" not in shown

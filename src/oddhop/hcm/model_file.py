@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -60,12 +60,8 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     # First of all: a shape of a billion layers would take all memory to be worked out.
     if shape != Shape.of(settings, shape.attributes):
         raise ValueError(f"the shape {shape} does not match the settings")
-    weights = arrays["weights"]
-    components = arrays.get("components")
-    columns = arrays["unit"].size
-    chains = settings.chains
-    if chains is None:  # by need
-        chains = next((some for some in BY_NEED if some == len(weights)), BY_NEED[-1])
+    weights, columns, reduced = arrays["weights"], arrays["unit"].size, "components" in arrays
+    chains = settings.chains or (len(weights) if len(weights) in BY_NEED else BY_NEED[-1])
     expected = {
         "weights": (chains, settings.samples, shape.size),
         "losses": (chains,),
@@ -73,9 +69,8 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
         "unit": (columns,),
         "centre": (columns,),
         "spread": (shape.attributes,),
+        **({"components": (columns, shape.attributes)} if reduced else {}),
     }
-    if components is not None:
-        expected["components"] = (columns, shape.attributes)
     for name, size in expected.items():
         array = arrays[name]
         if array.shape != size or array.dtype.kind != "f":
@@ -84,23 +79,17 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
             raise ValueError(f"{name} has values that are not finite")
     if not (arrays["unit"] > 0).all() or not (arrays["spread"] > 0).all():
         raise ValueError("it has scales that are not above 0")
-    if (components is None and columns != shape.attributes) or weights.dtype != settings.dtype:
+    if (not reduced and columns != shape.attributes) or weights.dtype != settings.dtype:
         raise ValueError("the weights do not match the attributes or the precision")
     left_out = LeftOut(**parts.info["left_out"])
     if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
         raise ValueError(f"{left_out} has counts that are not valid")
+    agreed = None if parts.info["agreement"] is None else Agreement(**parts.info["agreement"])
+    shares = () if agreed is None else (agreed.kept, agreed.correlation)
+    if not all(type(share) is float and abs(share) <= 1 for share in shares):
+        raise ValueError(f"{agreed} is no agreement of two rankings")
+    if agreed is not None and (type(agreed.first) is not int or agreed.first < 1):
+        raise ValueError(f"{agreed} is no agreement of two rankings")
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
-    return HCMLearned(
-        Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, _agreement(parts.info["agreement"])
-    ), columns
-
-
-def _agreement(found: Any) -> Agreement | None:
-    if found is None:
-        return None
-    agreed = Agreement(**found)
-    shares = (agreed.kept, agreed.correlation)
-    if type(agreed.first) is not int or agreed.first < 1 or not all(type(x) is float and abs(x) <= 1 for x in shares):
-        raise ValueError(f"{agreed} is no agreement of two rankings")
-    return agreed
+    return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, agreed), columns

@@ -52,20 +52,19 @@ class SGLD(torch.optim.Optimizer):
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], rule: Rule) -> None:
-        super().__init__(parameters, {})
+        self._parameters = list(parameters)
+        super().__init__(self._parameters, {})
         self.rule = rule
         self.steps = 0
-        for parameter in self._parameters:
-            self.state[parameter]["square"] = torch.zeros_like(parameter)
+        self._squares = [torch.zeros_like(parameter, requires_grad=False) for parameter in self._parameters]
 
     @torch.no_grad()
     def step(self, generator: torch.Generator) -> None:  # type: ignore[override]
         """Take one step with the gradients of the mean loss."""
         rule, size = self.rule, self.rule.step_at(self.steps)
-        for parameter in self._parameters:
+        for parameter, square in zip(self._parameters, self._squares, strict=True):
             assert parameter.grad is not None  # noqa: S101 - every weight has a part in the loss
             slope = parameter.grad.add(parameter, alpha=rule.weight_decay)
-            square = self.state[parameter]["square"]
             if rule.preconditioned and self.steps < rule.burn_in:
                 square.mul_(rule.decay).addcmul_(slope, slope, value=1.0 - rule.decay)
             scale = preconditioner(square, rule, self.steps)
@@ -77,18 +76,12 @@ class SGLD(torch.optim.Optimizer):
 
     def squares(self) -> torch.Tensor:
         """Return a copy of the running mean squares of all gradients as one vector."""
-        return torch.cat([self.state[one]["square"].flatten() for one in self._parameters])
+        return torch.nn.utils.parameters_to_vector(self._squares)
 
     def restore(self, squares: torch.Tensor, steps: int) -> None:
         """Continue where another run was."""
-        sizes = [parameter.numel() for parameter in self._parameters]
-        for parameter, part in zip(self._parameters, torch.split(squares, sizes), strict=True):
-            self.state[parameter]["square"].copy_(part.view_as(parameter))
+        torch.nn.utils.vector_to_parameters(squares.to(self._squares[0].device), self._squares)
         self.steps = steps
-
-    @property
-    def _parameters(self) -> list[torch.nn.Parameter]:
-        return [one for group in self.param_groups for one in group["params"]]
 
 
 def preconditioner(square: torch.Tensor, rule: Rule, step: int) -> torch.Tensor:
