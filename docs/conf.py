@@ -69,6 +69,7 @@ def setup(app):
     """Teach Sphinx our formulas and the way our docstrings list names."""
     app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
     app.add_directive("settings", SettingsTable)
+    app.add_directive("commands", CommandsTable)
     app.connect("autodoc-process-signature", plain_signature)
     app.connect("autodoc-process-docstring", list_names, priority=400)  # before napoleon, at 500
 
@@ -111,6 +112,27 @@ class SettingsTable(SphinxDirective):
                 f"| {flag}{', repeatable' if one.repeatable else ''} | `{one.name}` | {one.sentence}{default} |"
             )
         return self.parse_text_to_nodes("\n".join(rows))
+
+
+class CommandsTable(SphinxDirective):
+    """A table of the commands, by their help."""
+
+    def run(self):
+        """Write a row for every command, and one for every command about a book of cases."""
+        from typer.main import get_command
+
+        from oddhop.cli import app
+
+        def rows(group, before):
+            for name, one in group.commands.items():
+                if hasattr(one, "commands"):
+                    yield from rows(one, f"{before} {name}")
+                else:
+                    yield f"| `{before} {name}` | {one.get_short_help_str(limit=1000)} |"
+
+        return self.parse_text_to_nodes(
+            "\n".join(["| command | what it does |", "|---|---|", *rows(get_command(app), "oddhop")])
+        )
 
 
 def list_names(_app, _what, _name, _obj, _options, lines):

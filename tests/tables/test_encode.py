@@ -1,4 +1,4 @@
-"""Columns become attributes; the cases are those of docs/encoding.md."""
+"""Columns become attributes; the cases are those of docs/tables.md."""
 
 import datetime as dt
 import json
@@ -17,7 +17,7 @@ from oddhop import Graph
 from oddhop.errors import EncodingError, ModelFileError, SettingsError
 from oddhop.tables.encode import Encoding, learn_encoding
 
-PAGE = Path(__file__).parents[2] / "docs" / "encoding.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 NOON = dt.datetime(2024, 1, 1, 12)  # a Monday
 BASE = [1.5, 0.5, 2.5, 3.5] * 6  # a column that is always kept
 SIN, COS = ["x hour sin", "x hour cos"], ["x weekday sin", "x weekday cos"]
