@@ -47,6 +47,7 @@ BUDGET = 20
 HEADINGS = (
     *("night", "planted", "new cases", "of them honest", "changed or back", "nodes above the threshold", "kept"),
     *("precision at 20 cases", "isolation forest, 20 accounts", "plants so far"),
+    *("newly odd", "of them honest", "by others alone", "newly listed"),
 )
 FILES = ("results.parquet", "results.csv", "state.parquet", "changes.parquet", "report.html", "model.oddhop")
 
@@ -230,7 +231,13 @@ def figures(folder: Path, night: int) -> dict[str, object]:
     for row in first.select(["id", "case"]).to_pylist():
         cases.setdefault(row["case"], []).append(row["id"])
     changes = manifest.get("changes", {}).get("sentences", [])
+    written = folder / "runs" / f"{night:02d}" / "changes.parquet"
+    news = pq.read_table(written).to_pylist() if written.exists() else []
     return {
+        "news": {
+            what: {row["id"]: row["why"] for row in news if row["what"] == what}
+            for what in ("newly odd", "newly listed", "new node")
+        },
         "listed": listed,
         "above": above.to_pylist(),
         "first": list(cases.values()),
@@ -264,7 +271,7 @@ def tell(folder: Path) -> None:
     owner = {name: k for k, plant in enumerate(plants) for name in plant["who"]}
     reported: dict[int, list[tuple[int, str]]] = {k: [] for k in range(len(plants))}
     print(f"| {' | '.join(HEADINGS)} |\n|{'---|' * len(HEADINGS)}")
-    quiet, kept_all, before = [], [], None
+    quiet, kept_all, alarms, before = [], [], [], None
     for row in nights:
         new = row["listed"].get("new", {})
         again = {**row["listed"].get("changed", {}), **row["listed"].get("back", {})}
@@ -286,10 +293,15 @@ def tell(folder: Path) -> None:
         stayed = "" if kept is None else f"{kept:.0%}"
         cells = (row["night"], ", ".join(planted), len(new), honest, len(again), len(row["above"]), stayed)
         cells += (f"{right / BUDGET:.2f}", f"{theirs / BUDGET:.2f}", len(active))
+        odd = row["news"]["newly odd"]
+        alarms.append(bool(odd or row["news"]["new node"]))
+        false = [name for name, why in odd.items() if why.startswith("only other")]
+        cells += (len(odd), sum(name not in owner for name in odd), len(false), len(row["news"]["newly listed"]))
         print(f"| {' | '.join(map(str, cells))} |")
     print()
     for k, plant in enumerate(plants):
         print(f"{plant['what']} of night {plant['night']}: {reported[k]}")
+    print(f"nights with exit code 11: {sum(alarms)} of {len(alarms) - 1}")
     seconds = np.median([row["seconds"] for row in nights])
     print(f"new cases on nights without a plant: {quiet}")
     print(f"kept from night to night: least {min(kept_all):.0%}, mean {np.mean(kept_all):.0%}")
