@@ -9,6 +9,8 @@ from oddhop.casebook.fingerprint import text_hashes
 
 def test_the_next_moment_is_a_microsecond_later() -> None:
     assert later("2026-11-16T09:30:59.999999Z") == "2026-11-16T09:31:00.000000Z"
+    end = "9999-12-31T23:59:59.999999Z"
+    assert end < later(end) < later(later(end)) == f"{end}000000002"
 
 
 def test_a_pattern_escapes_its_own_signs() -> None:

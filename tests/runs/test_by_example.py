@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.runs.distributions import index
-from oddhop.runs.drift import stability_index
+from oddhop.runs.drift import index, stability_index
 from oddhop.runs.read import left_out
 from oddhop.runs.targets import StoredObject, target_named
 from oddhop.tables.read.joins import Counts

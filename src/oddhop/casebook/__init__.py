@@ -17,21 +17,16 @@ __all__ = [
     "changed", "fingerprint_of", "identify", "member_ids", "now", "open_book", "suppressed",
 ]  # fmt: skip
 
-_HOMES = dict.fromkeys(("VERDICTS", "Entry", "NewVerdict", "now"), "entry") | {
-    "Book": "book",
-    "open_book": "book",
-    "Changed": "changes",
-    "changed": "changes",
-    "Decision": "decisions",
-    "Decisions": "decisions",
-    "Identity": "decisions",
-    "identify": "decisions",
-    "suppressed": "decisions",
-    "Erased": "erase",
-    "fingerprint_of": "fingerprint",
-    "member_ids": "fingerprint",
-    "Fingerprint": "record",
+_NAMES = {
+    "book": "Book open_book",
+    "changes": "Changed changed",
+    "decisions": "Decision Decisions Identity identify suppressed",
+    "entry": "VERDICTS Entry NewVerdict now",
+    "erase": "Erased",
+    "fingerprint": "fingerprint_of member_ids",
+    "record": "Fingerprint",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

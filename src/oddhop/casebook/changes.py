@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -26,74 +25,18 @@ NEARLY = 1e-4
 NAMED = 5
 
 
-@dataclass(frozen=True)
-class Changed:
-    """The changes of a case. Neighbours, columns and events are those of the members that are in both.
-
-    Attributes
-    ----------
-    neighbours_then, neighbours_now : how many neighbours there were, and are.
-    neighbours_came, neighbours_gone : how many of those now are new, and how many of those then are gone.
-    members_now, members_came, members_gone : how many members there are, how many of them are new, how many are gone.
-    columns : the columns that changed, and of how many members.
-    slightly : the columns in which a number moved, but not far.
-    totals : the number of events ("") and the sums of their amounts by name, then and now.
-    enough : whether the case is worth another look.
-    kind : what a member is called.
-
-    Examples
-    --------
-    >>> from oddhop.casebook import Changed
-    >>> what = Changed(10, 12, 3, 1, 1, columns=(("income", 1),), totals=(("", 8.0, 20.0),), enough=True)
-    >>> what.sentences
-    ['3 of 12 neighbours are new', '1 of 10 neighbours is gone', 'income changed', '12 events are new']
-    """
-
-    neighbours_then: int
-    neighbours_now: int
-    neighbours_came: int
-    neighbours_gone: int
-    members_now: int
-    members_came: int = 0
-    members_gone: int = 0
-    columns: tuple[tuple[str, int], ...] = ()
-    slightly: tuple[str, ...] = ()
-    totals: tuple[tuple[str, float, float], ...] = ()
-    enough: bool = False
-    kind: str = "node"
-
-    @property
-    def sentences(self) -> list[str]:
-        """What changed, in words; empty where nothing did."""
-        out = []
-        if self.members_came:
-            out.append(_belong(self.members_came, self.kind, more="more "))
-        if self.members_gone:
-            out.append(_belong(self.members_gone, self.kind, how="no longer "))
-        if self.neighbours_came:
-            out.append(_of(self.neighbours_came, self.neighbours_now, "new"))
-        if self.neighbours_gone:
-            out.append(_of(self.neighbours_gone, self.neighbours_then, "gone"))
-        kept = self.members_now - self.members_came
-        for name, count in self.columns[:NAMED]:
-            out.append(f"{name} changed" if kept == 1 else f"{name} changed for {count:,} of {kept:,} nodes")
-        more = len(self.columns) - NAMED
-        out += [f"{more:,} more columns changed"] * (more > 0)
-        out += [f"{', '.join(self.slightly[:NAMED])} changed slightly"] * bool(self.slightly)
-        for name, then, now in self.totals:
-            if not name and now > then:
-                out.append(f"{now - then:,.0f} {'event is' if now - then == 1 else 'events are'} new")
-            elif name and _grew(then, now):
-                out.append(f"the sum of {name} rose from {then:,.6g} to {now:,.6g}")
-        return out
-
-
 @dataclass(frozen=True, eq=False)
 class Changes:
     """What changed of some nodes, an entry a node.
 
-    ``degrees`` and ``totals`` are then and now, ``came`` and ``gone`` count neighbours. ``columns`` tells by name
-    where a value changed, ``slightly`` where a number moved, but not far, and ``moments`` whose last event is another.
+    Attributes
+    ----------
+    degrees : how many neighbours there were, and are.
+    came, gone : how many of those now are new, and how many of those then are gone.
+    totals : the number of events ("") and the sums of their amounts by name, then and now.
+    columns : by name where a value changed.
+    slightly : by name where a number moved, but not far.
+    moments : whose last event is another one.
     """
 
     degrees: tuple[Ints, Ints]
@@ -120,37 +63,60 @@ class Changes:
         masks = [self.edges(), self.moments, *other, *self.columns.values(), *self.slightly.values()]
         return np.asarray(np.logical_or.reduce(masks))
 
-    def of(
-        self, nodes: Any, *, kind: str = "node", members: tuple[int, int] = (0, 0), more_than: float = MORE_THAN
-    ) -> Changed:
-        """Return what changed of some nodes as one case; ``members`` came and went besides."""
-        together = partial(_together, nodes)
-        one = Changes(
-            (together(self.degrees[0]), together(self.degrees[1])),
-            together(self.came),
-            together(self.gone),
-            {name: (together(then), together(now)) for name, (then, now) in self.totals.items()},
-            {name: together(mask) for name, mask in self.columns.items()},
-            {name: together(mask) for name, mask in self.slightly.items()},
-            together(self.moments),
-        )
-        kept, (joined, left) = int(self.came[nodes].size), members
-        share = (joined + left) / max(kept + joined + left, 1)
-        columns = tuple((name, int(count[0])) for name, count in one.columns.items() if count[0])
-        return Changed(
-            neighbours_then=int(one.degrees[0][0]),
-            neighbours_now=int(one.degrees[1][0]),
-            neighbours_came=int(one.came[0]),
-            neighbours_gone=int(one.gone[0]),
-            members_now=kept + joined,
-            members_came=joined,
-            members_gone=left,
-            columns=columns,
-            slightly=tuple(name for name, count in one.slightly.items() if count[0] and name not in dict(columns)),
-            totals=tuple((name, float(then[0]), float(now[0])) for name, (then, now) in one.totals.items()),
-            enough=bool(one.enough(more_than)[0]) or share > more_than,
-            kind=kind,
-        )
+    def together(self, nodes: Any = slice(None)) -> Changes:
+        """Return the sums over some nodes, as of one."""
+        return Changes(*(_summed(getattr(self, one.name), nodes) for one in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The changes of a case.
+
+    Attributes
+    ----------
+    all : those of the members that are in both, together.
+    kept, came, gone : how many members are in both, are new, and are gone.
+    kind : what a member is called.
+    more_than : the share of neighbours, or of members, beyond which a change is enough.
+    """
+
+    all: Changes
+    kept: int = 1
+    came: int = 0
+    gone: int = 0
+    kind: str = "node"
+    more_than: float = MORE_THAN
+
+    @property
+    def enough(self) -> bool:
+        """Whether the case is worth another look."""
+        share = (self.came + self.gone) / max(self.kept + self.came + self.gone, 1)
+        return share > self.more_than or bool(self.all.enough(self.more_than)[0])
+
+    @property
+    def sentences(self) -> list[str]:
+        """What changed, in words; empty where nothing did."""
+        out = []
+        if self.came:
+            out.append(_belong(self.came, self.kind, more="more "))
+        if self.gone:
+            out.append(_belong(self.gone, self.kind, how="no longer "))
+        then, now = self.all.degrees
+        for (count,), (whole,), what in ((self.all.came, now, "new"), (self.all.gone, then, "gone")):
+            if count:
+                out.append(f"{count:,} of {whole:,} neighbours {'is' if count == 1 else 'are'} {what}")
+        columns = {name: int(count[0]) for name, count in self.all.columns.items() if count[0]}
+        for name, members in list(columns.items())[:NAMED]:
+            out.append(f"{name} changed" + f" for {members:,} of {self.kept:,} nodes" * (self.kept > 1))
+        out += [f"{len(columns) - NAMED:,} more columns changed"] * (len(columns) > NAMED)
+        slightly = [name for name, count in self.all.slightly.items() if count[0] and name not in columns]
+        out += [f"{', '.join(slightly[:NAMED])} changed slightly"] * bool(slightly)
+        for name, ((before,), (after,)) in self.all.totals.items():
+            if not name and after > before:
+                out.append(f"{after - before:,.0f} {'event is' if after - before == 1 else 'events are'} new")
+            elif name and _grew(before, after):
+                out.append(f"the sum of {name} rose from {before:,.6g} to {after:,.6g}")
+        return out
 
 
 def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN) -> Changed:
@@ -180,8 +146,8 @@ def changed(old: Fingerprint, new: Fingerprint, *, more_than: float = MORE_THAN)
         one.records.filter(pc.is_in(one.records[NODE], value_set=other.records[NODE]))
         for one, other in ((old, new), (new, old))
     ]
-    members = len(new.records) - len(kept[1]), len(old.records) - len(kept[0])
-    return changes(*kept).of(slice(None), kind=new.kind, members=members, more_than=more_than)
+    came, gone = len(new.records) - len(kept[1]), len(old.records) - len(kept[0])
+    return Changed(changes(*kept).together(), len(kept[0]), came, gone, new.kind, more_than)
 
 
 def changes(old: pa.Table, new: pa.Table) -> Changes:
@@ -209,19 +175,24 @@ def changes(old: pa.Table, new: pa.Table) -> Changes:
     return Changes(degrees, came, gone, totals, columns, slightly, moments)
 
 
-def _moved(old: pa.Table, new: pa.Table, name: str) -> tuple[Bools, Bools]:
-    """Return whose value changed, and whose is not the same."""
-    fields = [one.schema.field(name) for one in (old, new)]
-    then, now = (one[name].to_numpy() for one in (old, new))
-    if fields[0].type != pa.float32() or fields[1].type != pa.float32():
-        return (other := np.asarray(then != now)), other
-    scales = [one.metadata[SCALE] for one in fields if one.metadata is not None]
-    then, now = (one.astype(np.float64) for one in (then, now))
-    if len(set(scales)) == 2:  # the older one in the scale of today
+def in_one_scale(old: pa.Table, new: pa.Table, name: str) -> tuple[Floats, Floats]:
+    """Return the numbers of a column then and now; if the scale was learned again, both in that of now."""
+    then, now = (one[name].to_numpy().astype(np.float64) for one in (old, new))
+    scales = [known[SCALE] for one in (old, new) if (known := one.schema.field(name).metadata) is not None]
+    if len(set(scales)) == 2:
         from oddhop.tables.encode.encoders import Scale  # which few comparisons need
 
         was, scale = (Scale(*json.loads(one)) for one in scales)
         then = np.where(np.isnan(then), np.nan, scale.apply(was.inverse(then)))
+    return then, now
+
+
+def _moved(old: pa.Table, new: pa.Table, name: str) -> tuple[Bools, Bools]:
+    """Return whose value changed, and whose is not the same."""
+    if any(one.schema.field(name).type != pa.float32() for one in (old, new)):
+        other = np.asarray(old[name].to_numpy() != new[name].to_numpy())
+        return other, other
+    then, now = in_one_scale(old, new, name)
     step, filled = np.abs(now - then), np.isnan(then) != np.isnan(now)
     return (step > STEP) | filled, (step > NEARLY * (1 + np.abs(now))) | filled
 
@@ -246,8 +217,12 @@ def _neighbours(old: pa.Table, new: pa.Table, then: Ints, now: Ints) -> tuple[In
     return came, np.maximum(then - (now - came), 0)
 
 
-def _together(nodes: Any, values: Any) -> Any:
-    return values[nodes].sum(keepdims=True)
+def _summed(part: Any, nodes: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {name: _summed(one, nodes) for name, one in part.items()}
+    if isinstance(part, tuple):
+        return tuple(_summed(one, nodes) for one in part)
+    return part[nodes].sum(keepdims=True)
 
 
 def _grew(then: Any, now: Any) -> Any:
@@ -258,7 +233,3 @@ def _belong(count: int, kind: str, *, more: str = "", how: str = "") -> str:
     if count == 1:
         return f"1 {more}{kind} {how}belongs to the case"
     return f"{count:,} {more}{kind if kind.endswith('s') else f'{kind}s'} {how}belong to the case"
-
-
-def _of(count: int, whole: int, what: str) -> str:
-    return f"{count:,} of {whole:,} neighbours {'is' if count == 1 else 'are'} {what}"

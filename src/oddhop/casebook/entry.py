@@ -34,14 +34,7 @@ def now() -> str:
 
 
 def later(at: str) -> str:
-    """Return the next moment, a microsecond later. At the end of the calendar a count behind the time goes on.
-
-    Examples
-    --------
-    >>> from oddhop.casebook.entry import later
-    >>> later("2026-11-16T09:30:00.000000Z"), later("9999-12-31T23:59:59.999999Z")
-    ('2026-11-16T09:30:00.000001Z', '9999-12-31T23:59:59.999999Z000000001')
-    """
+    """Return the next moment, a microsecond later. At the end of the calendar a count behind the time goes on."""
     try:
         return (datetime.strptime(at, FORM) + timedelta(microseconds=1)).strftime(FORM)
     except (ValueError, OverflowError):

@@ -89,17 +89,7 @@ def own_columns(network: Network) -> list[ColumnSpan]:
 
 
 def node_hashes(network: Network, nodes: Ints | None = None) -> Ints:
-    """Return 32 bits for each of some nodes, or of all; those of a node that is not judged are of its kind and its id.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from oddhop import Graph, Network
-    >>> from oddhop.casebook.fingerprint import node_hashes, text_hashes
-    >>> network = Network.of(Graph.from_arrays([[0], [1]], [[1.0], [2.0]], node_ids=["a", "b"]))
-    >>> bool((node_hashes(network, np.array([1])) == text_hashes(["b"])).all())
-    True
-    """
+    """Return 32 bits for each of some nodes, or of all: of its id, and of its kind too where it is not judged."""
     kinds = network.graph.kinds
     ids = network.ids if nodes is None else network.ids.take(pa.array(nodes))
     if kinds is None:

@@ -201,14 +201,13 @@ def compare_sides(old: Side, new: Side) -> Comparison:
         "new nodes": int((~known).sum()),
         "gone nodes": int(gone.sum()),
     }
-    moved = {} if old.state is None or new.state is None else old.state.distributions.stability(new.state.distributions)
     drift = drift_of(
         new.manifest,
         (old.scores(), new.scores()),
-        moved,
+        reasons.column_psi,
         new.judged or "",
         reasons.edges_changed,
-        reasons.columns_changed or {},
+        reasons.columns_changed,
     )
     sentences = _sentences(old, new, counts, drift, reasons, flagged=flagged)
     return Comparison(table, counts, drift, sentences, flagged)

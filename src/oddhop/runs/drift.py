@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from oddhop.base.arrays import Floats
-from oddhop.runs.distributions import index
+from oddhop.base.arrays import Floats, Ints
+from oddhop.casebook.changes import in_one_scale
+from oddhop.casebook.record import COLUMN, TOTAL
 
-BINS, NAMED = 10, 5
+BINS, LEVELS, NAMED = 10, 20, 5
 MOST_PSI, MOST_UNSEEN = 0.25, 0.05
 UNSEEN = {"rare or not seen before": "pooled", "far beyond what was seen before": "tamed", "missing, where": "missing"}
 """What a difference of the tables begins with, and what counts the same rows in the tables of the fit."""
@@ -24,7 +26,7 @@ class Drift:
     Attributes
     ----------
     score_psi : the population stability index of the scores.
-    column_psi : that of every column that both runs encoded alike.
+    column_psi : that of every column, and of the events of a node.
     edges_changed, columns_changed : the share of the nodes of both runs whose edges changed, or a column; None and
         empty where that is not known.
     unseen : by column the share of rows with values that the fit did not see.
@@ -50,6 +52,39 @@ def stability_index(old: Floats, new: Floats) -> float:
     bounds = np.sort(np.concatenate([bounds, np.nextafter(bounds[times > 1], np.inf)]))
     places = (np.searchsorted(bounds, figures, side="right") for figures in (old, new))
     return index(*(np.bincount(one, minlength=bounds.size + 1) for one in places))
+
+
+def index(old: Ints, new: Ints) -> float:
+    """Return the population stability index of two counts over the same bins.
+
+    Half a figure is added to every bin, so that an empty one gives no infinity.
+    """
+    shares = [(counts + 0.5) / (counts + 0.5).sum() for counts in (old, new)]
+    return float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
+
+
+def column_indexes(old: pa.Table, new: pa.Table) -> dict[str, float]:
+    """Return the index of every column of two tables of records.
+
+    The bins are tenths of the old numbers, or the twenty most frequent of the old values and one for all others.
+    """
+    out = {}
+    for name in new.column_names:
+        if name not in old.column_names or not name.startswith((COLUMN, TOTAL)):
+            continue
+        plain = f"the {name.removeprefix('total:')} of a node" if name.startswith(TOTAL) else name.removeprefix(COLUMN)
+        if pa.types.is_floating(new.schema.field(name).type) and pa.types.is_floating(old.schema.field(name).type):
+            # What is missing has a bin of its own.
+            out[plain] = stability_index(*(np.nan_to_num(one, nan=-1e9) for one in in_one_scale(old, new, name)))
+            continue
+        then, now = (one[name].to_numpy() for one in (old, new))
+        values, counts = np.unique(then, return_counts=True)
+        known = values[np.argsort(-counts, kind="stable")[:LEVELS]]
+        bins = [
+            [*(np.count_nonzero(one == value) for value in known), (~np.isin(one, known)).sum()] for one in (then, now)
+        ]
+        out[plain] = index(*map(np.array, bins))
+    return out
 
 
 def unseen_shares(manifest: Mapping[str, Any], judged: str) -> dict[str, float]:

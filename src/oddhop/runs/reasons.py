@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from oddhop.base.arrays import Bools, Ints
-from oddhop.casebook.changes import changes
+from oddhop.casebook.changes import Changed, changes
 from oddhop.casebook.record import NEIGHBOURS, NODE
 from oddhop.errors import RunFolderError
+from oddhop.runs.drift import column_indexes
 from oddhop.runs.state import State
 
 ROWS_AT_ONCE = 1 << 17
@@ -28,6 +29,7 @@ class Reasons:
     then, now : the records of these nodes, row by row; None where a run keeps no state, and nothing is known.
     enough, at_all : who changed noticeably, and who is not exactly as before.
     edges_changed, columns_changed : the share of nodes with other neighbours, and with another value, by column.
+    column_psi : how far the values of every column moved, over all nodes.
     """
 
     same_model: bool
@@ -36,7 +38,8 @@ class Reasons:
     enough: Bools | None = None
     at_all: Bools | None = None
     edges_changed: float | None = None
-    columns_changed: Mapping[str, float] | None = None
+    columns_changed: Mapping[str, float] = field(default_factory=dict)
+    column_psi: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
@@ -44,7 +47,7 @@ class Reasons:
         if self.edges_changed is None:
             return ["a run has no state.parquet of this version of oddhop: only ranks are compared"]
         out = [f"{self.edges_changed:.1%} of the nodes in both runs have different edges"]
-        told = [f"{name} {share:.1%}" for name, share in (self.columns_changed or {}).items() if share]
+        told = [f"{name} {share:.1%}" for name, share in self.columns_changed.items() if share]
         return out + [f"nodes with a changed value, by column: {', '.join(told)}"] * bool(told)
 
     def news(self, ids: pa.Array, risen: Bools) -> Bools:
@@ -67,7 +70,7 @@ class Reasons:
             return ["unknown"] * len(ids)
         places = self._places(ids)
         found = changes(*(one.take(pa.array(places)) for one in (self.then, self.now)))
-        said = ["; ".join(found.of([k]).sentences) for k in range(len(places))]
+        said = ["; ".join(Changed(found.together([k])).sentences) for k in range(len(places))]
         moved, near = found.at_all(), self._neighbours_changed(places)
         others = "only other nodes changed" if self.same_model else "only other nodes or the model changed"
         for k, sentence in enumerate(said):
@@ -99,6 +102,7 @@ def reasons_of(old: State | None, new: State | None, *, same_model: bool) -> Rea
     if old is None or new is None:
         return Reasons(same_model)
     then, now = old.records(), new.records()
+    moved = column_indexes(then, now)
     ids = [one["id"].combine_chunks() for one in (then, now)]
     if ids[0].type != ids[1].type:
         ids = [one.cast(pa.large_string()) for one in ids]
@@ -114,4 +118,4 @@ def reasons_of(old: State | None, new: State | None, *, same_model: bool) -> Rea
             counts[name] = counts.get(name, 0) + int((mask | part.slightly[name]).sum())
     size = max(len(now), 1)
     columns = {name: count / size for name, count in counts.items()}
-    return Reasons(same_model, then, now, enough, at_all, float(edges.sum()) / size, columns)
+    return Reasons(same_model, then, now, enough, at_all, float(edges.sum()) / size, columns, moved)
