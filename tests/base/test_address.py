@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oddhop.base.address import parsed, scheme_of, shown, without_secrets
+from oddhop.base.address import scheme_of, server_of, shown, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ from oddhop.base.address import parsed, scheme_of, shown, without_secrets
     ],
 )
 def test_a_driver_is_given_every_part_as_it_is_meant(name: str, escaped: str | None) -> None:
-    address = parsed(name)
+    address = server_of(name)
     assert (None if address is None else address.escaped) == escaped
 
 
 def test_what_is_shown_has_no_user_no_password_and_no_query() -> None:
-    address = parsed("postgresql://ann:s3cret@db:5432/shop?sslmode=require")
+    address = server_of("postgresql://ann:s3cret@db:5432/shop?sslmode=require")
     assert "ann" not in repr(address)
     assert "s3cret" not in repr(address)
 

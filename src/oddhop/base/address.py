@@ -1,4 +1,4 @@
-"""Addresses of databases, stores and other places, taken apart once; what is shown of one has no secret."""
+"""Addresses of databases, stores and other places, taken apart in one way; what is shown of one has no secret."""
 
 from __future__ import annotations
 
@@ -14,31 +14,11 @@ LIKE_A_SECRET = re.compile(r"(?is):.*@|(pass\w*|pwd|secret\w*|token|signature)="
 
 
 @dataclass(frozen=True)
-class Address:
-    """An address in its parts, all of them as they are meant.
+class Server:
+    """The hosts that an address names, which may be shown, and all of it as a driver takes it, every part escaped."""
 
-    Attributes
-    ----------
-    scheme : in lower case.
-    hosts : one host or several with their ports, empty for this machine.
-    path : without its first slash.
-    user, password, query : what is never shown.
-    """
-
-    scheme: str
     hosts: str
-    path: str
-    user: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
-    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-
-    @property
-    def escaped(self) -> str:
-        """The whole address as a driver takes it, with every part escaped that has to be."""
-        password = f":{quote(self.password, safe='')}" if self.password else ""
-        user = f"{quote(self.user, safe='')}{password}@" if self.user or password else ""
-        more = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in self.query)
-        return f"{self.scheme}://{user}{self.hosts}/{quote(self.path, safe='')}{'?' * bool(more)}{more}"
+    escaped: str = field(repr=False)
 
 
 def scheme_of(name: str) -> str | None:
@@ -47,8 +27,8 @@ def scheme_of(name: str) -> str | None:
     return (scheme.lower() if SCHEME.fullmatch(scheme) else "") if found else None
 
 
-def parsed(name: str) -> Address | None:
-    """Take an address with a host apart; None where it is not clear which part is the user, the password or the host.
+def server_of(name: str) -> Server | None:
+    """Take an address apart; None where it is not clear which part is the user, the password or the host.
 
     An @ in a user or a password need not be escaped; characters that end a host must be.
     """
@@ -57,15 +37,18 @@ def parsed(name: str) -> Address | None:
     who, _, hosts = host.rpartition("@")
     path, _, asked = (separator + rest).removeprefix("/").partition("?")
     pairs = [part.partition("=") for part in asked.split("&") if part]
-    known = {key for key, *_ in pairs if SECRET.search(key)}
-    unclear = "@" in path or "#" in path or any(not key.isidentifier() or not is_there for key, is_there, _ in pairs)
+    unclear = "@" in path or "#" in path or any(not key.isidentifier() or not equal for key, equal, _ in pairs)
     # Behind a host, an @ may be the end of a user and a password that were not escaped.
-    unclear = unclear or any("@" in value for key, _, value in pairs if key not in known)
+    unclear = unclear or any("@" in value and not SECRET.search(key) for key, _, value in pairs)
     if not scheme or unclear or not HOSTS.fullmatch(hosts):
         return None
-    user, _, password = who.partition(":")
-    query = tuple((unquote(key), unquote(value)) for key, _, value in pairs)
-    return Address(scheme, hosts, unquote(path), unquote(user), unquote(password), query)
+    credentials = ":".join(map(_escaped, who.split(":", 1))) + "@" if who else ""
+    query = "&".join(f"{key}={_escaped(value)}" for key, _, value in pairs)
+    return Server(hosts, f"{scheme}://{credentials}{hosts}/{_escaped(path)}{'?' * bool(query)}{query}")
+
+
+def _escaped(part: str) -> str:
+    return quote(unquote(part), safe="")
 
 
 def shown(name: str) -> str:

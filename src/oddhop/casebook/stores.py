@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from oddhop.base.address import parsed, shown, without_secrets
+from oddhop.base.address import server_of, shown, without_secrets
 from oddhop.base.permissions import for_owner
 from oddhop.errors import CaseBookError, MissingExtraError
 
@@ -170,7 +170,7 @@ class _Postgres:
             raise MissingExtraError(
                 "a book in PostgreSQL needs its driver, which is not installed", "pip install oddhop[sql]"
             ) from None
-        address = parsed(uri)
+        address = server_of(uri)
         if address is None:
             raise CaseBookError("the address of the book is not valid", "see postgresql.org on URIs")
         self._uri, self._error, self._busy = address.escaped, adbc_driver_manager.Error, False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from oddhop.base.address import Address, parsed, scheme_of, shown
+from oddhop.base.address import Server, scheme_of, server_of, shown
 from oddhop.base.permissions import for_owner
 from oddhop.errors import TableError
 from oddhop.tables.read import duckdb_file, sql, sqlite
@@ -87,9 +87,9 @@ def database_kind(uri: str, what: str) -> str:
     return KINDS[scheme_of(uri) or ""]
 
 
-def server(uri: str, what: str) -> Address:
+def server(uri: str, what: str) -> Server:
     """Return the parts of the address of a server."""
-    address = parsed(uri)
+    address = server_of(uri)
     if address is None:
         raise TableError(
             f"{what} has an address whose parts are not clear",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from oddhop.base.address import Address, without_secrets
+from oddhop.base.address import Server, without_secrets
 from oddhop.errors import TableError
 from oddhop.tables.read.frames import Frame
 
@@ -16,7 +16,7 @@ WriteMode = Literal["create", "replace", "append"]
 
 
 @contextmanager
-def answer(address: Address, sql: str, label: str) -> Iterator[Frame]:
+def answer(address: Server, sql: str, label: str) -> Iterator[Frame]:
     """Send the query and hand out its answer as a stream, batch by batch."""
     with _connected(address, label, "read") as connection, connection.cursor() as cursor:
         # Nothing is committed: what the query changes, if anything, is undone when the connection closes.
@@ -24,7 +24,7 @@ def answer(address: Address, sql: str, label: str) -> Iterator[Frame]:
         yield Frame(label, cursor.fetch_record_batch())
 
 
-def put_table(table: pa.Table, address: Address, name: str, *, mode: WriteMode = "create") -> None:
+def put_table(table: pa.Table, address: Server, name: str, *, mode: WriteMode = "create") -> None:
     """Write a table to a PostgreSQL database in one transaction: all of it, or nothing.
 
     ``mode`` says what becomes of a table of that name: "create" refuses it, "replace" drops it,
@@ -50,7 +50,7 @@ def driver(label: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def _connected(address: Address, label: str, done: str) -> Iterator[Any]:
+def _connected(address: Server, label: str, done: str) -> Iterator[Any]:
     adbc_driver_manager, dbapi = driver(label)
     try:
         with dbapi.connect(address.escaped) as connection:
