@@ -123,3 +123,13 @@ def test_every_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
         found = re.search(r"Example:\s+oddhop cases (.+)", told.output)
         assert found
         run(*shlex.split(found[1]))
+
+
+@pytest.mark.parametrize("case", ["two\nlines", " a  b ", '"quoted"', '"half', "a\tb", "plain", "ü"])
+def test_an_id_is_set_as_it_is_listed(tmp_path: Path, case: str) -> None:
+    with open_book(tmp_path / "cases.db") as book:
+        book.append([Entry(case, "open", members=("a",))])
+    [line] = run("list", str(tmp_path / "cases.db"))[0].splitlines()
+    run("set", str(tmp_path / "cases.db"), line.partition("  open  ")[0], "cleared", "--who", "ann")
+    with open_book(tmp_path / "cases.db") as book:
+        assert book.current()[case].verdict == "cleared"

@@ -52,8 +52,8 @@ def list_cases(
                 echo(json.dumps({**row, "fingerprint": None if judged is None else json.loads(judged)}))
                 continue
             shown = ", ".join(entry.members[:3]) + (f" and {len(entry.members) - 3:,} more" * (len(entry.members) > 3))
-            said = [entry.case_id, entry.verdict, entry.at[:16].replace("T", " "), entry.who, entry.reason, shown]
-            echo("  ".join(" ".join(one.split()) for one in [*said, entry.note] if one))
+            said = [entry.verdict, entry.at[:16].replace("T", " "), entry.who, entry.reason, shown]
+            echo("  ".join([_listed(entry.case_id), *(" ".join(one.split()) for one in [*said, entry.note] if one)]))
 
 
 @app.command("set")
@@ -98,7 +98,7 @@ def set_verdict(
     elif case is None or verdict is None:
         raise SettingsError("the case or the verdict is missing", "give CASE and VERDICT, or --from TABLE")
     else:
-        verdicts = [NewVerdict(case, verdict, reason, note, o.user_name(who))]
+        verdicts = [NewVerdict(_named(case), verdict, reason, note, o.user_name(who))]
     with open_book(book, create=False) as opened:
         written = opened.judge(verdicts)
     for entry in written:
@@ -141,6 +141,8 @@ def erase(
 ) -> None:
     """Erase all data about a node from a book of cases. A new entry records the time, your name and the reason.
 
+    Only this spelling of the id is found in notes and reasons: to erase another, such as capitals, erase it as well.
+
     Example:
 
         oddhop cases erase cases.db p17 --who ann --reason "request 12" --yes
@@ -156,6 +158,19 @@ def erase(
         echo(f"erased from {erased.cases:,} cases and {erased.mentions:,} other places")
     else:
         echo("the book has nothing about this node")
+
+
+def _listed(case: str) -> str:
+    """Write an id on one line, in quotes and as JSON has it where that needs more than its letters."""
+    return json.dumps(case, ensure_ascii=False) if case[:1] == '"' or case != " ".join(case.split()) else case
+
+
+def _named(case: str) -> str:
+    """Read an id as it was listed."""
+    try:
+        return str(json.loads(case)) if case[:1] == '"' else case
+    except ValueError:
+        return case
 
 
 def _agreed() -> bool:
