@@ -40,7 +40,7 @@ from tests.cases.small_bank import (
             RING,
             "r0",
             "ring",
-            "12 payments, €60,000 by transfer, €5,000 each, went round among 4 accounts in 43 days, 3 rounds",
+            "€15,000 by transfer, €5,000 each, went round among 4 accounts in 43 days, 3 rounds, 12 payments",
         ),
         (
             CHAIN,
@@ -114,3 +114,14 @@ def test_without_amounts_and_without_times() -> None:
     assert timeless.first is None
     assert not timeless.daily
     assert "days" not in timeless.headline
+
+
+def test_a_group_that_pays_each_other_is_no_ring() -> None:
+    pairs = [(one, other) for one in range(5) for other in range(5) if one != other]
+    mutual = [(f"g{a}", f"g{b}", 900.0 + 31.7 * k, 24.0 * (30 + k) + 12, "transfer") for k, (a, b) in enumerate(pairs)]
+    case = case_of(bank(mutual), "g0")
+    total = sum(row[2] for row in mutual)
+    assert (case.pattern, case.order) == ("group", ())
+    assert case.headline.startswith(f"5 accounts paid each other 20 times, €{total:,.0f}")
+    assert case.headline.endswith("; 10 of their 10 pairs deal with each other")
+    assert case.amount == pytest.approx(total, abs=0.01)

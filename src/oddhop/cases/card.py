@@ -94,7 +94,7 @@ class CardMaker:
             facts=marks.facts or self._column_facts(whys),
             reading=reading_of(words, book, shape),
             next=next_steps(words, book, shape),
-            sure=sureness(words, [_least_p(why) for why in whys], self._judged),
+            sure=sureness(words, self._rarities(shape, whys), self._judged),
             technical=tuple(map(_technical, whys)),
             left_out=(LeftOut(left, f"{words.nouns.events} of the case"),) if left else (),
         )
@@ -128,6 +128,11 @@ class CardMaker:
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),
             technical=tuple(map(_technical, whys)),
         )
+
+    def _rarities(self, shape: Shape, whys: Sequence[Explanation]) -> list[float]:
+        """Return how rare members are; those that only paid in or were paid do not count beside others."""
+        core = set(map(self.network.name, shape.of("passes on", "ring", "group", "collects")))
+        return [_least_p(why) for why in whys if why.id in core] or [_least_p(why) for why in whys]
 
     @property
     def _judged(self) -> int:

@@ -14,7 +14,7 @@ from oddhop.cases import lone
 from oddhop.cases.assemble import assemble
 from oddhop.cases.card import CardMaker, iso
 from oddhop.cases.case import Case, Cases, Nouns
-from oddhop.cases.growth import Draft, gather, with_events
+from oddhop.cases.growth import LOOK, Draft, gather, with_events
 from oddhop.cases.marks import StatedFact, Usual
 from oddhop.cases.nouns import Words
 from oddhop.cases.surprise import EventBook, event_book, with_surprise
@@ -41,6 +41,7 @@ BORN = (
     "angelegt",
 )
 PASSED_ON = ("passed on to one", "amounts matched")
+FEWEST = 3  # nodes of a cycle or a group
 FEW, CARRY = 5, 0.5  # events that carry a fact: so many, or so many of all
 YEAR = 366 * 24 * HOUR
 
@@ -148,8 +149,23 @@ class CaseFinder:
             if node not in self._drafts:
                 self._drafts[node] = self.gathered(node)
         groups = lone.groups_of(explanations, nodes)
-        drafts = assemble(self.book, [self._drafts[node] for node in nodes], groups)
+        views = [self._with_view(node, why) for node, why in zip(nodes, explanations, strict=True)]
+        drafts = assemble(self.book, views, groups)
         return [self._carried(draft) for draft in drafts]
+
+    def _with_view(self, node: int, why: Explanation) -> Draft:
+        """Add to what was gathered the events of the cycle or the group that a view found."""
+        book, draft = self.book, self._drafts[node]
+        group = why.cycle if why.kind == "cycle" else why.group if why.kind == "clique" else ()
+        if book is None or len(group) < FEWEST:
+            return draft
+        members = self.network.numbers(list(dict.fromkeys((*group, *(() if why.cycle else (why.id,))))))
+        own = np.unique(np.concatenate([book.of(one, LOOK) for one in members.tolist()]))
+        inside = np.isin(book.source[own], members) & np.isin(book.target[own], members)
+        if why.kind == "cycle":
+            steps = dict(zip(members.tolist(), np.roll(members, -1).tolist(), strict=True))
+            inside &= np.array([steps.get(one) for one in book.source[own].tolist()]) == book.target[own]
+        return with_events(book, draft, own[inside], members=True) if inside.any() else draft
 
     def stated(self, node: int) -> Sequence[StatedFact]:
         """Return the facts that the detector found of a node."""

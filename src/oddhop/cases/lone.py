@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -14,6 +15,7 @@ from oddhop.explain.explanation import TELLING, ColumnDifference, Explanation
 from oddhop.explain.phrases import spoken
 from oddhop.tables.network import Network
 
+RARE, COMMON = 5.0, 20.0  # percent of nodes with less, or more, and with the same value
 MOST_TIES = 12  # members whose ties are drawn
 TOGETHER = ("clique", "cycle")  # the kinds of anomaly that several nodes share
 PATTERNS: dict[str | None, Pattern] = {"clique": "group", "stranger": "stranger", "outlier": "outlier"}
@@ -75,8 +77,10 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
         )
         return f"{base}{detail}", f"{name} is unlike its neighbours"
     if pattern == "outlier" and why.columns:
-        said = spoken([_named_value(one) for one in why.columns[:2]])
-        return f"{name} has values that hardly any other {nouns.node} has: {said}", f"{name} has rare values"
+        rare = [one for one in why.columns if _is_rare(one.elsewhere)]
+        said = spoken([_named_value(one) for one in (rare or why.columns)[:2]])
+        what = "values that are rare here" if rare else "an unusual combination of values"
+        return f"{name} has {what}: {said}", f"{name} has {'rare' if rare else 'an unusual combination of'} values"
     if pattern == "group":
         return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
     if facts:
@@ -85,15 +89,29 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
 
 
 def column_facts(words: Words, why: Explanation) -> tuple[Fact, ...]:
-    """Return the columns that set a node apart, beside those that it is compared with."""
-    telling = [one for one in why.columns if -one.effect >= TELLING * why.score]
+    """Return the columns that set a node apart and in which hardly any node is like it."""
+    telling = [one for one in why.columns if -one.effect >= TELLING * why.score and _is_rare(one.elsewhere)]
     return tuple(_column_fact(words, why, one) for one in telling[:3])
+
+
+def _is_rare(elsewhere: str) -> bool:
+    """Tell by the words of :mod:`oddhop.explain.columns` whether few nodes have such a value."""
+    part = re.match(r"(none|under|over)|([\d.]+) %", elsewhere)
+    if part is None:
+        return False
+    percent = float(part[2]) if part[2] else 100.0 * (part[1] == "over")
+    if elsewhere.endswith("less"):
+        return not RARE <= percent <= 100 - RARE
+    return percent < COMMON
 
 
 def _column_fact(words: Words, why: Explanation, one: ColumnDifference) -> Fact:
     others = f"the {words.node_count(why.degree)} it deals with" if one.others == "neighbours" else one.others
     name, own, usual = one.column.replace("_", " "), _plain_value(one.own), _plain_value(one.usual)
-    return Fact(one.column, f"The {name} of {why.id} is {own}.", f"Usually it is {usual}.", others, why.degree)
+    rest = one.elsewhere.replace(" %", "%").replace("have", f"of all {words.nouns.nodes} have")
+    return Fact(
+        one.column, f"The “{name}” of {why.id} is {own}.", f"Usually it is {usual}; {rest}.", others, why.degree
+    )
 
 
 def _named_value(one: ColumnDifference) -> str:

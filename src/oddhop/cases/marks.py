@@ -257,7 +257,7 @@ def _share_mark(
     nats = here[1] * (
         own * np.log(own / p) + (1 - own) * np.log(max(1 - own, 1e-9) / (1 - p)) if own < 1 else -np.log(p)
     )
-    many = f"All {here[1]:,}" if here[0] == here[1] else f"{here[0]:,} of the {here[1]:,}"
+    many = ("Both" if here[1] == 2 else f"All {here[1]:,}") if here[0] == here[1] else f"{here[0]:,} of the {here[1]:,}"
     fact = _fact(
         measure, f"{said(many)}.", f"Usually {share(other) if other else 'none'} {verb}.", whom, elsewhere[1], other
     )
@@ -275,7 +275,7 @@ def _passing(usual: Usual, shape: Shape) -> Iterator[Mark]:
     part, rate = shape.share_passed, float(book.passed[book.kind[way[0]]])
     wait = float(np.median([hours for _, hours in shape.passed.values()]))
     total = sum(shape.received[node] for node in way)
-    who = words.name(way[0]) if len(way) == 1 else f"The {len(way)} in the middle"
+    who = _some(words, way, "in the middle")
     soon = f", after {duration(wait)} in the median" if wait > 0 else ""
     here = f"{who} passed on {share(part)} of the {words.amount(total)} received{soon}."
     rest = (
@@ -295,7 +295,7 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
     first, last = book.time[shape.events].min(), book.time[shape.events].max()
     span, whole = max(last - first, 1.0), float(np.ptp(book.time))
     ours = np.intersect1d(own, shape.events)
-    who = words.name(shape.focus[0]) if len(shape.focus) == 1 else f"The {len(shape.focus)} {_focus(words, shape)}"
+    who = _some(words, shape.focus, _focus(words, shape))
     left = whole - span
     if left > span / 2 and ours.size:
         apart = rest[(book.time[rest] < first) | (book.time[rest] > last)]
@@ -319,6 +319,10 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
             yield Mark(
                 _fact("amounts", here, before, f"other {words.nouns.events} of its own", int(rest.size)), float(nats)
             )
+
+
+def _some(words: Words, nodes: Sequence[int], where: str) -> str:
+    return words.names(nodes) if len(nodes) < 3 else f"The {len(nodes)} {where}"
 
 
 def _focus(words: Words, shape: Shape) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from oddhop.cases.case import Nouns
 from oddhop.explain.phrases import spoken
+from oddhop.graph.disk import is_stored
 from oddhop.tables.network import Network
 from oddhop.tables.read.words import plain
 
@@ -65,6 +66,8 @@ def nouns_of(network: Network, edges: Any = None, nodes: Any = None) -> Nouns:
 
 def _noun(table: Any) -> str:
     """Return what the rows of a table are called, by the name of its file; empty where that says nothing."""
+    if isinstance(table, str | PurePath) and is_stored(table):
+        return ""
     if not isinstance(table, str | PurePath) or str(table) == "-" or re.search(r"\s", str(table)):
         return ""
     stem = re.split(r"[.*]", PurePath(str(table).rstrip("/")).name)[0]

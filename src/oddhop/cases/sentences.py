@@ -21,24 +21,42 @@ def headlines(words: Words, book: EventBook, shape: Shape, marks: Marks) -> tupl
     one = _Phrases(words, book, shape)
     if shape.pattern == "ring":
         long, short = _ring(one, marks)
+    elif len(shape.of("group")) > 1:
+        long, short = _group(one, marks)
     elif shape.of("passes on"):
         long, short = (_chain if shape.pattern == "chain" else _passed_on)(one, marks)
     elif one.sources and one.sinks:
         long, short = _paid(one, marks)
     else:
-        base = f"{words.who(shape.draft.members)} had {one.count(shape.events)} among themselves"
-        total = f", {one.sum(shape.events)}," if one.priced else ""
-        long, short = [f"{base}{total}{marks.how} {one.span}", f"{base} {one.span}", base], [base]
+        base = f"{words.who(shape.draft.members)} had {one.count(shape.events)}"
+        long, short = [f"{base}{marks.how} {one.span}", base], [base]
     return fitting(long, LONGEST), fitting(short, SHORT)
 
 
 def _ring(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     ring = one.shape.of("ring")
     events = one.between(ring, ring)
-    start, end = one.count(events), f"went round among {one.words.who(ring)}"
-    total = f", {one.sum(events)}{marks.how}," if one.priced else ""
-    long = [f"{start}{total} {end} {one.span}{one.rounds}", f"{start}{total} {end} {one.span}", f"{start} {end}"]
-    return long, [f"{one.sum(events)} {end}" if one.priced else f"{start} {end}", f"{start} {end}"]
+    end = f"went round among {one.words.who(ring)}"
+    if not one.priced:
+        start = f"{one.count(events)} {end}"
+        return [f"{start} {one.span}{one.rounds}", start], [start]
+    start, many = f"{one.words.amount(one.shape.money)}", f", {one.count(events)}"
+    long = [f"{start}{how} {end} {one.span}{one.rounds}{many}" for how in (marks.how, "")]
+    return [*long, f"{start} {end}"], [f"{start} {end}"]
+
+
+def _group(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
+    group, words = one.shape.of("group"), one.words
+    events, size = one.between(group, group), len(group)
+    low, high = (side(one.book.source[events], one.book.target[events]) for side in (np.minimum, np.maximum))
+    pairs, possible = np.unique(low * one.book.nodes + high).size, size * (size - 1) // 2
+    verb = f"{words.nouns.sent} each other"
+    base = f"{words.who(group)} {verb} {times(events.size)}"
+    if words.nouns.sent == "sent":
+        base = f"{words.who(group)} {verb} {one.count(events)}"
+    total = f", {one.sum(events)}{marks.how}," if one.priced else marks.how
+    linked = f"; {pairs:,} of their {possible:,} pairs deal with each other" if size > 2 else ""
+    return [f"{base}{total} {one.span}{linked}", f"{base}{total} {one.span}", base], [base]
 
 
 def _chain(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
@@ -64,7 +82,8 @@ def _passed_on(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     )
     part = share(shape.share_passed)
     went = f"; {part} went on" if one.priced else "; they were passed on"
-    to = f", to {words.who(one.sinks)}" if one.sinks else ""
+    sinks = [node for node in one.sinks if shape.payers[node] & set(way)]
+    to = f", to {words.who(sinks)}" if sinks else ""
     long = [f"{begin} {one.span}{went}{one.after}{to}" for begin in (full, start)]
     long += [f"{start} {one.span}{went}{to}", f"{start}{went}{one.after}{to}", f"{start}{went}{to}"]
     long += [f"{plain} {one.span}{went}{one.after}", f"{plain}{went}", plain]
@@ -73,9 +92,10 @@ def _passed_on(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
 
 
 def _paid(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
-    words = one.words
-    events = one.between(one.sources, one.sinks)
-    ends = one.sources, one.sinks, events
+    words, payers = one.words, one.shape.payers
+    sinks = [node for node in one.sinks if payers[node] & set(one.sources)]
+    events = one.between(one.sources, sinks)
+    ends = one.sources, sinks, events
     full, base, plain = (one.gave(*ends, *told) for told in ((marks.how, marks.silent), (marks.how,), ()))
     if events.size == 1:
         when = f"on {words.day(int(one.book.when[events[0]]))}" if one.book.timed else ""

@@ -12,6 +12,8 @@ from oddhop.cases.case import Pattern, Role
 from oddhop.cases.growth import Draft
 from oddhop.cases.surprise import DAY, HORIZON, EventBook
 
+ROUND = 0.6  # of the money among the members of a ring, which goes from each to the next
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -87,13 +89,15 @@ def shape_of(book: EventBook, draft: Draft) -> Shape:
         received[other] += value
         payers[other].add(one)
         payees[one].add(other)
-    ring = _ring(book, events, amount, members) if book.directed else ()
-    passed = {} if ring or not book.directed else _passed(book, events, members, received, sent)
+    circle = _circle(book, events, amount, members) if book.directed else ()
+    turn = _round_trip(book, events, circle) if circle else ()
+    ring = circle if _goes_round(book, events, amount, turn) else ()
+    passed = {} if circle or not book.directed else _passed(book, events, members, received, sent)
     order = _longest(source, target) if book.timed and book.directed else []
-    roles = _roles(book, draft, (received, sent, payers, payees), ring, passed, float(amount.sum()))
+    roles = _roles(book, draft, (received, sent, payers), (ring, circle), passed, float(amount.sum()))
     span = float(time[-1] - time[0]) if time.size else 0.0
     way = [node for node in members if roles[node] == "passes on"]
-    pattern = _pattern(book, ring, way, order, payers, payees)
+    pattern = _pattern(book, ring, circle, way, order, payers, payees)
     focus = [node for node in members if roles[node] in ("passes on", "ring", "group")]
     if not focus:
         focus = [max(members, key=lambda node: (len(payers[node] | payees[node]), node in draft.seeds, -node))]
@@ -108,25 +112,42 @@ def shape_of(book: EventBook, draft: Draft) -> Shape:
         payers,
         payees,
         pattern,
-        order=_round_trip(book, events, ring) if ring else chain,
+        order=turn if ring else chain,
         focus=tuple(focus),
         runs=tuple(runs),
         passed={node: found for node, found in passed.items() if roles[node] == "passes on"},
-        money=_money(book, events, amount, ring, sent, received),
+        money=_money(book, events, amount, circle, ring, sent, received),
     )
 
 
 def _money(
-    book: EventBook, events: Ints, amount: Floats, ring: Sequence[int], sent: dict[int, float], got: dict[int, float]
+    book: EventBook,
+    events: Ints,
+    amount: Floats,
+    circle: Sequence[int],
+    ring: Sequence[int],
+    sent: dict[int, float],
+    got: dict[int, float],
 ) -> float:
-    """Count money once: what givers gave beyond what they received, and in a ring the mean of its steps."""
-    if ring:
-        on = np.isin(book.source[events], ring) & np.isin(book.target[events], ring)
-        return float(amount[on].sum() / len(ring))
+    """Count money once: what givers gave beyond what they got; of a ring the mean of its steps, of a group all."""
+    if circle:
+        on = np.isin(book.source[events], circle) & np.isin(book.target[events], circle)
+        return float(amount[on].sum() / max(len(ring), 1))
     return sum(max(0.0, sent[node] - got[node]) for node in sent)
 
 
-def _ring(book: EventBook, events: Ints, amount: Floats, members: Sequence[int]) -> tuple[int, ...]:
+def _goes_round(book: EventBook, events: Ints, amount: Floats, turn: Sequence[int]) -> bool:
+    """Tell whether most of the money among some members goes from each to the next."""
+    if not turn:
+        return False
+    following = dict(zip(turn, (*turn[1:], turn[0]), strict=True))
+    ends = zip(book.source[events].tolist(), book.target[events].tolist(), strict=True)
+    steps = [following.get(one) == other for one, other in ends]
+    among = np.isin(book.source[events], turn) & np.isin(book.target[events], turn)
+    return bool(amount[np.array(steps)].sum() >= ROUND * amount[among].sum())
+
+
+def _circle(book: EventBook, events: Ints, amount: Floats, members: Sequence[int]) -> tuple[int, ...]:
     """Return the largest set of members that all lead to each other, if most of the money is among them."""
     place = {node: k for k, node in enumerate(members)}
     reach = np.eye(len(members), dtype=bool)
@@ -187,20 +208,20 @@ def _longest(source: Sequence[int], target: Sequence[int]) -> list[int]:
 def _roles(
     book: EventBook,
     draft: Draft,
-    flows: tuple[dict[int, float], dict[int, float], dict[int, set[int]], dict[int, set[int]]],
-    ring: Sequence[int],
+    flows: tuple[dict[int, float], dict[int, float], dict[int, set[int]]],
+    rings: tuple[Sequence[int], Sequence[int]],
     passed: dict[int, tuple[float, float]],
     total: float,
 ) -> dict[int, Role]:
-    received, sent, payers, _ = flows
+    (received, sent, payers), (ring, circle) = flows, rings
 
     def role(node: int) -> Role:
         if not received[node] + sent[node]:
             return "alone"
-        if not book.directed:
-            return "group"
         if node in ring:
             return "ring"
+        if not book.directed or node in circle:
+            return "group"
         if passed.get(node, (0.0,))[0] >= 0.5 and (book.paid or len(payers[node]) > 1):
             return "passes on"
         if received[node] > 2 * sent[node] and (len(payers[node]) > 1 or received[node] >= 0.3 * total):
@@ -215,6 +236,7 @@ def _roles(
 def _pattern(
     book: EventBook,
     ring: Sequence[int],
+    circle: Sequence[int],
     way: Sequence[int],
     order: Sequence[int],
     payers: dict[int, set[int]],
@@ -222,10 +244,10 @@ def _pattern(
 ) -> Pattern:
     wide_in, wide_out = (max(map(len, some.values())) for some in (payers, payees))
     thin = sum(len(payers[node]) == len(payees[node]) == 1 for node in way)
-    if not book.directed:
-        return "group"
     if ring:
         return "ring"
+    if circle or not book.directed:
+        return "group"
     if len(order) > 4 and 2 * thin >= len(way) and wide_in < 4:
         return "chain"
     if way:
