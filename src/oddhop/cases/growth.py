@@ -54,7 +54,7 @@ def gather(book: EventBook, seed: int, bursts: Bools) -> Draft:
     _add_single(book, growth, events, inside, outside)
     chosen = np.array(sorted(events), dtype=np.int64)
     if chosen.size:  # small change beside large sums
-        small = book.amount[chosen] < np.median(book.amount[chosen]) / 20
+        small = book.amount[chosen] < np.median(book.amount[chosen]) / 15
         chosen = chosen[~small] if small.mean() < 0.25 else chosen
     ends = {*book.source[chosen].tolist(), *book.target[chosen].tolist()}
     members = tuple(node for node in inside if node in ends or node == seed)

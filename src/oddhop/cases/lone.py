@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from oddhop.cases.case import Fact, Pattern
-from oddhop.cases.nouns import Words
+from oddhop.cases.nouns import Words, plural
 from oddhop.explain.columns import UNKNOWN
 from oddhop.explain.explanation import TELLING, ColumnDifference, Explanation
 from oddhop.explain.phrases import spoken
@@ -69,19 +69,25 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
     name, nouns = str(why.id), words.nouns
     column = why.columns[0] if why.columns else None
     if pattern == "stranger":
-        far = f"{why.far:,} of the {why.degree:,}" if why.degree > 1 else "the one"
-        other = nouns.nodes if why.degree > 1 else nouns.node
-        base = f"{name} is unlike {far} {other} it deals with" if why.far else f"{name} is unlike its neighbours"
-        detail = (
-            f": its {column.column.replace('_', ' ')} is {_plain_value(column.own)}" if column and why.telling else ""
-        )
-        return f"{base}{detail}", f"{name} is unlike its neighbours"
+        linked = "it deals with" if nouns.sends == "pays" else "it is linked to"
+        whole = {1: f"the one {nouns.node}", 2: f"both {nouns.nodes}"}
+        all_of_them = whole.get(why.degree, f"all {why.degree:,} {nouns.nodes}")
+        far = all_of_them if why.far == why.degree else f"{why.far:,} of the {why.degree:,} {nouns.nodes}"
+        base = f"{name} is unlike {far if why.far else 'the ' + nouns.nodes} {linked}"
+        if column and why.telling:
+            return f"{base}: its {column.column.replace('_', ' ')} is {_plain_value(column.own)}", base
+        return base, base
     if pattern == "outlier" and why.columns:
         rare = [one for one in why.columns if _is_rare(one.elsewhere)]
         said = spoken([_named_value(one) for one in (rare or why.columns)[:2]])
         what = "values that are rare here" if rare else "an unusual combination of values"
         return f"{name} has {what}: {said}", f"{name} has {'rare' if rare else 'an unusual combination of'} values"
     if pattern == "group":
+        kinds = words.network.graph.kinds
+        if kinds is not None:
+            others = [plural(kind) for k, kind in enumerate(kinds.names) if k != kinds.judged]
+            base = f"{name} shares {others[0] if len(others) == 1 else 'partners'} with some {nouns.nodes}"
+            return f"{base} more often than chance explains", base
         return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
     if facts:
         return facts[0].here.removesuffix("."), f"{name}: {facts[0].measure}"

@@ -61,7 +61,7 @@ def nouns_of(network: Network, edges: Any = None, nodes: Any = None) -> Nouns:
     own = [plain(roles.id), *ends] if roles is not None else []
     node = node or _noun(nodes) or next((noun for part, noun in NODES if any(part in name for name in own)), "node")
     unit = "" if events is None or not events.columns.amounts else _unit(events.columns.amounts[0])
-    return Nouns(node, _plural(node), event, _plural(event), unit, sends, sent)
+    return Nouns(node, plural(node), event, plural(event), unit, sends, sent)
 
 
 def _noun(table: Any) -> str:
@@ -86,7 +86,8 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def _plural(word: str) -> str:
+def plural(word: str) -> str:
+    """Return the plural of a noun."""
     known = {one: many for many, one in IRREGULAR.items() if many != "persons"}
     if word in known:
         return known[word]
@@ -154,7 +155,7 @@ class Words:
             return self.name(nodes[0])
         kinds = [self.network.kind_of(node) or self.nouns.node for node in nodes]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-        return spoken([f"{count:,} {kind if count == 1 else _plural(kind)}" for kind, count in counts.items()])
+        return spoken([f"{count:,} {kind if count == 1 else plural(kind)}" for kind, count in counts.items()])
 
     def names(self, nodes: Sequence[int], most: int = 3) -> str:
         """List some nodes."""

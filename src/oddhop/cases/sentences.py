@@ -61,8 +61,9 @@ def _group(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
 
 def _chain(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     way = one.shape.of("passes on")
-    events = one.between(one.sources, way) if one.sources else one.shape.events
-    start = f"{one.sum(events) if one.priced else one.count(events)} passed through {one.words.who(way)} in turn"
+    events = one.between(one.sources, way)
+    money = one.sum(events) if events.size else one.words.amount(one.shape.money)
+    start = f"{money if one.priced else one.count(one.shape.events)} passed through {one.words.who(way)} in turn"
     kept = f"; each handed on {share(one.shape.share_passed)}{one.after}" if one.priced else ""
     end = f", at last to {one.words.who(one.sinks)}" if one.sinks else ""
     long = [f"{start}{marks.how} {one.span}{one.rounds}{kept}{end}", f"{start} {one.span}{one.rounds}{kept}{end}"]

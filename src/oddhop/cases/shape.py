@@ -12,6 +12,7 @@ from oddhop.cases.case import Pattern, Role
 from oddhop.cases.growth import Draft
 from oddhop.cases.surprise import DAY, HORIZON, EventBook
 
+LITTLE = 0.1  # of the largest sum from one member to another
 ROUND = 0.6  # of the money among the members of a ring, which goes from each to the next
 
 
@@ -150,10 +151,12 @@ def _goes_round(book: EventBook, events: Ints, amount: Floats, turn: Sequence[in
 def _circle(book: EventBook, events: Ints, amount: Floats, members: Sequence[int]) -> tuple[int, ...]:
     """Return the largest set of members that all lead to each other, if most of the money is among them."""
     place = {node: k for k, node in enumerate(members)}
-    reach = np.eye(len(members), dtype=bool)
-    for one, other in zip(book.source[events].tolist(), book.target[events].tolist(), strict=True):
+    sums = np.zeros((len(members), len(members)))
+    ends = zip(book.source[events].tolist(), book.target[events].tolist(), amount.tolist(), strict=True)
+    for one, other, value in ends:
         if one in place and other in place:
-            reach[place[one], place[other]] = True
+            sums[place[one], place[other]] += value
+    reach = (sums >= LITTLE * sums.max()) & (sums > 0) | np.eye(len(members), dtype=bool)  # change closes no ring
     for _ in range(len(members).bit_length()):
         reach = (reach.astype(np.int32) @ reach) > 0
     both = reach & reach.T
@@ -222,7 +225,8 @@ def _roles(
             return "ring"
         if not book.directed or node in circle:
             return "group"
-        if passed.get(node, (0.0,))[0] >= 0.5 and (book.paid or len(payers[node]) > 1):
+        through = passed.get(node, (0.0,))[0] >= 0.5 and sent[node] <= 2 * received[node]
+        if through and (book.paid or len(payers[node]) > 1):
             return "passes on"
         if received[node] > 2 * sent[node] and (len(payers[node]) > 1 or received[node] >= 0.3 * total):
             return "collects"
