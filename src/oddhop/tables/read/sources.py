@@ -10,6 +10,7 @@ from typing import Any
 
 from oddhop.errors import TableError
 from oddhop.tables.read.addresses import answer, is_database
+from oddhop.tables.read.excel import is_excel, sheet
 from oddhop.tables.read.files import Form, named_files
 from oddhop.tables.read.frames import Frame
 from oddhop.tables.read.stdin import is_stdin, standard_input
@@ -54,6 +55,9 @@ def opened(named: Any, what: str, settings: ReadSettings = PLAIN) -> Iterator[Fo
                 "say oddhop.tables.read.Query(address, 'select ...')",
                 command="say --database ADDRESS, and a query such as 'select * from accounts' for the table",
             )
+        if is_excel(name):
+            yield sheet(name, what)
+            return
         source = standard_input(what, settings) if is_stdin(name) else named_files(name, what, settings)
         with source as form:
             yield form
