@@ -109,6 +109,12 @@ def cells(asked: argparse.Namespace) -> Outcomes:
     yield write_cells(asked.count or 200_000, asked.seed)
 
 
+def requests(asked: argparse.Namespace) -> Outcomes:
+    from tests.soak.requests import send_requests
+
+    yield send_requests(asked.count or 50_000, asked.seed)
+
+
 def _commands(asked: argparse.Namespace) -> list[str]:
     from tests.soak.warm import COMMANDS
 
@@ -129,6 +135,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Outcomes]] = {
     "mutants": mutants,
     "addresses": addresses,
     "cells": cells,
+    "requests": requests,
     "signals": signals,
 }
 

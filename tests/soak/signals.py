@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,8 @@ def _sent(number: signal.Signals, work: str, folder: Path, after: float) -> str:
     feeder = threading.Thread(target=feed)
     if work == "standard input":
         feeder.start()
-    until = time.monotonic() + (20 if work == "standard input" else 1)
-    while time.monotonic() < until and not any(file.stat().st_size for file in folder.glob("*/standard-input")):
+    until = time.monotonic() + 20
+    while time.monotonic() < until and not _reads(process):
         time.sleep(0.02)
     time.sleep(after)
     os.kill(process, number)
@@ -89,3 +89,12 @@ def _sent(number: signal.Signals, work: str, folder: Path, after: float) -> str:
         ended(begun(["cases", "list", "none.db"], folder, before=elsewhere))
     left = [str(file) for file in folder.rglob("*")]
     return CLEAN if not left else f"left {left}"
+
+
+def _reads(process: int) -> bool:
+    """Return whether a process has opened its table; before that, Python itself has the signals."""
+    files = []
+    for file in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            files.append(file.readlink())
+    return any(file.name in ("standard-input", "shop.db", "shop.duckdb") for file in files)

@@ -27,3 +27,12 @@ def test_no_cell_is_run_or_obeyed() -> None:
 def test_signals_leave_nothing(tmp_path: Path) -> None:
     [outcome] = soaked(tmp_path, "signals", "--count", "3")
     assert outcome["nothing stays"] == 9
+
+
+def test_no_request_is_a_defect_or_let_in_by_mistake() -> None:
+    pytest.importorskip("starlette")
+    from tests.soak.requests import send_requests
+
+    outcome = send_requests(3_000)
+    assert not outcome["errors"]
+    assert outcome["answers"] > 100
