@@ -156,6 +156,17 @@ def misses(lines: Lines) -> str:
     return f"misses the paper by {digits(min(gaps))} to {digits(max(gaps))}" if gaps else f"was {NOT_RUN}"
 
 
+def printed(lines: Lines) -> str:
+    """Say which ROC-AUC the settings that the paper prints give on its networks."""
+    areas = [
+        ours
+        for network in PAPER_NETWORKS
+        for score in ("ahp", "hav")
+        if (ours := summarise(lines, suites.published(network), score).mean) is not None
+    ]
+    return f"has a ROC-AUC of {digits(min(areas))} to {digits(max(areas))}" if areas else f"was {NOT_RUN}"
+
+
 def what_training_adds(lines: Lines, part: str) -> list[list[str]]:
     """Return two lines of a table: HCM's ROC-AUC less that of its first stage, of AHP and of HAV, by column."""
     rows = []
