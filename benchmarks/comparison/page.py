@@ -231,7 +231,7 @@ def _speed(lines: Lines) -> dict[str, str]:
         "MiB",
         "slope",
         "edges",
-        "over budget or not run",
+        "no result",
     ]
     return {"growth": table(header, rows), **_side_by_side(lines)}
 
