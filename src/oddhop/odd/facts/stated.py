@@ -72,7 +72,7 @@ class FactsInWords:
         if np.isnan(own):
             return None  # a node that sent nothing has no usual amount
         usual = float(np.median(figures[same]))
-        if measure == "share" and own < BEYOND * usual:
+        if measure == "share" and (own == 0 or own < BEYOND * usual):
             return None  # it is rare for what it takes into account, and would not look so
         counted = carries & np.array(sides)[ends.side]
         here = self._amount(float(ends.amount[counted].sum()), int(counted.sum()))
