@@ -93,6 +93,19 @@ def test_the_verdict_that_was_said_last_is_current_whatever_clocks_say(
     assert max(book.entries(), key=lambda one: one.at).tombstone
 
 
+def test_cases_of_nodes_come_with_their_last_entry_in_whatever_order_the_store_gives_entries(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.append([Entry("c1", "open", ("a", "b")), Entry("c2", "open", ("b",))])
+    (last,) = book.judge([NewVerdict("c1", "cleared")])
+    given = book._entries
+    for order in (1, -1):
+        monkeypatch.setattr(book, "_entries", lambda rest, values, order=order: given(rest, values)[::order])
+        found = book.of_nodes(["a", "b"])
+        assert found["c1"] == last
+        assert sorted(found) == ["c1", "c2"]
+
+
 def test_of_several_entries_of_a_case_at_once_the_last_is_current(book: Book) -> None:
     for k in range(20):  # their ids are drawn
         book.append([Entry(f"c{k}", "open", ("a",)), Entry(f"c{k}", "watch", ("a",)), Entry(f"d{k}", "open")])
@@ -334,6 +347,9 @@ def test_splits_and_merges_are_named(book: Book) -> None:
     assert "the case c1 is part of it now" in merged.sentences
     book.append([Entry("c2", "open", tuple(members), nothing)])
     assert suppressed(book, {"1": (members, nothing)}).by_case["1"].merged == ()  # it was named
+    book.append([Entry("c3", "open", ("p", "q"), nothing), Entry("c4", "open", ("r", "s"), nothing)])
+    apart = identify(book, {"1": list("pqrs"), "2": ["p", "q"], "3": ["r", "s"]})
+    assert not any(one.merged for one in apart.values())  # each goes on by itself
     both = suppressed(book, {"1": (list("abcdef"), nothing), "2": (["x", "y"], nothing)}).by_case
     assert both["1"].case_id != both["2"].case_id
 

@@ -21,7 +21,7 @@ from oddhop.cli import app
 from oddhop.errors import RunFolderError
 from oddhop.graph.disk import file_entry
 from oddhop.runs import checked_run_settings, compare, detect, fit, score
-from oddhop.runs.compare import Comparison, check_alike, open_side
+from oddhop.runs.compare import Comparison, Side, check_alike, grown, open_side
 from oddhop.runs.drift import column_indexes, stability_index, unseen_shares
 from oddhop.runs.folder import read_manifest
 from oddhop.runs.reasons import reasons_of
@@ -159,6 +159,17 @@ def test_a_longer_list_is_no_news_and_says_why_it_grew(home: Path, tables: Table
     for names, code in (("first second", 0), ("second third", 11)):
         words = ["compare", *(str(tmp_path / name) for name in names.split()), "--exit-code"]
         assert CliRunner().invoke(app, words).exit_code == code
+
+
+@pytest.mark.parametrize(("lowest", "says"), [(2.0, True), (3.0, False)])
+def test_decided_cases_lengthen_a_list_only_where_its_end_moved(tmp_path: Path, lowest: float, says: bool) -> None:
+    def side(scores: list[float], status: list[str]) -> Side:
+        names = [f"c{k}" for k in range(len(scores))]
+        columns = {"score": scores, "flagged": [True] * len(scores), "status": status, "case_id": names}
+        return Side(tmp_path, {}, pa.table(columns), None)
+
+    old, new = side([5.0, 3.0], ["new", "confirmed"]), side([5.0, 3.0, lowest], ["cleared", "confirmed", "new"])
+    assert grown(old, new, 1).startswith("the list grew because 1 decided case no longer counts") == says
 
 
 def test_a_slight_change_is_news_only_with_a_rise_beyond_the_old_interval(
@@ -479,5 +490,8 @@ def test_the_index_of_a_column_is_that_of_its_values_in_one_scale() -> None:
     shifted = column_indexes(then, look(ages, np.where(towns == "a", "b", towns)))
     assert shifted["town"] > 0.5
     assert shifted["age"] == 0.0
+    rare = np.arange(2_000) < 600
+    missing, median = (look(np.where(rare, value, ages), towns) for value in (np.nan, np.median(ages)))
+    assert column_indexes(missing, median)["age"] > 0.25
     gap = [None if k < 600 else age for k, age in enumerate(ages)]
     assert column_indexes(then, look(gap, towns))["age"] > 0.25

@@ -278,7 +278,7 @@ def _sentences(
         said.append(f"neither run flagged nodes: the first {FIRST} nodes of each are compared")
     said.append(", ".join(f"{counts[what]:,} {name}" for what, name in _NAMES.items()))
     if counts[LISTED]:
-        said.append(_grown(old, new, counts[LISTED]))
+        said.append(grown(old, new, counts[LISTED]))
     unlisted = counts["new nodes"] - counts[NEW], counts["gone nodes"] - counts[GONE]
     if any(unlisted):
         said.append(f"outside the lists, {unlisted[0]:,} nodes are new and {unlisted[1]:,} nodes are gone")
@@ -297,7 +297,7 @@ def _sentences(
     return tuple(said)
 
 
-def _grown(old: Side, new: Side, count: int) -> str:
+def grown(old: Side, new: Side, count: int) -> str:
     """Say why nodes joined the list that did not change."""
     decided = _decided(new) - _decided(old)
     they = "node is" if count == 1 else "nodes are"
