@@ -10,6 +10,7 @@ import io
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
@@ -17,7 +18,7 @@ from PIL import Image
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from oddhop.cases.drawing.card import card, style  # noqa: E402
+from oddhop.cases.drawing.page import page_of  # noqa: E402
 from oddhop.cases.store import read_cases  # noqa: E402
 from tests.reports.browser import Page  # noqa: E402 - of this checkout
 
@@ -26,12 +27,10 @@ WIDTH, HEIGHT = 1100, 920
 
 def main() -> None:
     """Draw the case that the node belongs to."""
-    cases = read_cases(Path(sys.argv[1]))
-    case = next(one for one in cases.cases if sys.argv[2] in {str(member.id) for member in one.members})
-    html = f"<!doctype html><meta charset=utf-8><style>html{{overflow:hidden}}{style()}</style>{card(case, cases)}"
+    cases = read_cases(Path(sys.argv[1])).of(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "case.html")
-        file.write_text(html)
+        file.write_text(page_of(replace(cases, cases=cases.cases[:1])))
         page = Page(file, Path(folder, "profile"), width=WIDTH, height=HEIGHT)
         try:
             page.call("Emulation.setScrollbarsHidden", hidden=True)

@@ -1,6 +1,8 @@
 """Draw a case report as it looks in light, in the dark, on a narrow screen and on paper, with headless Chromium.
 
-    python docs/pictures/report.py docs/_static/gallery/debian.html report-odd
+    oddhop example tables --case payments
+    oddhop detect tables/payments.csv --nodes tables/accounts.csv --out run --top 6 --seed 0
+    python docs/pictures/report.py run/report.html report-odd
 
 Four small PNG files, called after the second argument, go beside this script.
 """
@@ -23,10 +25,10 @@ from tests.reports.browser import Page  # noqa: E402 - of this checkout
 
 # Its width and height in pixels, the media type, the colours, and what is scrolled to.
 LOOKS = {
-    "light": (1200, 1500, "screen", "light", "#summary"),
-    "dark": (1200, 1500, "screen", "dark", "#summary"),
-    "narrow": (420, 1500, "screen", "light", "#cases"),
-    "print": (794, 1123, "print", "light", "body"),  # A4 at 96 dots an inch
+    "light": (1280, 1600, "screen", "light", "body"),
+    "dark": (1280, 1600, "screen", "dark", "body"),
+    "narrow": (390, 1600, "screen", "light", "#case-1"),
+    "print": (794, 1123, "print", "light", "#case-1"),  # A4 at 96 dots an inch
 }
 COLOURS = 200
 
@@ -41,11 +43,8 @@ def picture(report: Path, look: str) -> Image.Image:
                 media=media,
                 features=[{"name": "prefers-color-scheme", "value": scheme}],
             )
-            page.run("document.querySelectorAll('.case').forEach((one, k) => { one.open = k === 0; })")
             page.call("Emulation.setScrollbarsHidden", hidden=True)
-            if media == "screen":
-                page.run("document.querySelector('.scroll').style.maxHeight = '15rem'")
-            else:  # a screen does not show the margins of the paper
+            if media == "print":  # a screen does not show the margins of the paper
                 page.run("document.body.style.padding = '14mm'")
             page.run(f"document.querySelector('{part}').scrollIntoView({{behavior: 'instant'}})")
             time.sleep(0.5)

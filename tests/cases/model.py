@@ -84,17 +84,17 @@ def burst() -> Case:
             Fact(
                 "burst",
                 "37 payments in 63 minutes of one night.",
-                "none: in the 103 days before, the ten paid nothing between midnight and 05:00.",
+                "Usually none: in the 103 days before, the ten paid nothing between midnight and 05:00.",
             ),
             Fact(
                 "age",
                 "The three in the middle were four and five days old.",
-                "an account here is six years old; only 41 of the 20,000 were opened that week.",
+                "Usually an account here is six years old; only 41 of the 20,000 were opened that week.",
             ),
             Fact(
                 "passed on",
                 "They passed on 97% of what they received, most of it within 25 minutes.",
-                "an account passes on 8% of what it receives within a day.",
+                "Usually an account passes on 8% of what it receives within a day.",
             ),
         ),
         reading=Reading(
@@ -162,7 +162,7 @@ def chain() -> Case:
         amount=281_700.0,
         daily=daily(rows[::6], 700.0),
         runs=tuple(runs),
-        facts=(Fact("passing", "Each firm passed on 97% of every sum.", "a firm passes on 11% within a day."),),
+        facts=(Fact("passing", "Each firm passed on 97% of every sum.", "Usually a firm passes on 11% within a day."),),
         reading=Reading(
             "Layering: a sum is moved through shell firms, so that its origin is hard to see.",
             "A group that settles between its own companies.",
@@ -207,12 +207,12 @@ def ring() -> Case:
         daily=daily(rows, 2400.0),
         runs=tuple(runs),
         facts=(
-            Fact("round", "All 28 payments among the seven are whole thousands.", "2% of their payments are."),
-            Fact("ring", "Each of the four rounds came back in full, within 12 days.", "nothing comes back."),
+            Fact("round", "All 28 payments among the seven are whole thousands.", "Usually 2% of their payments are."),
+            Fact("ring", "Each of the four rounds came back in full, within 12 days.", "Usually nothing comes back."),
             Fact(
                 "strangers",
                 "Seven trades, five towns, and no partner in common.",
-                "merchants share four other partners.",
+                "Usually merchants share four other partners.",
             ),
         ),
         reading=Reading(
@@ -229,7 +229,7 @@ def florist() -> Case:
     rows: list[Row] = [
         (
             "A07007",
-            garages[k * k % 7 + k % 3],
+            garages[k * 5 % 9],
             f"2026-{1 + k // 8:02}-{5 + 3 * (k % 8):02}T{9 + k % 8:02}:{k * 13 % 60:02}:00",
             240.0 + 30 * (k * 11 % 31),
         )
@@ -255,11 +255,15 @@ def florist() -> Case:
         daily=daily(rows, 0.0),
         facts=(
             Fact(
-                "partners", "All 31 of its payments went to nine garages.", "2% of a florist's payments go to garages."
+                "partners",
+                "All 31 payments went to nine garages.",
+                "Usually 2% of a florist's payments go to garages.",
             ),
-            Fact("amount", "It pays €470 in the median, as the customers of garages do.", "it is €63."),
+            Fact("amount", "It pays €470 in the median, as the customers of garages do.", "Usually it is €63."),
             Fact(
-                "customers", "Nobody has paid it in four months.", "a florist receives about 240 payments in that time."
+                "customers",
+                "Nobody has paid it in four months.",
+                "Usually a florist receives about 240 payments.",
             ),
         ),
         reading=Reading(

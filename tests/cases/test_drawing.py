@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oddhop.cases.case import Case, CaseEvent, Cases, Counterpart, Fact, Member, Nouns
-from oddhop.cases.drawing.card import card, case_list, style
 from oddhop.cases.drawing.flows import DRAWN, flows_of
+from oddhop.cases.drawing.page import card, page_of
 from oddhop.cases.drawing.picture import drawn
 from oddhop.cases.drawing.when import NOMINAL, PAD, when
 from oddhop.cases.words import amount_text, short_id, short_window, window_text
@@ -42,7 +42,7 @@ class Tags(HTMLParser):
 
 def tags(case: Case, cases: Cases) -> Tags:
     found = Tags()
-    found.feed(f"{card(case, cases)}{case_list(cases)}")
+    found.feed(f"{card(case, cases)}{page_of(replace(cases, cases=(case, case))).partition('<body>')[2]}")
     return found
 
 
@@ -56,7 +56,7 @@ def test_a_card_has_no_script_no_style_and_loads_nothing(case: Case) -> None:
     assert not {"script", "img", "iframe", "object", "link", "style", "image", "use"} & set(found.names)
     assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("style", "src")]
     assert all(value is not None and value.startswith("#") for name, value in found.attributes if "href" in name)
-    assert not re.search(r"url\(|@import|expression", style())
+    assert not re.search(r"url\(|@import|expression", page_of(around(case)))
 
 
 @pytest.mark.parametrize("harm", HARMFUL)
@@ -84,7 +84,7 @@ def test_whatever_a_table_says_stays_text(harm: str) -> None:
 
 def test_at_most_twelve_members_are_drawn_and_the_others_are_summed_up() -> None:
     case = model.collector(40)
-    found = flows_of(case)
+    found = flows_of(case, model.NOUNS)
     members = [one for one in found.places if one.look != "out"]
     assert len([one for one in members if one.count == 1]) <= DRAWN
     assert sum(one.count for one in members) == len(case.members)

@@ -122,7 +122,7 @@ def test_a_terminal_gets_bars(folder: Path) -> None:
     shown = seen.decode()
     for word in ("reading", "encoding", "views", "100%", "left"):
         assert word in shown
-    assert b"Top 5 cases among" in results
+    assert b"cases, the most unusual first" in results
 
 
 def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +163,6 @@ def _read(terminal: int) -> bytes:
 def test_what_a_file_calls_itself_does_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     name = "a\x1b]0;owned\x07\r\u202e b\nnext"
     echo(name)
-    Console(LogFormat.plain).say("read", name)
+    Console(LogFormat.plain).say("other", name)
     said = capsys.readouterr()
     assert said.out == said.err == "a\\x1b]0;owned\\x07\\r\\u202e b\nnext\n"

@@ -58,7 +58,7 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
     result = pq.read_table(folder / "run/results.parquet")
     assert sorted(result["id"].to_pylist()) == list(range(1, 41))
     page = (folder / "run/report.html").read_text()
-    assert page.count('class="case"') == 6
+    assert page.count('id="case-') == 6
     assert "report.html: ok" in run("verify", "run")
     first = result.slice(0, 1).to_pylist()[0]
     assert f"{first['id']}: {first['kind']}, score {first['score']:.3f}" in run("explain", "run", str(first["id"]))
@@ -69,7 +69,7 @@ def test_a_run_of_several_kinds_from_end_to_end(folder: Path) -> None:
     assert {one["node_kind"] for one in figures["neighbours"]} <= {"account", "device"}
     assert "no account is called '99'" in refused(3, "explain", "run", "99")[0]
     run("report", "run", "--explain", "2")
-    assert (folder / "run/report.html").read_text().count('class="case"') == 2
+    assert (folder / "run/report.html").read_text().count('id="case-') == 2
     assert "report.html: ok" in run("verify", "run")
     Path("moved.csv").write_bytes(Path("devices.csv").read_bytes())
     run("report", "run", "--nodes", "account=accounts.csv", "--nodes", "device=moved.csv", "--explain", "1")

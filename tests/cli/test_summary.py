@@ -1,20 +1,47 @@
-"""The table that a run prints: what does not fit is counted."""
+"""The list of cases that a run prints: in the words of the table, within 100 columns, without what is hidden."""
 
 from __future__ import annotations
 
-import pyarrow as pa
+from dataclasses import replace
+
 import pytest
 
-from oddhop.cli.summary import MOST_SHOWN, show_top
+from oddhop.cli.summary import lines_of, show_cases
+from tests.cases import model
 
 
-@pytest.mark.parametrize(("flagged", "said"), [(MOST_SHOWN, ""), (MOST_SHOWN + 3, "; 3 more flagged in the results")])
-def test_flagged_cases_that_are_not_shown_are_counted(
-    capsys: pytest.CaptureFixture[str], flagged: int, said: str
-) -> None:
-    ranks = list(range(1, 41))
-    bounds = dict.fromkeys(("rank", "rank_low", "rank_high", "degree", "case"), ranks)
-    marked = [rank <= flagged for rank in ranks]
-    result = pa.table({"id": [f"n{rank}" for rank in ranks], "score": [50.0 - rank for rank in ranks], **bounds})
-    show_top(result.append_column("flagged", pa.array(marked)), top=MOST_SHOWN)
-    assert capsys.readouterr().out.splitlines()[0].strip() == f"Top 20 cases among 40 nodes{said}"
+def test_cases_are_listed_with_members_amounts_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+    four = model.four()
+    show_cases(replace(four, cases=tuple(replace(one, status="") for one in four.cases)), 3)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert max(len(line.rstrip()) for line in lines) <= 100
+    for one, line in zip(model.four().cases, lines[1:], strict=False):
+        assert line.split()[0] == str(one.number)
+        assert one.short in line
+    assert "accounts" in lines[0]
+    assert "10" in lines[1].split()
+    assert "14 Apr 02:06" in lines[1]
+
+
+def test_cleared_cases_are_not_listed_and_a_column_without_values_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = replace(model.four(), cases=(replace(model.burst(), status="cleared"), model.group()))
+    show_cases(cases, 10)
+    told = capsys.readouterr().out
+    assert model.burst().short not in told
+    assert model.group().short in told
+    assert "amount" not in told
+    assert "when" not in told
+
+
+def test_a_name_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show_cases(replace(model.four(), cases=(replace(model.burst(), short="\x1b[2Jgone"),)), 1)
+    assert "\x1b[2J" not in capsys.readouterr().out
+
+
+def test_a_case_in_lines_has_the_parts_of_its_card() -> None:
+    case = model.burst()
+    told = "\n".join(lines_of(case, model.NOUNS))
+    assert case.reading is not None
+    for part in (case.headline, case.members[0].id, case.facts[0].here, case.reading.could_be, *case.next):
+        assert str(part) in told

@@ -7,24 +7,10 @@ import pyarrow as pa
 
 from oddhop import read_network
 from oddhop.explain.audit import rank_correlation
-from oddhop.explain.cases import case_numbers
 from oddhop.explain.counterfactual import Step, search
-from oddhop.explain.explanation import Baseline, Change, Explanation, Neighbour, alert_line
+from oddhop.explain.explanation import Baseline, Change, alert_line
 from oddhop.explain.flows import node_flows, values_of, with_neighbour
-from oddhop.explain.orbit import arrowhead
 from oddhop.explain.phrases import counted, one_in, said_number, share, spoken
-from oddhop.explain.picture import picture
-
-
-def test_members_of_a_clique_share_a_number() -> None:
-    usual = Baseline(threshold=1.0, usual_hops=1.0, usual_spread=0.0)
-
-    def why(name, kind, *group):
-        members = tuple(Neighbour(one, 1.0, 0.0, 0.0, member=True) for one in group)
-        return Explanation(name, 9.0, 3, 1.0, 0.0, usual, kind, members, 0, 3, (), None)
-
-    whys = why("a", "clique", "c"), why("b", "stranger"), why("c", "clique", "a"), why("d", "clique", "b")
-    assert case_numbers(whys) == [1, 2, 1, 3]
 
 
 def test_what_a_node_sent_is_said() -> None:
@@ -53,10 +39,6 @@ def test_the_rank_correlation_is_that_of_spearman() -> None:
 
 def test_where_nothing_is_flagged_the_line_is_the_score_of_the_last_of_the_first() -> None:
     assert alert_line(np.array([1.0, 3.0, 2.0]), np.inf, 2) == 2.0
-
-
-def test_an_arrowhead_stands_before_the_end_of_its_line() -> None:
-    assert arrowhead((0.0, 0.0), (50.0, 0.0)) == ((33.0, 4.0), (41.0, 0.0), (33.0, -4.0))
 
 
 def test_phrases_are_joined_as_one_says_them() -> None:
@@ -88,9 +70,3 @@ def test_a_number_has_as_many_digits_as_help() -> None:
         "1.2e+300",
         "-inf",
     ]
-
-
-def test_a_picture_says_how_far_a_neighbour_looks() -> None:
-    usual = Baseline(threshold=1.0, usual_hops=1.5, usual_spread=0.1)
-    why = Explanation("a", 1.4, 1, 3.0, 0.2, usual, None, (Neighbour("b", 3.0, 0.2, 1.4),), 1, 1, (), None)
-    assert "3.0 ± 0.2 hops" in picture(why).svg

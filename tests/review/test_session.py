@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from oddhop.casebook import Entry, NewVerdict, open_book
+from oddhop.casebook import NewVerdict, open_book
+from oddhop.cases.drawing.page import card
 from oddhop.errors import SettingsError
 from oddhop.review import Session
 from oddhop.runs import reopen
@@ -171,19 +172,30 @@ def test_harmful_ids_are_text_on_the_card(sit: Sit) -> None:
         assert "<b>age" not in html
 
 
-def test_the_card_explains_the_node_in_the_title_of_the_question(grouped: Path, tmp_path: Path) -> None:
+def test_the_card_is_that_of_the_run_and_a_case_that_it_did_not_explain_gets_one(grouped: Path, tmp_path: Path) -> None:
     with open_book(tmp_path / "cases.db") as book:
-        session = Session(reopen(grouped), book, folder=grouped, who="ann")
-        case = next(one for one in session.queue() if one.size > 1)
-        first, lone = case.id, next(one for one in session.queue() if one.size == 1)
-        book.append([Entry("earlier", "watch", members=(first,), who="ann")])  # the first node of the case is answered
-        asked = session.question(case.case)
-        assert asked.id != first
-        assert f"The explanation is about {asked.id}." in session.card(asked.case, asked.id)
-        assert f"The explanation is about {first}." in session.card(asked.case)
-        assert "The explanation is about" not in session.card(lone.case, lone.id)
-        with pytest.raises(SettingsError, match="has no node"):
-            session.card(asked.case, lone.id)
+        opened = reopen(grouped)
+        session = Session(opened, book, folder=grouped, who="ann")
+        asked = next(one for one in session.queue() if one.size > 1)
+        case = opened.cases.of(asked.id).cases[0]
+        assert session.card(asked.case) == card(case, opened.cases)
+        assert asked.short == case.short
+        last = session.cases.at(len(session.cases) - 1)
+        assert session.question(last.case_id).short == ""
+        assert f"Case {last.place + 1}<" in session.card(last.case_id)
+
+
+def test_an_answer_counts_for_the_nodes_that_the_case_grew_from(grouped: Path, tmp_path: Path) -> None:
+    with open_book(tmp_path / "cases.db") as book:
+        opened = reopen(grouped)
+        session = Session(opened, book, folder=grouped, who="ann")
+        asked = next(one for one in session.queue() if one.size > 1)
+        case = opened.cases.of(asked.id).cases[0]
+        session.answer(asked.case, "confirmed")
+        (entry,) = book.entries()
+        assert set(entry.members) == {str(one.id) for one in case.members if one.flagged}
+        assert asked.size == len(entry.members)
+        assert asked.others == len(case.members) - len(entry.members)
 
 
 @pytest.mark.parametrize(

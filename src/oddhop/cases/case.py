@@ -6,7 +6,8 @@ node table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Id: TypeAlias = int | str
@@ -182,7 +183,8 @@ class Case:
     reading, next, sure : what it could be, where to look next, how sure this is.
     technical : the figures of the detector, by member.
     left_out : what is not shown.
-    status : what the book of cases says of it, empty without a book.
+    status : how it stands in the book of cases, empty without a book; a "cleared" case has not changed since.
+    book : what else the book says of it, in sentences.
     """
 
     id: str
@@ -213,6 +215,10 @@ class Case:
     technical: tuple[Technical, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     status: str = ""
+    book: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return Cases((self,))._repr_html_()
 
 
 @dataclass(frozen=True)
@@ -227,3 +233,24 @@ class Cases:
     last: str | None = None
     schema: int = SCHEMA
     notes: tuple[str, ...] = ()
+
+    def of(self, node: Id) -> Cases:
+        """Return the cases that a node is a member of, first those that grew from it.
+
+        Examples
+        --------
+        >>> one = Case("a", 1, "single", "It stands out", "It stands out", (Member("a", "alone", flagged=True),))
+        >>> len(Cases((one,)).of("a").cases), len(Cases((one,)).of("b").cases)
+        (1, 0)
+        """
+        found = [(not one.flagged, case.number, case) for case in self.cases for one in case.members if one.id == node]
+        return replace(self, cases=tuple(case for _, _, case in sorted(found, key=lambda each: each[:2])))
+
+    def grown_from(self, nodes: Collection[Id]) -> int:
+        """Return how many cases grew from some of these nodes, such as the flagged ones."""
+        return sum(any(one.flagged and one.id in nodes for one in case.members) for case in self.cases)
+
+    def _repr_html_(self) -> str:
+        from oddhop.cases.drawing.page import framed, page_of
+
+        return framed(page_of(self), "list of cases")

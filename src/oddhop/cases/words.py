@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from oddhop.cases.case import Case, Id, Nouns, Role
+from oddhop.cases.case import Case, Counterpart, Id, Nouns, Pattern, Role
 
 DASH = "\N{EN DASH}"
 MILLION = 9.995e5  # what is said as a million with three digits
@@ -15,6 +15,18 @@ _OF_ROLE: dict[Role, tuple[str, str]] = {
     "collects": ("collects", "collect"),
     "group": ("in the group", "in the group"),
     "ring": ("in the ring", "in the ring"),
+}
+NAMED = 12
+_TITLES: dict[Pattern, str] = {
+    "fan-in": "Many to one",
+    "fan-out": "One to many",
+    "passed on": "Passed on",
+    "chain": "Chain",
+    "ring": "Ring",
+    "group": "Group",
+    "stranger": "Stranger",
+    "outlier": "Unlike the others",
+    "single": "One {node}",
 }
 
 
@@ -55,6 +67,19 @@ def role_text(role: Role, count: int, nouns: Nouns) -> str:
     else:
         word = _OF_ROLE[role][several]
     return f"{count:,} {word}"
+
+
+def title_of(case: Case, nouns: Nouns) -> str:
+    """Return what kind of case it is, in a word or two."""
+    return _TITLES[case.pattern].format(node=nouns.node)
+
+
+def roles(case: Case, nouns: Nouns) -> list[tuple[str, list[Id], int]]:
+    """Return what the members do: (words, the first of those who do it, how many more)."""
+    by_role: dict[Role, list[Id]] = {}
+    for one in case.members:
+        by_role.setdefault(one.role, []).append(one.id)
+    return [(role_text(role, len(ids), nouns), ids[:NAMED], max(len(ids) - NAMED, 0)) for role, ids in by_role.items()]
 
 
 def short_id(name: Id, longest: int = 14) -> str:
@@ -121,9 +146,29 @@ def short_window(case: Case) -> str:
     return f"{begin}{DASH}{moment_text(case.last, hours=False)}"
 
 
+def outside_text(one: Counterpart, nouns: Nouns) -> tuple[str, str]:
+    """Return whom a counterpart stands for, and what kind that is: ("3 accounts", "whose segment is pharmacy")."""
+    rest = one.kind.removeprefix(nouns.nodes).strip() if one.kind.startswith(nouns.nodes) else ""
+    kind = nouns.node if one.count == 1 and rest else nouns.nodes if rest else one.kind
+    name = f"{one.count:,} {kind}" if one.count else one.kind
+    return (str(one.ids[0]), rest or one.kind) if one.count == 1 and one.ids else (name, rest if one.count else "")
+
+
+def without(text: str, start: str) -> str:
+    """Return a sentence without its first words, which stand above it."""
+    rest = text.removeprefix(start).lstrip()
+    return rest[:1].upper() + rest[1:]
+
+
+def sentence(text: str) -> str:
+    """Return a headline with its full stop."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def is_money(nouns: Nouns) -> bool:
-    """Return whether amounts are of a currency: its unit is a sign, or a code of three letters."""
-    return (len(nouns.unit) == 1 and not nouns.unit.isalnum()) or (len(nouns.unit) == 3 and nouns.unit.isupper())
+    """Return whether amounts are money: they are paid, or the unit is a sign or a code of three letters."""
+    code = len(nouns.unit) == 3 and nouns.unit.isupper()
+    return nouns.sends == "pays" or code or (len(nouns.unit) == 1 and not nouns.unit.isalnum())
 
 
 def flow_title(case: Case, nouns: Nouns) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -23,6 +24,11 @@ from oddhop.base.compiling import told_of_compiling
 from oddhop.base.durations import spoken_time
 from oddhop.base.printable import spelled
 
+LABELS = {"read": "Read", "left_out": "Note", "unused": "Note", "warning": "Note", "difference": "Note"}
+LABELS |= {"unjudged": "Note", "quoted": "Note", "audit": "Check", "ending": "Check", "changed": "Changed"}
+DETAILS = ("column", "edges", "flows")  # of how tables were read, which the manifest has, too
+LABEL = 9  # letters
+LABELLED = re.compile(rf"[A-Z]\w+ +(?<=^.{{{LABEL}}})| *")
 WARNINGS = ("audit", "difference", "left_out", "unjudged")
 PLAIN_EVERY = 10.0  # seconds between plain lines
 WORTH_TELLING = 2.0
@@ -37,14 +43,19 @@ class LogFormat(StrEnum):
 
 
 class Console:
-    """Says what happens. ``progress`` is handed to the stages as it is; ``last_run`` is the id for an error's line."""
+    """Says what happens. ``progress`` is handed to the stages as it is; ``last_run`` is the id for an error's line.
+
+    ``verbose`` says also how every column was read.
+    """
 
     last_run: ClassVar[str] = ""
 
-    def __init__(self, log_format: LogFormat) -> None:
+    def __init__(self, log_format: LogFormat, *, verbose: bool = False) -> None:
+        self.verbose = verbose
         self.as_json = log_format is LogFormat.json
         self.run = Console.last_run = uuid4().hex  # lines of several runs may end in one file
         self._bars: Any = None
+        self._later: list[str] = []
         self._tasks: dict[str, Any] = {}
         self._lock = Lock()
         self._stage, self._first, self._last = "", 0, 0
@@ -98,7 +109,17 @@ class Console:
         """Write one message: a sentence for people, figures for programs."""
         if self.as_json:
             self._write_json(event, figures)
-        elif self._bars is not None:
+            return
+        if event in DETAILS and not self.verbose:
+            return
+        text = labelled(LABELS.get(event, ""), text)
+        if event == "audit":  # the reader wants the list first
+            self._later.append(text)
+            return
+        if event == "done":
+            later, self._later = self._later, []
+            text = "\n".join([*later, text])
+        if self._bars is not None:
             self._bars.console.print(fitting(text, sys.stderr), markup=False, highlight=False, soft_wrap=True)
         else:
             self._write(text)
@@ -136,6 +157,13 @@ class Console:
         print(spelled(line), file=sys.stderr, flush=True)  # noqa: T201
 
 
+def labelled(label: str, text: str) -> str:
+    """Return lines below each other, behind a label in a column of its own; without one as they are."""
+    if not label:
+        return text
+    return "\n".join(f"{label if k == 0 else '':<{LABEL}}{line}" for k, line in enumerate(text.split("\n")))
+
+
 def echo(text: str) -> None:
     """Write a line to the output as it is; names from files cannot control the terminal."""
     print(spelled(text))  # noqa: T201
@@ -163,5 +191,6 @@ def _folded(line: str, width: int) -> str:
     """Fold a line between words; a command is to be copied whole, and the terminal folds that."""
     if "oddhop " in line:
         return line
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    begin = LABELLED.match(line)
+    indent = " " * (LABEL if begin and begin[0].strip() else len(line) - len(line.lstrip()) + 2)
     return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -22,9 +22,9 @@ def explain(
     where: o.TablesNow,
     console: Console,
 ) -> None:
-    """Explain why a node has a high or a low score.
+    """Show the cases of a node, and explain its score.
 
-    The command prints the neighbours and columns that make the node unusual, and changes that would lower its score.
+    The command prints what happened, who belongs to the case and what is usual, and then why the node has its score.
 
     Example:
 
@@ -33,12 +33,17 @@ def explain(
     from dataclasses import asdict
 
     from oddhop import runs
+    from oddhop.cli.summary import lines_of
 
     with console.working():
-        why = runs.explain(run, node, **where.named(), log=console)
+        cases, why = runs.explain(run, node, **where.named(), log=console)
     if as_json:
-        echo(json.dumps({**asdict(why), "sentences": why.sentences}, indent=1))
+        told = {**asdict(why), "sentences": why.sentences, "cases": [asdict(one) for one in cases.cases]}
+        echo(json.dumps(told, indent=1))
         return
+    for case in cases.cases:
+        for line in lines_of(case, cases.nouns):
+            tell_sentence(line)
     kind = f"{why.kind}, " if why.kind else ""
     echo(f"{why.id}: {kind}score {why.score:.3f}, alert threshold {why.baseline.threshold:.3f}")
     for sentence in why.sentences:

@@ -56,6 +56,7 @@ def ingest(
     from oddhop.cli.settings import gathered, named_nodes
 
     chosen = gathered(settings, assignments or [], read=read)
+    console.verbose = True  # how the columns are read is what is asked for
     with console.working():
         stored = runs.ingest(
             edges, named_nodes(nodes), out=out, like=like, settings=chosen, max_memory=max_memory, log=console

@@ -98,9 +98,13 @@ Assignments = Annotated[
 ]
 EXPLAINED = 100
 InReport = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--explain", min=1, help="Number of top-ranked nodes to explain in the report.", rich_help_panel=TELLING
+        "--explain",
+        min=1,
+        help="Show the cases of this many top-ranked nodes.",
+        show_default="the cases of the run",
+        rich_help_panel=TELLING,
     ),
 ]
 AnswerBook = Annotated[
@@ -263,6 +267,9 @@ class Messages:
             rich_help_panel=TELLING,
         ),
     ] = LogFormat.auto
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say also how each column was read.", rich_help_panel=TELLING)
+    ] = False
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.", rich_help_panel=TELLING)
     ] = False
@@ -310,7 +317,7 @@ def command(*learn: str) -> Callable[[Command], Command]:
                         elif is_dataclass(one.annotation):
                             given[one.name] = _grouped(one.annotation, given)
                         elif one.annotation is Console:
-                            given[one.name] = Console(messages.log_format)
+                            given[one.name] = Console(messages.log_format, verbose=messages.verbose)
                     function(**given)
             except typer.Exit:
                 raise

@@ -34,6 +34,7 @@ def plan(
     from oddhop.cli.settings import gathered, named_nodes
 
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
+    console.verbose = True  # how the columns are read is what is asked for
     with console.working():
         found = runs.plan(edges, named_nodes(nodes), detector=detector, settings=chosen, database=database, log=console)
     typer.echo("Estimated memory of a run:")

@@ -7,8 +7,8 @@ from oddhop.cli.console import Console
 
 
 @o.command()
-def report(run: o.RunFolderPath, explain: o.InReport = o.EXPLAINED, *, where: o.TablesNow, console: Console) -> None:
-    """Write an HTML report that explains the top-ranked nodes of a run.
+def report(run: o.RunFolderPath, explain: o.InReport = None, *, where: o.TablesNow, console: Console) -> None:
+    """Write the HTML report of a run again, with its cases or with those of more nodes.
 
     Example:
 

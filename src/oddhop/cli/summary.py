@@ -9,7 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from oddhop.base.printable import spelled
-from oddhop.cli.console import Console
+from oddhop.cases.case import Case, Cases, Nouns
+from oddhop.cases.words import amount_text, roles, sentence, short_window
+from oddhop.cli.console import Console, labelled
+from oddhop.explain.phrases import spoken
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 if TYPE_CHECKING:
@@ -19,88 +22,106 @@ SHOWN, MOST_SHOWN = 10, 20
 
 
 def tell(console: Console, run: Run, top: int | None, *, budgeted: bool, listed: bool = True) -> None:
-    """Print what a run found.
+    """Print what a run found: the list of cases, what changed, how far to trust it, the files, and what to do next.
 
     ``budgeted`` says whether any nodes were to be flagged, and ``listed`` whether standard output may take lists.
     """
     if not run.made_now:
         return
-    if listed:
+    if listed and run.cases is not None:
+        show_cases(run.cases, _count(run, top))
+    elif listed:
         show_top(run.result, top)
     _say_cases(console, run)
-    _say_where(console, run, budgeted=budgeted)
     if run.changes is not None:
-        if listed:
-            show_changes(run.changes)
         said, drift = "\n".join(run.changes.sentences), run.changes.drift
         counts, again = dict(run.changes.counts), list(drift.fit_again)
         console.say("changed", said, counts=counts, score_psi=drift.score_psi, fit_again=again)
+    _say_where(console, run, budgeted=budgeted)
 
 
-def show_top(result: pa.Table, top: int | None) -> None:
-    """Print the first cases, one row each: as many as the budget, at most twenty; ten without a budget."""
-    from rich.console import Console as Terminal
+def _count(run: Run, top: int | None) -> int:
+    """Return how many cases to print: the flagged ones, or as many as were asked for; at most twenty."""
+    return min(max(_grown(run), top or 0) or SHOWN, MOST_SHOWN)
+
+
+def _grown(run: Run) -> int:
+    """Return how many cases grew from flagged nodes."""
+    if run.cases is None:
+        return 0
+    return run.cases.grown_from(set(run.result.filter(run.result["flagged"])["id"].to_pylist()))
+
+
+def show_cases(cases: Cases, count: int) -> None:
+    """Print the first cases that are not hidden, a line each."""
     from rich.table import Table
     from rich.text import Text
 
-    cases = "case" in result.column_names and result["case"].null_count < result.num_rows
-    found = _leaders(result) if cases else [(row, 0) for row in result.slice(0, MOST_SHOWN).to_pylist()]
-    # Confirmed cases do not count against a budget: more cases may be flagged than it has.
-    flagged = sum(row["flagged"] for row, _ in found)
-    shown = found[: min(max(top or SHOWN, flagged), MOST_SHOWN)]
-    what = "cases among" if cases else "of"
-    more = f"; {flagged - len(shown):,} more flagged in the results" if flagged > len(shown) else ""
-    table = Table(title=f"Top {len(shown)} {what} {result.num_rows:,} nodes{more}", title_justify="left")
-    if cases:
-        table.add_column("case", justify="right")
+    nouns, known = cases.nouns, [one for one in cases.cases if one.status != "cleared"]
+    shown = known[:count]
+    first = f"The first {len(shown)} of {len(known):,}" if len(shown) < len(known) else f"{len(known)}"
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("", justify="right")
+    table.add_column(f"{first} cases, the most unusual first", overflow="fold")
+    table.add_column(spelled(nouns.nodes), justify="right", no_wrap=True)
+    more = {
+        "amount": [amount_text(one.amount, nouns) for one in shown],
+        "when": [short_window(one) for one in shown],
+        "status": [one.status for one in shown],
+    }
+    more = {name: values for name, values in more.items() if any(values)}
+    for name in more:
+        table.add_column(name, justify="right" if name == "amount" else "left", no_wrap=True)
+    for k, one in enumerate(shown):
+        members = len(one.members) + one.more_members
+        rest = (Text(spelled(values[k])) for values in more.values())
+        table.add_row(str(one.number), Text(spelled(one.short)), f"{members:,}", *rest)
+    _terminal().print(table)
+
+
+def lines_of(case: Case, nouns: Nouns) -> list[str]:
+    """Return a case as lines: what happened, who, what is usual beside it, what it could be, where to look next."""
+    known = [(text, [*map(str, ids), *([f"{more:,} more"] if more else [])]) for text, ids, more in roles(case, nouns)]
+    could = case.reading
+    parts = [
+        (f"Case {case.number}", [sentence(case.headline)]),
+        ("Who", [f"{text}: {spoken(ids)}" for text, ids in known]),
+        ("Facts", [f"{fact.here} {fact.usual}" for fact in case.facts]),
+        ("Could be", [] if could is None else [could.looks_like, f"{could.could_be} {could.test}"]),
+        ("Next", list(case.next)),
+        ("How sure", [] if case.sure is None else [case.sure.sentence]),
+    ]
+    return [labelled(label, "\n".join(text.strip() for text in texts)) for label, texts in parts if texts]
+
+
+def show_top(result: pa.Table, top: int | None) -> None:
+    """Print the first nodes of a run whose nodes were not explained, one row each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = result.slice(0, min(top or SHOWN, MOST_SHOWN)).to_pylist()
+    table = Table(title=f"Top {len(shown)} of {result.num_rows:,} nodes", title_justify="left")
     for name, justify in (("rank", "right"), ("id", "left"), ("score", "right"), ("90 % rank interval", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("edges", justify="right")
-    kinds = "kind" in result.column_names
-    if kinds:
-        table.add_column("kind")
-    book = "status" in result.column_names
-    if book:
-        table.add_column("status")
-    table.add_column("flagged")
-    for row, others in shown:
-        table.add_row(
-            *([f"{row['case']:,}" if row["case"] else ""] if cases else []),
-            f"{row['rank']:,}",
-            Text(spelled(str(row["id"])) + (f" and {others:,} more" if others else "")),
-            f"{row['score']:.3f}",
-            f"{row['rank_low']:,}-{row['rank_high']:,}",
-            f"{row['degree']:,}",
-            *([row["kind"]] if kinds else []),
-            *([row["status"] or ""] if book else []),
-            "yes" if row["flagged"] else "",
-        )
-    # Outside a terminal there is no width to keep to, and a folded id is hard to search for.
-    Terminal(width=None if sys.stdout.isatty() else 160).print(table)
+    for row in shown:
+        interval = f"{row['rank_low']:,}-{row['rank_high']:,}"
+        table.add_row(f"{row['rank']:,}", Text(spelled(str(row["id"]))), f"{row['score']:.3f}", interval)
+    _terminal().print(table)
 
 
-def _leaders(result: pa.Table) -> list[tuple[dict[str, Any], int]]:
-    """Return the first node of every case that is not hidden, with the kinds of the case, and how many more it has."""
-    rows = result.filter(pc.is_valid(result["case"])).to_pylist()
-    members: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        members.setdefault(row["case"], []).append(row)
-    shown = []
-    for _, nodes in sorted(members.items()):
-        listed = [row for row in nodes if row.get("status") != "cleared"]
-        if listed:
-            kinds = ", ".join(dict.fromkeys(row["kind"] for row in nodes if row.get("kind")))
-            shown.append(({**listed[0], "kind": kinds}, len(nodes) - 1))
-    return shown
+def _terminal() -> Any:
+    """Return where tables go; outside a terminal there is no width to keep to, and a folded id is hard to find."""
+    from rich.console import Console as Terminal
+
+    return Terminal(width=None if sys.stdout.isatty() else 160, highlight=False)
 
 
 def show_changes(changes: Comparison) -> None:
     """Print the nodes that changed, a table for every sort of change and twenty rows at most in each."""
-    from rich.console import Console as Terminal
     from rich.table import Table
     from rich.text import Text
 
-    terminal = Terminal(width=None if sys.stdout.isatty() else 160)
+    terminal = _terminal()
     for what in dict.fromkeys(changes.table["what"].to_pylist()):
         rows = changes.table.filter(pc.equal(changes.table["what"], what))
         shown = rows.slice(0, MOST_SHOWN).to_pylist()
@@ -121,10 +142,11 @@ def show_changes(changes: Comparison) -> None:
 
 def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     """Say where the results are and how many nodes were flagged; ``budgeted`` says whether any were to be flagged."""
-    folder, figures = run.folder, run.figures
+    figures = run.figures
     unjudged = figures["rows"] - figures["judged"]
+    nodes = "nodes" if run.cases is None else run.cases.nouns.nodes
     if unjudged:
-        console.say("unjudged", f"{unjudged:,} nodes have no neighbours and were not scored", count=unjudged)
+        console.say("unjudged", f"{unjudged:,} {nodes} have no neighbours and were not ranked", count=unjudged)
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
         console.say(
@@ -133,17 +155,26 @@ def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     if figures.get("ending"):
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
-        whose = "" if budgeted else ", the threshold of the model"
-        flagged = f"{figures['flagged']:,} nodes flagged (score above {figures['threshold']:.4g}{whose})"
-        flagged += _cases_of(run.result)
+        cases = _grown(run)
+        whose = "" if budgeted else ", by the threshold of the model"
+        flagged = f"{figures['flagged']:,} {nodes}{f' in {cases:,} cases' if cases > 1 else ''}{whose}"
     elif budgeted:
-        flagged = "no nodes flagged: the nodes at the cut-off have equal scores, or too many are expected by chance"
+        flagged = f"no {nodes}: those at the cut-off have equal scores, or too many are expected by chance"
     else:
-        flagged = "no nodes flagged: give --top K or --max-chance 0.1 to flag nodes"
-    report = f"\nreport: {folder / REPORT}" if (folder / REPORT).exists() else ""
-    csv = f" and {folder / CSV}" if (folder / CSV).exists() else " (a folder of files in the order of the ranks)"
+        flagged = f"no {nodes}: to flag some, give --top K or --max-chance 0.1"
+    folder, lines = run.folder, []
+    if (folder / REPORT).exists():
+        lines.append((f"{folder / REPORT}", "the cases with pictures; open it first"))
+    if (folder / CSV).exists():
+        lines.append((f"{folder / CSV}", f"all {figures['rows']:,}, ranked"))
+    lines.append((f"{folder / PARQUET}", "the same as Parquet" if len(lines) else "in the order of the ranks"))
+    wide = max(len(name) for name, _ in lines)
+    files = labelled("Files", "\n".join(f"{name:<{wide}}  {what}" for name, what in lines))
+    after = ""
+    if run.cases is not None and run.cases.cases:
+        after = "\n" + labelled("Next", f"oddhop review {folder} --cases cases.db")
     told = {name: value for name, value in figures.items() if name not in ("threshold", "ending")}
-    console.say("done", f"{flagged}\nresults: {folder / PARQUET}{csv}{report}", folder=str(folder), **told)
+    console.say("done", f"{labelled('Flagged', flagged)}\n{files}{after}", folder=str(folder), **told)
 
 
 def _say_cases(console: Console, run: Run) -> None:
@@ -155,11 +186,4 @@ def _say_cases(console: Console, run: Run) -> None:
     hidden = counts.get("cleared", 0)
     are = "case is" if hidden == 1 else "cases are"
     away = f"; {hidden:,} cleared {are} hidden because little has changed since the verdict" if hidden else ""
-    console.say("cases", f"cases: {', '.join(shown) or 'none'}{away}", **counts)
-
-
-def _cases_of(result: pa.Table) -> str:
-    """Say how many cases the flagged nodes are, where all of them were explained and some are one case."""
-    found = result.filter(result["flagged"])["case"] if "case" in result.column_names else pa.chunked_array([[]])
-    count = len(found.unique())
-    return f", {count:,} cases" if not found.null_count and 0 < count < len(found) else ""
+    console.say("cases", labelled("Cases", f"{', '.join(shown) or 'none'}{away}"), **counts)

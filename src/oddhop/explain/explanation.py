@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from oddhop.base.html import panel, sentences, table
 from oddhop.explain.flows import NodeFlows
 from oddhop.explain.phrases import spoken
 from oddhop.tables.network import Network
-
-if TYPE_CHECKING:
-    from oddhop.explain.picture import Picture
 
 Id: TypeAlias = int | str
 SHOWN = 24
@@ -223,12 +220,6 @@ class Explanation:
         members = [one for one in (*self.neighbours, *self.partners) if one.member and one.node_kind == self.node_kind]
         return tuple(dict.fromkeys((*(one.id for one in members), *self.cycle)))
 
-    @property
-    def notable_cycle(self) -> tuple[Id, ...]:
-        """The nodes of its first cycle in the order of the events, where its cycles are unusual; else none."""
-        notable = any(one.name == "cycle" and one.p < NOTABLE for one in self.views)
-        return self.cycle if notable else ()
-
     @classmethod
     def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
         """Return the explanation of a node without neighbours, which has no score."""
@@ -268,22 +259,6 @@ class Explanation:
         elif self.changes_tested and self.looked_at == self.degree and self.kind != "cycle" and alert:
             told.append("No tested change of up to five edges or values lowers the score of this node.")
         return (*told, *self.notes)
-
-    def plot(self) -> Picture:
-        """Return the picture of the case: the node in the middle, each neighbour as far out as it looks.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oddhop import Graph, Odd
-        >>> rng = np.random.default_rng(0)
-        >>> graph = Graph.from_arrays(rng.integers(0, 60, (2, 200)), rng.normal(size=(60, 3)))
-        >>> Odd(random_state=0).fit(graph).explain(7).plot().svg[:4]
-        '<svg'
-        """
-        from oddhop.explain.picture import picture
-
-        return picture(self)
 
     def __repr__(self) -> str:
         kind = f"{self.kind}, " if self.kind else ""

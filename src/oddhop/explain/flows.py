@@ -1,4 +1,4 @@
-"""The events of one node: in sentences, on a time axis, and by neighbour."""
+"""The events of one node in sentences, and by neighbour."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Ints
 from oddhop.explain.phrases import counted, said_number
 from oddhop.graph.events import NO_TIME, Events
 from oddhop.tables.flows import flow_columns, flow_values
 
-DRAWN = 300  # events of a node; of more the largest
 PASSING, PASSED_ON, FEWEST_PASSED = "passed on in a day", 0.5, 3
-
-
-@dataclass(frozen=True)
-class FlowEvent:
-    """One event of the node: when (seconds since 1970), whether it was received, how much, and whether it is odd."""
-
-    time: float
-    received: bool
-    amount: float
-    odd: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,15 +24,9 @@ class NodeFlows:
     ----------
     sentences : in words.
     headline : the sentence that an explanation begins with, empty where nothing is that unusual.
-    events : those with a time, the largest where there are very many; ``not_drawn`` counts the others.
-    amount : what the sizes measure, or empty.
     """
 
     sentences: tuple[str, ...]
-    events: tuple[FlowEvent, ...] = ()
-    not_drawn: int = 0
-    amount: str = ""
-    directed: bool = True
     headline: str = ""
 
 
@@ -57,7 +40,6 @@ def node_flows(
     events: Events,
     node: int,
     values: Mapping[str, float],
-    odd: Sequence[tuple[bool, int, int]] = (),
     *,
     facts: Sequence[str] = (),
     first: bool = False,
@@ -65,8 +47,8 @@ def node_flows(
 ) -> NodeFlows:
     """Say what a node sent and received, whose flow columns have these values.
 
-    ``odd`` events are marked: whether received, the partner, and the time. Where events come ``first``, what the node
-    passed on, if few pass on as much, or else its loudest fact is the headline.
+    Where events come ``first``, what the node passed on, if few pass on as much, or else its loudest fact is the
+    headline.
     """
     own = events.of_nodes(node, node + 1)
     passed = [_passed_on(values)] if _passed_on(values) else []
@@ -75,9 +57,7 @@ def node_flows(
     told.append(_how_many(own, values))
     if own.columns.time is not None and (own.times != NO_TIME).any():
         told.append(_when(own.times[own.times != NO_TIME], values))
-    drawn, left = _drawn(own, odd)
-    amount = own.columns.amounts[0] if own.columns.amounts else ""
-    return NodeFlows(tuple(told), drawn, left, amount, own.columns.directed, headline)
+    return NodeFlows(tuple(told), headline)
 
 
 def with_neighbour(events: Events, node: int, neighbour: int) -> str:
@@ -141,21 +121,3 @@ def _when(times: Ints, values: Mapping[str, float]) -> str:
     days = said_number(float(f"{values['days active']:.2g}"))
     whole = f"The events of this node span {days} days, from {first} to {last}"
     return f"{whole}. The busiest 24 hours have {share:.0%} of the events of this node."
-
-
-def _drawn(own: Events, odd: Sequence[tuple[bool, int, int]]) -> tuple[tuple[FlowEvent, ...], int]:
-    if own.columns.time is None:
-        return (), 0
-    sizes: Floats = np.abs(own.amounts[:, 0]) if own.columns.amounts else np.ones(own.partners.size)
-    sizes = np.where(np.isnan(sizes), 0.0, sizes)
-    known = np.flatnonzero(own.times != NO_TIME)
-    received = np.arange(own.partners.size) >= own.indptr[1]
-    marked = np.zeros(own.partners.size, dtype=bool)
-    for way, partner, moment in odd:
-        marked |= (received == way) & (own.partners == partner) & (own.times == moment)
-    kept = known[np.lexsort((known, -sizes[known], ~marked[known]))[:DRAWN]]
-    events = (
-        FlowEvent(int(own.times[k]) / 1e6, bool(received[k]), float(sizes[k]), bool(marked[k]))
-        for k in np.sort(kept).tolist()
-    )
-    return tuple(events), int(known.size - kept.size)

@@ -7,23 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Guide:
-    """How to read the scores and pictures of a detector.
+    """How to read the scores of a detector.
 
     Attributes
     ----------
     repeated : what rank intervals refer to, such as "in another run".
-    picture : what distance from the centre means in the picture of a node and its neighbours.
     entries : (term, meaning), in the order in which they are read.
     """
 
     repeated: str
-    picture: str
     entries: tuple[tuple[str, str], ...]
 
 
 PLAIN = Guide(
     repeated="in another run",
-    picture="The dashed ring in the picture marks the typical distance of a neighbour.",
     entries=(
         (
             "A high score is not proof of a problem.",

@@ -14,8 +14,6 @@ HALF = 0.5
 STEADY = 0.75  # of the first nodes that another seed keeps
 GUIDE = Guide(
     repeated="in another run with a new seed",
-    picture="Each ring in the picture is one predicted hop. The dashed ring marks the typical predicted distance of a "
-    "neighbour.",
     entries=(
         (
             "A high score is not proof of a problem.",

@@ -181,17 +181,13 @@ def _flows(context: Context, number: int, *, unusual: bool, first: bool) -> tupl
     if events is None:
         return None, []
     values, rare = context.columns.flows(number), first and context.columns.is_among_highest(PASSING, number)
-    facts, marked = fact_sentences(context.held.facts if unusual else None, number)
-    told = partial(node_flows, events, number, values, facts=facts, first=first, passing_is_rare=rare)
+    facts = fact_sentences(context.held.facts if unusual else None, number)
+    flows = node_flows(events, number, values, facts=facts, first=first, passing_is_rare=rare)
     if cycles is None or not cycles.counts[number]:
-        return told(marked), []
+        return flows, []
     sent = cycles.sent
     steps = cycle_from(sent, int(cycles.first[number]))
     sources = np.searchsorted(sent.indptr, steps, side="right") - 1
-    targets, times = sent.partners[steps], sent.times[steps]
-    out = [(False, int(t), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if s == number]
-    back = [(True, int(s), int(w)) for s, t, w in zip(sources, targets, times, strict=True) if t == number]
-    flows = told([*out, *back])
     on_it = sources.tolist()
     names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
     amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])

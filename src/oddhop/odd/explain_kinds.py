@@ -190,9 +190,9 @@ def _flows(context: Context, number: int, *, unusual: bool, first: bool) -> Node
         return None
     place = number - context.network.graph.judged.start
     rare = first and context.columns.is_among_highest(PASSING, place)
-    facts, marked = fact_sentences(context.data.facts if unusual else None, number)
+    facts = fact_sentences(context.data.facts if unusual else None, number)
     values = values_of(events, number)
-    return node_flows(events, number, values, marked, facts=facts, first=first, passing_is_rare=rare)
+    return node_flows(events, number, values, facts=facts, first=first, passing_is_rare=rare)
 
 
 def _around(context: Context, number: int) -> _Around:

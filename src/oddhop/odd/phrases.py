@@ -20,8 +20,6 @@ FEW_ADDED = 0.1
 MOST_DIFFER = 0.25  # of all edges: a neighbour at a larger share is no reason
 GUIDE = Guide(
     repeated="if the edges were sampled again",
-    picture="Neighbours that differ more from the node are farther from the centre of the picture. A "
-    "neighbour with a typical difference is on the dashed ring.",
     entries=(
         (
             "A high score is not proof of a problem.",
@@ -38,12 +36,6 @@ GUIDE = Guide(
             "similar attributes. The cycle view checks whether payments or other events form a cycle through a node. "
             "The flow view needs at least a direction, an amount, a time or a category in the edge table. The cycle "
             "view needs a direction and a time. An anomaly is named after the view that contributes most to the score.",
-        ),
-        (
-            "Edges at least as different.",
-            "The detector learns from this network how similar two connected nodes usually are. A neighbour with the "
-            "entry “1 in 100” is very different from the node. Only 1 in 100 edges connects two nodes that are so "
-            "different.",
         ),
         (
             "P-values.",

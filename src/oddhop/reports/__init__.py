@@ -2,6 +2,6 @@
 
 from oddhop.graph.in_words import read_facts, repair_facts
 from oddhop.reports.build import report
-from oddhop.reports.page import Case, CaseReport, cases_of, render
+from oddhop.reports.page import CaseReport, render
 
-__all__ = ["Case", "CaseReport", "cases_of", "read_facts", "render", "repair_facts", "report"]
+__all__ = ["CaseReport", "read_facts", "render", "repair_facts", "report"]

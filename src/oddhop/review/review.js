@@ -113,8 +113,7 @@
       if (now !== turn) return;
       if (stay && told.asked && told.asked.answered) { await show(); swapped = performance.now(); return; }
       const asked = told.asked && told.asked.case;
-      const which = asked ? new URLSearchParams({ case: asked, node: told.asked.id }) : "";
-      const card = asked ? (await ask(`/api/card?${which}`)).html : "";
+      const card = asked ? (await ask(`/api/card?${new URLSearchParams({ case: asked })}`)).html : "";
       if (now !== turn) return;
       state = told;  // all at once: what a key answers is what is seen
       draw();
@@ -134,14 +133,15 @@
     const asked = state.asked;
     by("run").textContent = state.run;
     by("who").textContent = state.who;
-    by("id").textContent = asked ? asked.id : "All cases are answered";
+    by("title").textContent = asked ? "Is this worth an investigation?" : "All cases are answered";
+    by("id").textContent = asked ? asked.id : "";
     at = asked ? state.queue.findIndex((one) => one.case === asked.case) : -1;
     const whose = state.audit && state.audit.state === "asking" && !state.audit.complete ? " of the audit" : "";
-    by("position").textContent = at < 0 ? "" : at === 0 ? `Next case${whose}` : `Case ${at + 1} of the next${whose}`;
-    by("ranks").textContent = asked ? `Rank ${asked.rank}; original rank ${asked.rank_label_free}.` : "";
+    by("position").textContent = at < 0 ? "" : at === 0 ? `Next case${whose}: ` : `Case ${at + 1} of the next${whose}: `;
+    by("ranks").textContent = asked ? `, rank ${asked.rank}, original rank ${asked.rank_label_free}.` : "";
     by("why").textContent = asked ? asked.why : "";
     by("form").hidden = !asked;
-    by("applies").textContent = asked && asked.size > 1 ? `Your answer applies to all ${asked.size} nodes of this case.` : "";
+    by("applies").textContent = asked ? rule(asked) : "";
     by("notice").textContent = state.notice || "";
     by("notice").hidden = !state.notice;
     by("changed").textContent = state.changed || "";
@@ -149,13 +149,19 @@
     by("alike").hidden = !state.alike.length;
     by("alikes").replaceChildren(...state.alike.map(tick));
     by("queue").replaceChildren(...state.queue.map((one, place) => {
-      const item = line(one.case, one.id, `${one.rank} · original ${one.rank_label_free}`);
+      const item = line(one.case, one.short || one.id, `${one.rank}`);
       item.setAttribute("aria-current", String(place === at));
       return item;
     }));
     by("given").replaceChildren(...state.given.map((one) => line(one.case, one.case, `${one.verdict} · ${one.who}`)));
     by("curve").replaceChildren(curve(state.curve));
     drawAudit(state.audit);
+  }
+
+  function rule(asked) {
+    const own = asked.size > 1 ? `the ${asked.size} members that this case grew from` : asked.id;
+    const more = asked.others ? ` Its other ${asked.others === 1 ? "member is" : `${asked.others} members are`} not judged by it.` : "";
+    return asked.size > 1 || more ? `Your answer counts for ${own}.${more}` : "";
   }
 
   function drawAudit(told) {
@@ -193,7 +199,7 @@
     const label = make("label"), box = make("input");
     box.type = "checkbox";
     box.value = one.case;
-    label.append(box, " ", make("bdi", "name", one.id));
+    label.append(box, " ", make("bdi", "name", one.short || one.id));
     return label;
   }
 

@@ -43,7 +43,7 @@ FILES = {
     "/": ("oddhop.review", "page.html", "text/html"),
     "/review.js": ("oddhop.review", "review.js", "text/javascript"),
     "/review.css": ("oddhop.review", "review.css", "text/css"),
-    "/report.css": ("oddhop.reports", "report.css", "text/css"),
+    "/card.css": ("oddhop.cases.drawing", "card.css", "text/css"),
 }
 GIVEN = ("verdict", "who", "reason")  # of an answer
 Found = TypeVar("Found")
@@ -195,8 +195,8 @@ class Review:
 
     async def card(self, request: Request) -> Response:
         """Return the card of a case: HTML that the report's own template escaped."""
-        named, node = request.query_params.get("case", ""), request.query_params.get("node")
-        return JSONResponse({"html": await self.learning(lambda: self.session.card(named, node))})
+        named = request.query_params.get("case", "")
+        return JSONResponse({"html": await self.learning(lambda: self.session.card(named))})
 
     async def curve(self, request: Request) -> Response:  # noqa: ARG002 - a route is called with it
         """Return the confirmed cases by the number of answers, and in the order of the original list."""

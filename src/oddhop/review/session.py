@@ -10,14 +10,13 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-import pyarrow as pa
 
 from oddhop.casebook import Book, Entry
+from oddhop.cases.drawing.page import card
 from oddhop.errors import SettingsError
 from oddhop.feedback import Feedback, Question
-from oddhop.reports.page import card, cases_of
 from oddhop.review.audits import ASKING, LISTS, MOST_LISTED, Audited, Audits
-from oddhop.review.cases import Cases
+from oddhop.review.cases import Cases, Seen
 from oddhop.review.desk import Desk, Taken
 from oddhop.review.state import Asked, Curve, Reading
 from oddhop.runs.answers import VERDICTS
@@ -46,6 +45,7 @@ class Session:
     ) -> None:
         self.opened, self.book = opened, book
         self.cases = Cases(opened)
+        self._known = {node.id: case for case in opened.cases.cases for node in case.members if node.flagged}
         self.desk = Desk(self.cases, book, run=run_name(Path(folder), opened.manifest), who=who)
         self.feedback = Feedback(opened.detector, seed=seed)
         self.audits = Audits(Path(folder), self.cases, book, run=self.desk.run)
@@ -70,10 +70,7 @@ class Session:
         seen = self.cases.named(case_id)
         said = next((entry for entry, place in self.reading.given if place == seen.place), None)
         why = "It is not among the next cases." if said is None else f"Verdict of {said.who}: {said.verdict}."
-        ranks = self.feedback.rank_of(seen.id), seen.rank
-        return Asked(
-            seen.case_id, str(seen.id), len(seen.rows), why, *ranks, answered=seen.rows[0] in self.reading.answers
-        )
+        return self._ask(seen, why, answered=seen.rows[0] in self.reading.answers)
 
     def queue(self) -> list[Asked]:
         """Return the next cases, the first one first: those of the audit while it asks, and no others."""
@@ -118,19 +115,18 @@ class Session:
                 found.setdefault(name, by_case[name])
         return list(found.values())[:ALIKE]
 
-    def card(self, case_id: str, node: str | None = None) -> str:
+    def card(self, case_id: str) -> str:
         """Return the card of a case as in the report: HTML with all text escaped.
 
-        It explains ``node``, the ``id`` of the question. Without it, it explains the first node of the case.
+        A case that the run did not explain is explained now.
         """
         seen, opened = self.cases.named(case_id), self.opened
-        shown = seen.rows[0] if node is None else int(self.cases.rows([node])[0])
-        if shown not in seen.rows:
-            raise SettingsError(f"the case {case_id!r} has no node {node!r}", "load the page again")
-        whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
-        rows = self.cases.result.take(pa.array(seen.rows))
-        group = [replace(one, case=seen.place + 1, leader=seen.rank) for one in cases_of(rows, whys)]
-        return card(group[seen.rows.index(shown)], group, opened.detector.guide)
+        found, case = opened.cases, self._known.get(seen.id)
+        if case is None:
+            whys = opened.detector.explain_nodes(opened.network, opened.result, np.array(seen.nodes))
+            found = opened.found(list(whys))
+            case = replace(found.cases[0], number=seen.place + 1)
+        return card(case, found)
 
     def curve(self) -> Curve:
         """Return what was found by the answers of this run, and what reading down the original list would have."""
@@ -230,12 +226,18 @@ class Session:
             for one in asked:
                 seen = self.cases.of_node(one.id)
                 if seen.case_id not in found:
-                    size = len(seen.rows)
-                    found[seen.case_id] = Asked(seen.case_id, str(one.id), size, one.why, one.rank, one.rank_label_free)
+                    found[seen.case_id] = replace(self._ask(seen, one.why), rank=one.rank, id=str(one.id))
             if len(found) >= QUEUE or len(asked) < count or count > MOST_NODES:
                 return list(found.values())[:QUEUE]
             count *= 4
             asked = self.feedback.next_questions(count)
+
+    def _ask(self, seen: Seen, why: str, *, answered: bool = False) -> Asked:
+        """Return the question about a case. An answer counts for the nodes that the case grew from."""
+        case, size, rank = self._known.get(seen.id), len(seen.rows), self.feedback.rank_of(seen.id)
+        others = 0 if case is None else max(len(case.members) + case.more_members - size, 0)
+        short = "" if case is None else case.short
+        return Asked(seen.case_id, str(seen.id), size, why, rank, seen.rank, answered, short, others)
 
     def _told(self, ids: Sequence[str] | None = None) -> dict[str, int | None]:
         """Return the answers about the cases of the audit, or about these. That of a case is that of its first node."""
@@ -268,16 +270,6 @@ class Session:
             seen = [self.cases.named(one) for one in names]
             places = {one: place for place, one in enumerate(kept.audit.order, 1)}
             why = f"Drawn at random for the audit of {kept.audit.name}: case {{:,}} of {len(places):,}."
-            self._audit_queue = [
-                Asked(
-                    one.case_id,
-                    str(one.id),
-                    len(one.rows),
-                    why.format(places[one.case_id]),
-                    self.feedback.rank_of(one.id),
-                    one.rank,
-                )
-                for one in seen
-            ]
+            self._audit_queue = [self._ask(one, why.format(places[one.case_id])) for one in seen]
             self._asked_for = key
         return list(self._audit_queue)

@@ -9,7 +9,11 @@ from oddhop.casebook import Entry
 
 @dataclass(frozen=True)
 class Asked:
-    """A case to be asked about: what it is called, whom it is about, why it is asked, and both ranks."""
+    """A case to be asked about: what it is called, whom it is about, why it is asked, and both ranks.
+
+    ``size`` is how many nodes an answer counts for, ``others`` how many more members the case has, and ``short`` what
+    happened, empty where the run did not explain it.
+    """
 
     case: str
     id: str
@@ -18,6 +22,8 @@ class Asked:
     rank: int
     rank_label_free: int
     answered: bool = False
+    short: str = ""
+    others: int = 0
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,12 @@ def cases_of_run(
     found = finder.find(explanations)
     if book is not None:
         told = (
-            replace(one, id=decisions[one.number].case_id, status=decisions[one.number].status)
+            replace(
+                one,
+                id=decisions[one.number].case_id,
+                status=decisions[one.number].status,
+                book=tuple(decisions[one.number].sentences),
+            )
             if one.number in decisions
             else one
             for one in found.cases

@@ -13,6 +13,7 @@ import pyarrow as pa
 from oddhop.base.files import file_digest
 from oddhop.casebook import open_book
 from oddhop.cases import store
+from oddhop.cases.case import Cases
 from oddhop.detector.base import GraphDetector
 from oddhop.errors import MemoryBudgetError
 from oddhop.feedback import Answers
@@ -40,6 +41,7 @@ class Run:
     figures : how many nodes were ranked, judged and flagged, the threshold, and how many cases are new or hidden.
     made_now : False where the run was complete before, and nothing was left to do.
     changes : what changed since another run, where that was asked for.
+    cases : what happened around the first nodes; None where no nodes were explained.
     """
 
     folder: Path
@@ -47,6 +49,7 @@ class Run:
     figures: dict[str, Any]
     made_now: bool = True
     changes: Comparison | None = None
+    cases: Cases | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def finish_run(
         told["changes"] = {"since": since.folder.name, "sentences": list(changes.sentences)}
     if network is not None and destination.explain and destination.report:
         table = None if changes is None else changes.table
-        write_report(folder, detector, network, result, cases.explanations, told, table, log)
+        write_report(folder, detector, network, result, cases.found or Cases(()), told, table, log)
     if network is not None and destination.answers is not None:
         found = learned_from(detector, network, result, destination.answers, log)
         write_learned(folder, found)
@@ -115,7 +118,7 @@ def finish_run(
     if destination.target is not None:
         destination.target.put(result)
     files.write_manifest(folder, command, {**told, "results": figures})
-    return Run(folder, result, figures, changes=changes)
+    return Run(folder, result, figures, changes=changes, cases=cases.found)
 
 
 def _cases(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from oddhop.cases.nouns import nouns_of
 from oddhop.detector.registry import load
 from oddhop.errors import ModelFileError, SettingsError, TableError
 from oddhop.graph.disk import Stored, is_stored
@@ -47,7 +48,8 @@ def ingest(
         max_memory=max_memory,
         progress=log.progress,
     )
-    tell_network(log, open_network(out), learned=like is None)
+    network = open_network(out)
+    tell_network(log, network, nouns_of(network, edges, nodes), learned=like is None)
     return stored
 
 

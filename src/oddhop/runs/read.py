@@ -9,7 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from oddhop.cases.case import Nouns
+from oddhop.cases.nouns import nouns_of
 from oddhop.errors import EncodingError, SettingsError
+from oddhop.explain.phrases import spoken
 from oddhop.graph.disk import is_stored
 from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
@@ -18,6 +21,7 @@ from oddhop.tables.network import Network, network_of_tables, open_network
 from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
+NAMED = 5  # columns
 QUERIES = ("select", "with", "table", "values")
 RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std", "reasons")
 RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
@@ -43,39 +47,42 @@ def read_for_run(
         tables = table_named(edges, database), tables_named(nodes, database)
         network = network_of_tables(*tables, settings.read, settings.encode, encoding=encoding, progress=log.progress)
     pa.default_memory_pool().release_unused()  # Arrow would keep the room of the tables
-    tell_network(log, network, learned=encoding is None)
+    tell_network(log, network, nouns_of(network, edges, nodes), learned=encoding is None)
     return network
 
 
-def tell_network(log: Log, network: Network, *, learned: bool) -> None:
+def tell_network(log: Log, network: Network, nouns: Nouns, *, learned: bool) -> None:
     """Say what was read and skipped, and how every column was encoded if the encoding was learned."""
     graph, counts, roles, encoding = network.graph, network.counts, network.roles, network.encoding
     assert counts is not None and roles is not None and encoding is not None  # noqa: S101, PT018 - it came from tables
+    used = [entry.column for entry in encoding.report if entry.kind != "flow" and entry.attributes]
+    named = f" with {spoken([*used[:NAMED], *([f'{len(used) - NAMED:,} more'] if len(used) > NAMED else [])])}"
     log.say(
         "read",
-        f"read {counts.edge_rows:,} edge rows (columns {roles.source!r} and {roles.target!r}) and {counts.node_rows:,} "
-        f"node rows (column {roles.id!r}): {graph.node_count:,} nodes, {graph.edge_count:,} different edges, "
-        f"{graph.attribute_count:,} attributes",
+        f"{counts.edge_rows:,} {nouns.events} from {roles.source} to {roles.target}\n"
+        f"{roles.kinds or f'{counts.node_rows:,} {nouns.nodes}{named}'}",
         roles=asdict(roles),
         nodes=graph.node_count,
         edges=graph.edge_count,
         attributes=graph.attribute_count,
     )
-    for text in roles.told(graph.events):
-        log.say("edges", f"  {text}", what=text)
+    remarks = len(roles.missing) + len(roles.readings) + len(roles.unread)
+    for place, text in enumerate(reversed(roles.told(graph.events))):
+        log.say("left_out" if place < remarks else "edges", text, what=text)
     both_ways = graph.edge_count - graph.repairs.one_way
     for text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
-        log.say("left_out", f"  {text}", what=text)
+        log.say("left_out", text, what=text)
     if learned:
         for entry in (one for one in encoding.report if one.kind != "flow"):
-            log.say("column", f"  column {entry.column!r}: {told(entry)}", **asdict(entry))
+            what = "column" if entry.attributes else "unused"
+            log.say(what, f"column {entry.column!r}: {told(entry)}", **asdict(entry))
         made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
         if made:
-            log.say("flows", f"  {len(made):,} columns were made from the events; the report lists them", columns=made)
+            log.say("flows", f"{len(made):,} columns were made from the events; the report lists them", columns=made)
         for name, text in network.warnings:
-            log.say("warning", f"warning: column {name!r}: {text}", column=name, what=text)
+            log.say("warning", f"column {name!r}: {text}", column=name, what=text)
     for one in network.differences:
-        log.say("difference", f"  column {one.column!r}: {one}", **asdict(one))
+        log.say("difference", f"column {one.column!r}: {one}", **asdict(one))
 
 
 def _opened(settings: RunSettings, folder: str, nodes: Any, encoding: Encoding | None) -> Network:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oddhop.base.checkpoints import locked
+from oddhop.cases import store
+from oddhop.cases.case import Cases
+from oddhop.cases.nouns import nouns_of
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
 from oddhop.explain.explanation import Explanation
 from oddhop.reports.build import CASES, report_of
-from oddhop.reports.page import ChangesSince, Standing
+from oddhop.reports.page import ChangesSince
 from oddhop.runs import folder as files
 from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.read import read_for_run
@@ -28,12 +31,27 @@ MOST_CHANGES = 200
 
 @dataclass(frozen=True, eq=False)
 class OpenedRun:
-    """A complete run: its network read again, its detector, and its result."""
+    """A complete run: its network read again, its detector, its result and its cases."""
 
     network: Network
     detector: GraphDetector
     result: pa.Table
     manifest: Mapping[str, Any]
+    cases: Cases
+
+    def found(self, explanations: Sequence[Explanation]) -> Cases:
+        """Return the cases of nodes that were explained, in the words of the run and as its book has them."""
+        found = self.detector.case_finder(self.network, self.result, self.cases.nouns).find(explanations)
+        known = {node.id: case for case in self.cases.cases for node in case.members if node.flagged}
+        pairs = [(one, next((known[node.id] for node in one.members if node.id in known), one)) for one in found.cases]
+        return replace(
+            found, cases=tuple(replace(one, id=old.id, status=old.status, book=old.book) for one, old in pairs)
+        )
+
+    def of(self, why: Explanation) -> Cases:
+        """Return the cases of the run that a node belongs to, or else one of its own."""
+        known = self.cases.of(why.id)
+        return known if known.cases else self.found([why])
 
 
 def reopen(
@@ -55,7 +73,10 @@ def reopen(
             f"the tables are not those of the run in {folder}",
             "give the tables of the run with --edges and --nodes, or run oddhop detect on these tables",
         )
-    return OpenedRun(network, detector, files.read_results(folder, manifest), manifest)
+    known = (folder / store.FILE).exists()  # not with explain=0
+    nouns = nouns_of(network, tables.get("edges"), tables.get("nodes"))
+    cases = store.read_cases(folder) if known else Cases((), nouns)
+    return OpenedRun(network, detector, files.read_results(folder, manifest), manifest, cases)
 
 
 def explain(
@@ -66,10 +87,11 @@ def explain(
     nodes: Any = None,
     database: str | None = None,
     log: Log = LOGGED,
-) -> Explanation:
-    """Explain the score of one node of a complete run; its tables are read again."""
+) -> tuple[Cases, Explanation]:
+    """Return the cases of one node of a complete run, and why it has its score; the tables are read again."""
     opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
-    return opened.detector.explain(node, opened.network, result=opened.result, progress=log.progress)
+    why = opened.detector.explain(node, opened.network, result=opened.result, progress=log.progress)
+    return opened.of(why), why
 
 
 def write_report(
@@ -77,50 +99,54 @@ def write_report(
     detector: GraphDetector,
     network: Network,
     result: pa.Table,
-    explanations: Iterable[Explanation],
+    cases: Cases,
     manifest: Mapping[str, Any],
     changed: pa.Table | None,
     log: Log,
 ) -> None:
     """Write the report into the folder of a run, and tell the warnings of its audit.
 
-    What the book said and what changed are in the manifest; ``changed`` is the table of the nodes that did.
+    What changed is in the manifest; ``changed`` is the table of the nodes that did.
     """
-    standing = {
-        name: Standing(one["status"], one["hidden"], tuple(one["sentences"]))
-        for name, one in (manifest.get("cases") or {}).items()
-    }
     changes = None
     if changed is not None:
         rows = changed.slice(0, MOST_CHANGES).select(["what", "id", "rank_then", "rank_now", "why"]).to_pylist()
         said = manifest["changes"]
         changes = ChangesSince(said["since"], tuple(said["sentences"]), tuple(tuple(row.values()) for row in rows))
-    page = report_of(detector, network, result, explanations, standing=standing, changes=changes)
+    page = report_of(detector, network, result, cases, changes=changes)
     for one in page.findings:
         if one.level == "warning" or one.always:
-            log.say("audit", f"  audit: {one.sentence}", check=one.check, figure=one.figure)
+            log.say("audit", one.sentence, check=one.check, figure=one.figure)
     page.write(folder / files.REPORT)
 
 
 def report(
     run: str | Path,
     *,
-    explain: int = CASES,
+    explain: int | None = None,
     edges: Any = None,
     nodes: Any = None,
     database: str | None = None,
     log: Log = LOGGED,
 ) -> Path:
-    """Write the report of a complete run again, with more or fewer nodes explained, and seal the folder with it."""
+    """Write the report of a complete run again, and seal the folder with it.
+
+    It shows the cases of the run, or those of the first ``explain`` nodes.
+    """
     with locked(run) as folder:
         opened = reopen(folder, edges=edges, nodes=nodes, database=database, log=log)
         result, network = opened.result, opened.network
-        first = network.numbers(result.filter(result["judged"])["id"].slice(0, explain))
-        explanations = opened.detector.explain_nodes(network, result, first, progress=log.progress)
+        cases = opened.cases
+        if explain is not None or not cases.cases:
+            first = network.numbers(
+                result.filter(result["judged"])["id"].slice(0, CASES if explain is None else explain)
+            )
+            explained = list(opened.detector.explain_nodes(network, result, first, progress=log.progress))
+            cases = opened.found(explained)
         changed = None
         if files.CHANGES in opened.manifest["files"]:
             files.check_file(folder, opened.manifest, files.CHANGES)
             changed = pq.read_table(folder / files.CHANGES)
-        write_report(folder, opened.detector, network, result, explanations, opened.manifest, changed, log)
+        write_report(folder, opened.detector, network, result, cases, opened.manifest, changed, log)
         files.sealed_again(folder, files.REPORT)
         return folder / files.REPORT

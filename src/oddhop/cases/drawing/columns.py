@@ -75,7 +75,7 @@ def _within_a_day(places: Sequence[Place]) -> bool:
 
 
 def _box(one: Place, nouns: Nouns, x: float, y: float, width: float, *, flat: bool, wide: bool, hours: bool) -> Box:
-    name = short_id(one.name, letters(width) if not flat else 16)
+    name = short_id(one.name, 16 if flat and one.look not in ("ghost", "out") else letters(width))
     span = _span(one, hours=hours) if wide else ""
     sums = [("sent", one.sent), ("received", one.received)]
     lines = [] if wide and one.sent is not None and one.received is not None and flat else [one.profile]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oddhop.cases.case import Case, CaseEvent, Counterpart, Id, Member, Role
+from oddhop.cases.case import Case, CaseEvent, Counterpart, Id, Member, Nouns, Role
+from oddhop.cases.words import outside_text
 
 DRAWN = 12
 SIDES: dict[Role, int] = {"pays in": 0, "collects": 2, "is paid": 3}  # all others stand in the middle
@@ -60,7 +61,7 @@ class Flows:
     not_drawn: int = 0
 
 
-def flows_of(case: Case) -> Flows:
+def flows_of(case: Case, nouns: Nouns) -> Flows:
     """Return the members, at most twelve of them one by one, those outside, and what went between them."""
     drawn = _drawn(case)
     rest = [one for one in case.members if one not in drawn]
@@ -76,7 +77,7 @@ def flows_of(case: Case) -> Flows:
     for place, one in enumerate(case.outside, len(places)):
         where |= dict.fromkeys((name for name in one.ids if name not in where), place)
         edge.setdefault(SIDES.get(one.role) == 0, place)
-    places += [_outside(one) for one in case.outside]
+    places += [_outside(one, nouns) for one in case.outside]
     inside = [one for one in case.events if one.inside]
     ends = [(where.get(one.source, edge.get(True)), where.get(one.target, edge.get(False)), one) for one in inside]
     known = [(a, b, one) for a, b, one in ends if a is not None and b is not None and a != b]
@@ -122,11 +123,11 @@ def _together(members: Sequence[Member]) -> Place:
     return Place(name, len(members), role, SIDES.get(role, 1), "", "", sent or None, received or None, events)
 
 
-def _outside(one: Counterpart) -> Place:
+def _outside(one: Counterpart, nouns: Nouns) -> Place:
     side = SIDES.get(one.role, 3)
     sent, received = (one.amount, None) if side == 0 else (None, one.amount)
-    name = f"{one.count:,} {one.kind}" if one.count else one.kind
-    return Place(name, one.count, one.role, side, "out" if one.count else "ghost", "", sent or None, received or None)
+    name, kind = outside_text(one, nouns)
+    return Place(name, one.count, one.role, side, "out" if one.count else "ghost", kind, sent or None, received or None)
 
 
 def _joined(events: Sequence[tuple[int, int, CaseEvent]], *, summed: bool) -> list[Flow]:

@@ -24,6 +24,7 @@ from oddhop.cases.words import amount_text, at, has_hours, moment_text, short_id
 
 TOP, TALLER = 20.0, 34.0  # above the boxes, and what a line of its own adds to a box
 IN_A_ROW, FEWEST = 7, 3
+PATHS = ("chain", "ring")
 BETWEEN = 98.0  # two rows of a long path
 DOWN, BELOW = 78.0, 44.0  # from box to box on narrow screens, and the height of a box
 
@@ -46,7 +47,7 @@ class Steps:
 def steps_of(case: Case) -> Steps | None:
     """Return the path of a case, of its largest repetition where there are several; None where it has none."""
     closed = case.pattern == "ring"
-    if len(case.order) < (FEWEST - closed) or case.pattern not in ("chain", "ring"):
+    if len(case.order) < (FEWEST - closed) or case.pattern not in PATHS:
         return None
     order = case.order[:DRAWN]
     run = largest_run(case)
@@ -64,8 +65,10 @@ def steps_of(case: Case) -> Steps | None:
 
 
 def largest_run(case: Case) -> Run | None:
-    """Return the repetition that is drawn, where there are several."""
-    return max(case.runs, key=lambda one: (one.amount, one.last)) if len(case.runs) > 1 else None
+    """Return the repetition of a chain or a ring that is drawn, where there are several."""
+    if len(case.runs) < 2 or case.pattern not in PATHS:
+        return None
+    return max(case.runs, key=lambda one: (one.amount, one.last))
 
 
 def path(case: Case, steps: Steps, nouns: Nouns, *, wide: bool) -> Picture:

@@ -32,7 +32,7 @@ def drawn(case: Case, nouns: Nouns) -> Drawn:
     if steps is not None:
         both = (path(case, steps, nouns, wide=wide) for wide in (True, False))
         return Drawn(tuple(both), not_drawn=steps.not_drawn, run=steps.run)
-    flows = flows_of(case)
+    flows = flows_of(case, nouns)
     if not flows.flows:
         return Drawn(not_drawn=flows.not_drawn)
     weights = {one.weight for one in flows.flows if not one.usual}
