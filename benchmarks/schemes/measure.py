@@ -19,10 +19,12 @@ import pyarrow.parquet as pq
 
 from benchmarks.schemes import bank, hosts, payments
 from benchmarks.schemes.questions import arrow, forest_ranks, question_ranks
-from benchmarks.schemes.world import BACKGROUND, Layout, Mark, Tables
+from benchmarks.schemes.world import BACKGROUND, WHOLE, Layout, Mark, Tables
 
 CASES, NODES, CHANCE, SMALL = 20, 50, 0.1, 0.01
 DETECT = "from oddhop.cli import app; app()"
+UNEXCUSED = "unexcused"
+WITHOUT_EXCUSES = f"from oddhop.odd.facts import excuses; excuses.WEIGHT = 0.0; {DETECT}"
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Kind:
 
 
 KINDS = {
-    "payments": Kind(bank.LAYOUT, payments.make, tuple(range(11, 21)), asks=True),
-    "hosts": Kind(hosts.LAYOUT, hosts.make, tuple(range(1, 21))),
+    "payments": Kind(bank.LAYOUT, payments.make, tuple(range(11, 41)), asks=True),
+    "hosts": Kind(hosts.LAYOUT, hosts.make, tuple(range(6, 21))),
 }
 
 
@@ -48,16 +50,16 @@ def refused(world: str, seeds: list[int]) -> str | None:
         return None
     return (
         f"seeds {', '.join(map(str, closed))} of the {world} are closed, to be opened once when everything is frozen; "
-        "take seeds 1 to 10 of the payments, or give --open-held-out"
+        "take seeds 1 to 10 of the payments or 1 to 5 of the hosts, or give --open-held-out"
     )
 
 
-def detect(tables: Tables, seed: int, *flagging: str) -> pa.Table:
+def detect(tables: Tables, seed: int, *flagging: str, run: str = DETECT) -> pa.Table:
     """Run the command on CSV files, and return its results."""
     with tempfile.TemporaryDirectory() as home:
         for name, columns in (("nodes", tables.nodes), ("events", tables.events)):
             pa_csv.write_csv(arrow(columns), f"{home}/{name}.csv")
-        order = [sys.executable, "-c", DETECT, "detect", "events.csv", "--nodes", "nodes.csv", "--out", "run"]
+        order = [sys.executable, "-c", run, "detect", "events.csv", "--nodes", "nodes.csv", "--out", "run"]
         order += ["--seed", str(seed), *flagging]
         ended = subprocess.run(order, cwd=home, env=os.environ, capture_output=True, text=True, check=False)
         if ended.returncode:
@@ -102,14 +104,14 @@ def ranked(core: set[str], rank: Mapping[str, float], flagged: int) -> dict[str,
 def measured(world: str, seed: int, variant: str) -> dict[str, Any]:
     """Measure one seed."""
     kind = KINDS[world]
-    tables = kind.make(seed, variant)
+    tables = kind.make(seed, WHOLE if variant == UNEXCUSED else variant)
     if variant == BACKGROUND:
         result = detect(tables, seed, "--max-chance", str(CHANCE))
         judged = result.filter(result["judged"])
         views = [name for name in result.column_names if name.startswith("p_")]
         small = {name.removeprefix("p_"): int(np.sum(judged[name].to_numpy() < SMALL)) for name in views}
         return {"judged": judged.num_rows, "flagged": pc.sum(result["flagged"]).as_py(), "small": small}
-    result = detect(tables, seed, "--top", str(CASES))
+    result = detect(tables, seed, "--top", str(CASES), run=WITHOUT_EXCUSES if variant == UNEXCUSED else DETECT)
     names = tables.nodes[kind.layout.node]
     judged = np.isin(names, result.filter(result["judged"])["id"].to_numpy(zero_copy_only=False).astype(str))
     ranks = {"forest": forest_ranks(tables, kind.layout, judged, seed)}

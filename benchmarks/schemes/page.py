@@ -12,7 +12,7 @@ def page(lines: Sequence[Line]) -> str:
     """Return a table for every part that was measured."""
     tables = []
     for world in dict.fromkeys(line["key"]["world"] for line in lines if "world" in line["key"]):
-        for part in ("schemes", "distorted"):
+        for part in ("schemes", "unexcused", "distorted"):
             mine = [line for line in lines if line["key"]["part"] == part and line["key"]["world"] == world]
             if mine:
                 tables.append(

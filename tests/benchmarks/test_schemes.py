@@ -121,13 +121,14 @@ def test_other_rankings_are_compared_at_the_same_number_of_nodes():
     assert row["forest"] == row["question"] == {"best": 30.0, "flagged": 1, "nodes": 2}
 
 
-@pytest.mark.parametrize(("world", "seed"), [("payments", 11), ("payments", 20), ("hosts", 1), ("hosts", 5)])
+@pytest.mark.parametrize(("world", "seed"), [("payments", 11), ("payments", 40), ("hosts", 6), ("hosts", 10)])
 def test_closed_seeds_are_refused(world, seed):
     assert f"seeds {seed} of the {world} are closed" in refused(world, [seed])
 
 
 def test_seeds_of_development_are_not_refused():
     assert refused("payments", list(range(1, 11))) is None
+    assert refused("hosts", list(range(1, 6))) is None
 
 
 def test_the_question_of_every_scheme_finds_it():

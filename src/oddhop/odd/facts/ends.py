@@ -10,7 +10,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
-from oddhop.odd.facts.kernels import add_volumes, mark_repeated, order_by_time
+from oddhop.odd.facts.kernels import add_volumes, count_partners, mark_repeated, order_by_time
 
 ENDS_AT_ONCE = 1 << 18
 SIZES = 16
@@ -118,6 +118,7 @@ class Setting:
     stratum : of every judged node, from 0.
     volume : what every node sent and received in all, (2, nodes).
     seen : when every node was first seen.
+    partner_counts : how many nodes every node sent to, and received from, (2, nodes).
     begin, end : of the period.
     usual : the amount that stands for a missing one.
     """
@@ -127,6 +128,7 @@ class Setting:
     stratum: Ints
     volume: Floats
     seen: Ints
+    partner_counts: Ints
     begin: int
     end: int
     usual: float
@@ -161,6 +163,12 @@ class Setting:
         """How many events every judged node has."""
         rows = self.events.indptr[2 * self.judged.start : 2 * self.judged.stop + 1 : 2]
         return np.asarray(np.diff(rows))
+
+    @cached_property
+    def usual_partners(self) -> Floats:
+        """Return with how many nodes those that sent, and received, did so on average."""
+        some = np.maximum((self.partner_counts > 0).sum(axis=1), 1)
+        return np.asarray(np.maximum(self.partner_counts.sum(axis=1) / some, 1.0))
 
     @cached_property
     def typical_sides(self) -> Floats:
@@ -220,8 +228,11 @@ class Setting:
         return out[self.stratum]
 
 
-def measure_nodes(events: Events) -> tuple[Floats, Ints, float]:
-    """Return what every node sent and received, when it was first seen, and a usual amount: their geometric mean."""
+def measure_nodes(events: Events) -> tuple[Floats, Ints, Ints, float]:
+    """Return of every node what it sent and received, with how many others, and when it was first seen.
+
+    The last is a usual amount: the geometric mean of all.
+    """
     volume, seen = np.zeros((2, events.node_count)), np.full(events.node_count, NO_TIME)
     amounts = events.amounts[:, 0] if events.columns.amounts else np.empty(0)
     total, count = 0.0, 0
@@ -230,5 +241,6 @@ def measure_nodes(events: Events) -> tuple[Floats, Ints, float]:
         logs = np.log(some[some > 0])
         total, count = total + float(logs.sum()), count + logs.size
     usual = float(np.exp(total / max(count, 1)))
-    add_volumes(np.asarray(events.indptr), np.asarray(events.times), np.asarray(amounts), usual, volume, seen)
-    return volume, seen, usual
+    indptr = np.asarray(events.indptr)
+    add_volumes(indptr, np.asarray(events.times), np.asarray(amounts), usual, volume, seen)
+    return volume, seen, count_partners(indptr, np.asarray(events.partners)), usual

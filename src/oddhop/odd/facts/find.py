@@ -1,8 +1,9 @@
 """All facts of a network: how loud each is for every node, and one p-value of the loudest together.
 
 A fact is loud as its figure is rare among nodes of the same stratum with about as many events, and as the amount that
-carries it is rare within the stratum: the geometric mean of -log of both shares. Of each family the loudest fact
-counts. The three loudest are added up, and the sum becomes a p-value by :func:`oddhop.odd.tail.tail_log_p`.
+carries it is rare within the stratum: the geometric mean of -log of both shares. What excuses explain of the events
+that carry it is taken off, see :mod:`oddhop.odd.facts.excuses`. Of each family the loudest fact counts. The three
+loudest are added up, and the sum becomes a p-value by :func:`oddhop.odd.tail.tail_log_p`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
 from oddhop.graph.rows import AttributeRows
 from oddhop.odd.facts.ends import Ends, Setting, measure_nodes
+from oddhop.odd.facts.excuses import explained, remains, shares
 from oddhop.odd.facts.of_ends import Known, learn_known
 from oddhop.odd.facts.share import Usual, standing, usual_of
 from oddhop.odd.facts.strata import categories, classes, guess_stratum, unexplained_volumes
@@ -72,11 +74,11 @@ def find_facts(
 
 
 def _find_facts(events: Events, nodes: slice, coordinates: AttributeRows, columns: AttributeRows) -> EventFacts:
-    volume, seen, usual_amount = measure_nodes(events)
+    volume, seen, partners, usual_amount = measure_nodes(events)
     stratum = guess_stratum(categories(columns), volume[:, nodes].sum(axis=0))
     begin = int(seen.min(where=seen != NO_TIME, initial=LATEST))
     end = int(events.times.max(initial=NO_TIME))
-    setting = Setting(events, range(nodes.start, nodes.stop), stratum, volume, seen, begin, end, usual_amount)
+    setting = Setting(events, range(nodes.start, nodes.stop), stratum, volume, seen, partners, begin, end, usual_amount)
     known = learn_known(setting, unexplained_volumes(setting, coordinates))
     facts, usual = facts_for(setting), dict[Fact, Usual]()
     for ends in setting.blocks():
@@ -95,13 +97,16 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
     alike, everybody = classes(setting.stratum, setting.counts), np.zeros(nodes, dtype=np.int64)
     which, loud = np.full((TOP, nodes), -1), np.zeros((TOP, nodes))
     best, number = np.zeros(nodes), np.full(nodes, -1)
-    at_once = max(1, BYTES_AT_ONCE // (24 * max(nodes, 1)))
+    at_once = max(1, BYTES_AT_ONCE // (32 * max(nodes, 1)))
     for first in range(0, len(facts), at_once):
         some = facts[first : first + at_once]
-        for k, (fact, figure, carried) in enumerate(zip(some, *_figures(known, some, usual), strict=True), first):
+        made = zip(some, *_figures(known, some, usual), strict=True)
+        for k, (fact, figure, carried, left) in enumerate(made, first):
             own = rarity(figure, everybody if fact.by_columns else alike, fact.sides)
             if setting.valued and not fact.by_columns:
                 own = np.sqrt(own * rarity(np.where(live, carried, np.nan), setting.stratum))
+            too_little = (figure < 0) & (fact.sides == 2)  # which no event carries
+            own = own * np.where(too_little, 1.0, left)
             best, number = np.maximum(best, own), np.where(own > best, k, number)
             if k + 1 == len(facts) or facts[k + 1].family != fact.family:
                 _insert(which, loud, number, best)
@@ -109,18 +114,19 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
     return which, loud
 
 
-def _figures(known: Known, facts: Sequence[Fact], usual: dict[Fact, Usual]) -> tuple[Floats, Floats]:
-    """Return the figures of every node, and the amounts that carry them, (facts, nodes) each."""
-    figures, chance, carried = np.full((3, len(facts), known.setting.stratum.size), np.nan)
+def _figures(known: Known, facts: Sequence[Fact], usual: dict[Fact, Usual]) -> tuple[Floats, Floats, Floats]:
+    """Return of every node the figures, the amounts that carry them and what excuses leave, (facts, nodes) each."""
+    figures, chance, carried, left = np.full((4, len(facts), known.setting.stratum.size), np.nan)
     for ends in known.setting.blocks():
-        mine = known.setting.places(ends)
+        mine, by = known.setting.places(ends), explained(known.setting, ends)
         for k, fact in enumerate(facts):
             figures[k, mine], chance[k, mine], adds = _figures_of(fact, known, usual, ends)
             carried[k, mine] = ends.by_node(adds)
+            left[k, mine] = remains(shares(fact, ends, adds, by))
     for k, fact in enumerate(facts):
         if fact.of_ends is not None:
             figures[k] = standing(figures[k], chance[k])
-    return figures, carried
+    return figures, carried, left
 
 
 def _figures_of(fact: Fact, known: Known, usual: dict[Fact, Usual], ends: Ends) -> tuple[Floats, Floats, Floats]:

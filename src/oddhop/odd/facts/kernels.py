@@ -6,9 +6,11 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.graph.events import NO_TIME
+from oddhop.graph.events import DAY, NO_TIME
 
 LOOKED_AT = 64  # events after one that was received
+SHORTEST, SLACK = 5 * DAY, 2 * DAY  # of a regular interval, and how much two of them may differ, with a tenth of it
+FEWEST_TURNS = 4
 
 
 @compiled
@@ -44,6 +46,19 @@ def add_volumes(indptr: Ints, times: Ints, amounts: Floats, usual: float, volume
         known = seen[row // 2]
         if first != NO_TIME and (known == NO_TIME or first < known):
             seen[row // 2] = first
+
+
+@compiled
+def count_partners(indptr: Ints, partners: Ints) -> Ints:
+    """Count the different nodes that every node sent to, and received from."""
+    counts = np.zeros((2, indptr.size // 2), dtype=np.int64)
+    seen_in = np.full(indptr.size // 2, -1)
+    for row in range(indptr.size - 1):
+        for e in range(indptr[row], indptr[row + 1]):
+            if seen_in[partners[e]] != row:
+                seen_in[partners[e]] = row
+                counts[row % 2, row // 2] += 1
+    return counts
 
 
 @compiled
@@ -181,3 +196,67 @@ def count_others(start: Ints, use: Bools, cells: Ints, counts: Floats) -> Floats
         for e in range(start[v], start[v + 1]):
             own[cells[e]] = 0.0
     return others
+
+
+@compiled
+def mark_regular(arc: Ints, time: Ints, amount: Floats) -> Floats:
+    """Mark three or more events in a row on an arc with equal amounts and nearly equal intervals."""
+    marked = np.zeros(arc.size)
+    size = arc.max() + 1 if arc.size else 0
+    last, before = np.full(size, -1), np.full(size, -1)
+    for e in range(arc.size):
+        if time[e] == NO_TIME:
+            continue
+        i, j = before[arc[e]], last[arc[e]]
+        if i >= 0 and amount[i] == amount[j] == amount[e]:
+            one, two = time[j] - time[i], time[e] - time[j]
+            if min(one, two) >= SHORTEST and abs(two - one) <= SLACK + one // 10:
+                marked[i] = marked[j] = marked[e] = 1.0
+        before[arc[e]], last[arc[e]] = j, e
+    return marked
+
+
+@compiled
+def mark_turns(pair: Ints, side: Ints) -> Floats:
+    """Mark the events of pairs in which the sides always take turns."""
+    size = pair.max() + 1 if pair.size else 0
+    last, count, turns = np.full(size, -1), np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.bool_)
+    for e in range(pair.size):
+        turns[pair[e]] &= side[e] != last[pair[e]]
+        last[pair[e]] = side[e]
+        count[pair[e]] += 1
+    return (turns & (count >= FEWEST_TURNS))[pair].astype(np.float64)
+
+
+@compiled
+def weeks_of_new_partners(start: Ints, cell: Ints, week: Ints, fresh: Bools) -> Floats:
+    """Give for every end in how many weeks but one its node has new partners in its cell."""
+    size = cell.max() + 1 if cell.size else 0
+    weeks, last, out = np.zeros(size), np.full(size, -1), np.zeros(cell.size)
+    for v in range(start.size - 1):
+        for e in range(start[v], start[v + 1]):
+            if fresh[e] and week[e] != last[cell[e]]:
+                weeks[cell[e]] += 1.0
+                last[cell[e]] = week[e]
+        for e in range(start[v], start[v + 1]):
+            out[e] = max(weeks[cell[e]] - 1.0, 0.0)
+        for e in range(start[v], start[v + 1]):
+            weeks[cell[e]], last[cell[e]] = 0.0, -1
+    return out
+
+
+@compiled
+def lower(start: Ints, adds: Floats, explained: Floats, used: Bools) -> Floats:
+    """Give which share of what is added each excuse explains; NaN stands for the share of the event itself."""
+    shares = np.zeros((used.size, start.size - 1))
+    for v in range(start.size - 1):
+        whole = 0.0
+        for e in range(start[v], start[v + 1]):
+            whole += adds[e]
+        for e in range(start[v], start[v + 1]):
+            if adds[e] > 0:
+                for k in range(used.size):
+                    if used[k]:
+                        by = explained[k, e]
+                        shares[k, v] += (adds[e] / whole if np.isnan(by) else by) * (adds[e] / whole)
+    return shares

@@ -1,0 +1,106 @@
+"""What speaks against a fact: an innocent reason for the events that carry it, one row each.
+
+An excuse says of every event how far it is explained, from 0 to 1. A fact is lowered by the share of what carries it
+that is explained, times one weight for all excuses, so an excuse acts on the facts that rest on such events, and not on
+the node. Where several hold, each lowers what the others leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from oddhop.base.arrays import Floats
+from oddhop.odd.facts.ends import Ends, Setting
+from oddhop.odd.facts.kernels import lower, mark_regular, mark_turns, weeks_of_new_partners
+from oddhop.odd.facts.of_nodes import WEEKS
+from oddhop.odd.facts.table import BACK, FORM, HOURS, Fact
+
+WEIGHT = 0.7  # by how much a fact is lowered that is explained in full; 0 for none
+MANY = 2.0  # times as many partners as nodes have on average; with as many others an event is explained by half
+LEAST_SAID = 0.5  # of what carries a fact
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """One innocent reason.
+
+    Attributes
+    ----------
+    name, sentence : what it is called, and what is said of a fact that it explains.
+    of_ends : how far every end is explained; None for the share of a single event in all that carries the fact.
+    timed : whether events must have times.
+    not_for : the families of facts that it does not explain.
+    """
+
+    name: str
+    sentence: str
+    of_ends: Callable[[Setting, Ends], Floats] | None = None
+    timed: bool = False
+    not_for: tuple[int, ...] = ()
+
+
+def regular(_: Setting, ends: Ends) -> Floats:
+    """Mark equal amounts to or from a partner at equal intervals of a week or longer."""
+    return mark_regular(2 * ends.pair + ends.side, ends.time, ends.amount)
+
+
+def in_turn(_: Setting, ends: Ends) -> Floats:
+    """Mark the events with a partner where what was sent and what was received always take turns."""
+    return mark_turns(ends.pair, ends.side)
+
+
+def new_partners_in_most_weeks(setting: Setting, ends: Ends) -> Floats:
+    """Return in which share of all other weeks a node has new partners, on this side and with this kind of event."""
+    week = (ends.time - setting.begin) * WEEKS // (setting.end - setting.begin + 1)
+    fresh = ends.opens & ends.known
+    return weeks_of_new_partners(ends.start, 2 * ends.kind + ends.side, week, fresh) / (WEEKS - 1)
+
+
+def partners_of_many(setting: Setting, ends: Ends) -> Floats:
+    """Return how many others the partner deals with on its side, as a share."""
+    side = 1 - ends.side if setting.events.columns.directed else np.zeros_like(ends.side)
+    others = setting.partner_counts[side, ends.partner] - 1
+    return np.asarray(others / (others + MANY * setting.usual_partners[side]))
+
+
+def many_partners(setting: Setting, ends: Ends) -> Floats:
+    """Return over how many partners the amounts of a node are spread on a side, as a share."""
+    side = 2 * ends.node + ends.side
+    whole, squares = (np.bincount(side, x) for x in (ends.amount, ends.amount * ends.by_arc(ends.amount)))
+    others = np.maximum(whole**2 / np.maximum(squares, 1e-300) - 1, 0.0)
+    return np.asarray((others / (others + MANY * setting.usual_partners[np.arange(others.size) % 2]))[side])
+
+
+EXCUSES = (
+    Excuse("one event", "a single event is most of that"),
+    Excuse("regular", "most of that is equal amounts at equal intervals", regular, True),
+    Excuse("in turn", "most of that goes back and forth in turn with the same partner", in_turn, True),
+    Excuse("habit", "it has new partners like that in most weeks", new_partners_in_most_weeks, True, (FORM, HOURS)),
+    Excuse("known", "its partners deal with many others", partners_of_many, False, (BACK, FORM)),
+    Excuse("many", "that is spread over many partners", many_partners, False, (BACK, FORM)),
+)
+
+
+def explained(setting: Setting, ends: Ends) -> Floats:
+    """Return how far each excuse explains every end, (excuses, ends); NaN in the row of a single event."""
+    out = np.zeros((len(EXCUSES), ends.node.size))
+    for row, one in zip(out, EXCUSES, strict=True):
+        if one.of_ends is None:
+            row[:] = np.nan
+        elif setting.timed or not one.timed:
+            row[:] = one.of_ends(setting, ends)
+    return out
+
+
+def shares(fact: Fact, ends: Ends, adds: Floats, by: Floats) -> Floats:
+    """Return which share of what carries a fact each excuse explains, (excuses, nodes)."""
+    used = np.array([fact.family not in one.not_for for one in EXCUSES])
+    return lower(ends.start, adds, by, used)
+
+
+def remains(explained_by: Floats) -> Floats:
+    """Return what is left of a fact by shares that are explained."""
+    return np.asarray((1 - WEIGHT * explained_by).prod(axis=0))
