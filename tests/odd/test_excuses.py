@@ -22,7 +22,7 @@ def excused(network: Network, node: int, name: str) -> dict[str, float]:
     """Return which share of a fact of a node each excuse explains."""
     facts, ends = ends_of(network, node)
     fact = next(one for one in facts.facts if one.name == name)
-    found = shares(fact, ends, facts.adds(fact, ends), explained(facts.known.setting, ends))[:, 0]
+    found = shares(fact, ends, facts.adds(fact, ends), explained(facts.known.setting, ends))[1][:, 0]
     return dict(zip([one.name for one in EXCUSES], found.tolist(), strict=True))
 
 

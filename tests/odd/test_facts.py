@@ -283,7 +283,7 @@ def test_categories_are_neighbouring_columns_of_which_each_node_has_one() -> Non
 
 
 def test_rarity_counts_ties_against_the_node() -> None:
-    figures, among = np.array([1.0, 2.0, 2.0, 3.0, np.nan]), np.zeros(5, dtype=np.int64)
+    figures, among = np.array([1.0, 2.0, 2.0, 3.0, np.nan]), [np.arange(5)]
     np.testing.assert_allclose(rarity(figures, among), [-np.log(4 / 5), *2 * [-np.log(3 / 5)], -np.log(1 / 5), 0.0])
     two_sided = rarity(figures, among, 2)
     np.testing.assert_allclose(two_sided[[0, 3]], -np.log(2 / 5))

@@ -10,7 +10,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
-from oddhop.odd.facts.kernels import add_volumes, count_partners, mark_repeated, order_by_time
+from oddhop.odd.facts.kernels import add_volumes, count_partners, mark_repeated, number_pairs, order_by_time
 
 ENDS_AT_ONCE = 1 << 18
 SIZES = 16
@@ -79,7 +79,7 @@ class Ends:
     def repeated(self) -> Bools:
         """Whether the node has the amount on the same side with another partner, too."""
         cents = 2 * np.round(100 * self.amount) + self.side
-        return mark_repeated(self.start, np.lexsort((cents, self.node)), cents, self.partner)
+        return mark_repeated(self.start, cents, self.partner)
 
     @cached_property
     def opens(self) -> Bools:
@@ -206,7 +206,7 @@ class Setting:
         kind = own.kinds[order, 0].astype(np.int64) + 1 if own.columns.kinds else np.zeros(size, dtype=np.int64)
         amount = np.abs(own.amounts[order, 0]) if self.valued else np.ones(size)
         amount = np.where(np.isnan(amount), self.usual, amount)
-        pair = np.unique(node * self.events.node_count + partner, return_inverse=True)[1]
+        pair = number_pairs(indptr[::2], partner)
         row = order + int(self.events.indptr[2 * first])
         return Ends(first, indptr[::2], node, partner, side, time[order], amount, kind, row, pair)
 

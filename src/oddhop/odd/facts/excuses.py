@@ -85,18 +85,18 @@ EXCUSES = (
 
 
 def explained(setting: Setting, ends: Ends) -> Floats:
-    """Return how far each excuse explains every end, (excuses, ends); NaN in the row of a single event."""
-    out = np.zeros((len(EXCUSES), ends.node.size))
-    for row, one in zip(out, EXCUSES, strict=True):
+    """Return how far each excuse explains every end, (ends, excuses); NaN in the column of a single event."""
+    out = np.zeros((ends.node.size, len(EXCUSES)))
+    for k, one in enumerate(EXCUSES):
         if one.of_ends is None:
-            row[:] = np.nan
+            out[:, k] = np.nan
         elif setting.timed or not one.timed:
-            row[:] = one.of_ends(setting, ends)
+            out[:, k] = one.of_ends(setting, ends)
     return out
 
 
-def shares(fact: Fact, ends: Ends, adds: Floats, by: Floats) -> Floats:
-    """Return which share of what carries a fact each excuse explains, (excuses, nodes)."""
+def shares(fact: Fact, ends: Ends, adds: Floats, by: Floats) -> tuple[Floats, Floats]:
+    """Return how much carries a fact, (nodes,), and which share of that each excuse explains, (excuses, nodes)."""
     used = np.array([fact.family not in one.not_for for one in EXCUSES])
     return lower(ends.start, adds, by, used)
 

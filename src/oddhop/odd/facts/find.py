@@ -94,7 +94,8 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
     """Return the loudest facts of every node, at most one of a family."""
     setting = known.setting
     nodes, live = setting.stratum.size, setting.counts > 0
-    alike, everybody = classes(setting.stratum, setting.counts), np.zeros(nodes, dtype=np.int64)
+    alike, stratum = members(classes(setting.stratum, setting.counts)), members(setting.stratum)
+    everybody = [np.arange(nodes)]
     which, loud = np.full((TOP, nodes), -1), np.zeros((TOP, nodes))
     best, number = np.zeros(nodes), np.full(nodes, -1)
     at_once = max(1, BYTES_AT_ONCE // (32 * max(nodes, 1)))
@@ -104,7 +105,7 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
         for k, (fact, figure, carried, left) in enumerate(made, first):
             own = rarity(figure, everybody if fact.by_columns else alike, fact.sides)
             if setting.valued and not fact.by_columns:
-                own = np.sqrt(own * rarity(np.where(live, carried, np.nan), setting.stratum))
+                own = np.sqrt(own * rarity(np.where(live, carried, np.nan), stratum))
             too_little = (figure < 0) & (fact.sides == 2)  # which no event carries
             own = own * np.where(too_little, 1.0, left)
             best, number = np.maximum(best, own), np.where(own > best, k, number)
@@ -121,8 +122,8 @@ def _figures(known: Known, facts: Sequence[Fact], usual: dict[Fact, Usual]) -> t
         mine, by = known.setting.places(ends), explained(known.setting, ends)
         for k, fact in enumerate(facts):
             figures[k, mine], chance[k, mine], adds = _figures_of(fact, known, usual, ends)
-            carried[k, mine] = ends.by_node(adds)
-            left[k, mine] = remains(shares(fact, ends, adds, by))
+            carried[k, mine], excused = shares(fact, ends, adds, by)
+            left[k, mine] = remains(excused)
     for k, fact in enumerate(facts):
         if fact.of_ends is not None:
             figures[k] = standing(figures[k], chance[k])
@@ -138,17 +139,23 @@ def _figures_of(fact: Fact, known: Known, usual: dict[Fact, Usual], ends: Ends) 
     return figure, np.zeros(figure.size), adds
 
 
-def rarity(figure: Floats, among: Ints, sides: int = 1) -> Floats:
+def members(among: Ints) -> list[Ints]:
+    """Return the nodes of every class."""
+    return np.split(np.argsort(among, kind="stable"), np.cumsum(np.bincount(among))[:-1])
+
+
+def rarity(figure: Floats, among: Sequence[Ints], sides: int = 1) -> Floats:
     """Return -log of the share of nodes of the same class that are as far out, ties against it; 0 where unknown."""
     out = np.zeros(figure.size)
-    for one in np.unique(among):
-        own = np.flatnonzero((among == one) & ~np.isnan(figure))
-        order = np.sort(figure[own])
-        share = (own.size - np.searchsorted(order, figure[own], side="left")) / (own.size + 1)
+    for some in among:
+        own = some[~np.isnan(figure[some])]
+        own = own[np.argsort(figure[own])]
+        starts = np.flatnonzero(np.diff(figure[own], prepend=np.nan) != 0)  # of those that are equal
+        sizes = np.diff(starts, append=own.size)
+        share = (own.size - starts) / (own.size + 1)
         if sides == 2:
-            below = np.searchsorted(order, figure[own], side="right") / (own.size + 1)
-            share = np.minimum(2 * np.minimum(share, below), 1.0)
-        out[own] = -np.log(share)
+            share = np.minimum(2 * np.minimum(share, (starts + sizes) / (own.size + 1)), 1.0)
+        out[own] = np.repeat(-np.log(share), sizes)
     return out
 
 

@@ -11,6 +11,7 @@ from oddhop.graph.events import DAY, NO_TIME
 LOOKED_AT = 64  # events after one that was received
 SHORTEST, SLACK = 5 * DAY, 2 * DAY  # of a regular interval, and how much two of them may differ, with a tenth of it
 FEWEST_TURNS = 4
+LIMITS = (1.0, 2.0, 5.0)  # times a power of ten
 
 
 @compiled
@@ -66,30 +67,70 @@ def add_moments(cells: Ints, use: Bools, x: Floats, moments: Floats) -> None:
     """Add the number, the sum and the sum of squares of x to those of the cell of every end."""
     for e in range(cells.size):
         if use[e]:
-            moments[cells[e], 0] += 1.0
-            moments[cells[e], 1] += x[e]
-            moments[cells[e], 2] += x[e] * x[e]
+            _add(moments, cells[e], x[e])
 
 
 @compiled
-def mean_of_others(
-    start: Ints, use: Bools, cells: Ints, x: Floats, moments: Floats, prior: float, mean: Floats, square: Floats
-) -> None:
-    """Replace mean and mean square by those of other nodes in the cell; what stood there is worth ``prior`` ends."""
-    own = np.zeros((moments.shape[0], 3))
+def _add(moments: Floats, cell: int, x: float) -> None:
+    moments[cell, 0] += 1.0
+    moments[cell, 1] += x
+    moments[cell, 2] += x * x
+
+
+@compiled
+def _others(moments: Floats, own: Floats, cell: int, prior: float, mean: float, square: float) -> tuple[float, float]:
+    """Give mean and mean square of other nodes in a cell; those of a coarser one are worth ``prior`` ends."""
+    count = moments[cell, 0] - own[cell, 0] + prior
+    mean = (moments[cell, 1] - own[cell, 1] + prior * mean) / count
+    return mean, (moments[cell, 2] - own[cell, 2] + prior * square) / count
+
+
+@compiled
+def rates_of(
+    start: Ints,
+    use: Bools,
+    x: Floats,
+    weight: Floats,
+    amount: Floats,
+    coarse: Ints,
+    broad: Floats,
+    cell: Ints,
+    fine: Floats,
+    prior: float,
+) -> tuple[Floats, Floats, Floats]:
+    """Give by how much every node is beyond others in its cells, the variance of that by chance, what each end adds.
+
+    ``broad`` and ``fine`` are number, sum and sum of squares of x in every coarse cell and cell. All ends are worth
+    ``prior`` ends of a coarse cell, and those of the coarse cell as many of a cell.
+    """
+    count = max(broad[:, 0].sum(), 1.0)
+    first, second = broad[:, 1].sum() / count, broad[:, 2].sum() / count
+    least = 1e-3 * max(second - first**2, 1e-9)
+    own_broad, own_fine = np.zeros(broad.shape), np.zeros(fine.shape)
+    rate, chance = np.full(start.size - 1, np.nan), np.full(start.size - 1, np.nan)
+    adds = np.zeros(x.size)
     for v in range(start.size - 1):
         for e in range(start[v], start[v + 1]):
             if use[e]:
-                own[cells[e], 0] += 1.0
-                own[cells[e], 1] += x[e]
-                own[cells[e], 2] += x[e] * x[e]
+                _add(own_broad, coarse[e], x[e])
+                _add(own_fine, cell[e], x[e])
+        power = beyond = noise = 0.0
         for e in range(start[v], start[v + 1]):
-            c = cells[e]
-            count = moments[c, 0] - own[c, 0] + prior
-            mean[e] = (moments[c, 1] - own[c, 1] + prior * mean[e]) / count
-            square[e] = (moments[c, 2] - own[c, 2] + prior * square[e]) / count
+            if not use[e]:
+                continue
+            mean, square = _others(broad, own_broad, coarse[e], prior, first, second)
+            mean, square = _others(fine, own_fine, cell[e], prior, mean, square)
+            over = x[e] - mean
+            power += weight[e]
+            beyond += weight[e] * over
+            noise += weight[e] ** 2 * max(square - mean**2, least)
+            adds[e] = max(over, 0.0) * amount[e]
         for e in range(start[v], start[v + 1]):
-            own[cells[e]] = 0.0
+            for k in range(3):
+                own_broad[coarse[e], k] = own_fine[cell[e], k] = 0.0
+        if power > 0:
+            rate[v], chance[v] = beyond / power, noise / power**2
+    return rate, chance, adds
 
 
 @compiled
@@ -170,18 +211,48 @@ def longest_gap(start: Ints, time: Ints, begin: int, gap: Ints, after: Ints, liv
 
 
 @compiled
-def mark_repeated(start: Ints, order: Ints, value: Floats, partner: Ints) -> Bools:
-    """Mark the ends whose node has the same value with another partner; ``order`` has equal ones of a node together."""
+def mark_repeated(start: Ints, value: Floats, partner: Ints) -> Bools:
+    """Mark the ends whose node has the same value with another partner."""
     found = np.zeros(value.size, dtype=np.bool_)
     for v in range(start.size - 1):
-        low, several = start[v], False
-        for k in range(start[v], start[v + 1]):
+        order = start[v] + np.argsort(value[start[v] : start[v + 1]])
+        low, several = 0, False
+        for k in range(order.size):
             several = several or partner[order[k]] != partner[order[low]]
-            if k + 1 == start[v + 1] or value[order[k + 1]] != value[order[k]]:
+            if k + 1 == order.size or value[order[k + 1]] != value[order[k]]:
                 for i in range(low, k + 1):
                     found[order[i]] = several
                 low, several = k + 1, False
     return found
+
+
+@compiled
+def near_limits(amount: Floats, near: float, powers: int) -> tuple[Ints, Bools]:
+    """Give the number of the limit that an amount is near to, -1 for none, and whether it is below it."""
+    limit, under = np.full(amount.size, -1), np.zeros(amount.size, dtype=np.bool_)
+    for e in range(amount.size):
+        if amount[e] <= 0:
+            continue
+        power = np.floor(np.log10(amount[e] / (1 - near)))  # so 9.5 is 0.95 of the next power
+        for k in range(len(LIMITS)):
+            off = amount[e] / 10.0**power / LIMITS[k] - 1
+            if limit[e] < 0 and abs(off) < near:
+                place = min(max(int(power) + 2, 0), powers - 1)
+                limit[e], under[e] = place * len(LIMITS) + k, off < 0
+    return limit, under
+
+
+@compiled
+def number_pairs(start: Ints, partner: Ints) -> Ints:
+    """Give every pair of a node and a partner a number, in the order of both."""
+    pair, number = np.empty(partner.size, dtype=np.int64), -1
+    for v in range(start.size - 1):
+        order = start[v] + np.argsort(partner[start[v] : start[v + 1]])
+        for k in range(order.size):
+            if k == 0 or partner[order[k]] != partner[order[k - 1]]:
+                number += 1
+            pair[order[k]] = number
+    return pair
 
 
 @compiled
@@ -246,17 +317,17 @@ def weeks_of_new_partners(start: Ints, cell: Ints, week: Ints, fresh: Bools) -> 
 
 
 @compiled
-def lower(start: Ints, adds: Floats, explained: Floats, used: Bools) -> Floats:
-    """Give which share of what is added each excuse explains; NaN stands for the share of the event itself."""
-    shares = np.zeros((used.size, start.size - 1))
+def lower(start: Ints, adds: Floats, explained: Floats, used: Bools) -> tuple[Floats, Floats]:
+    """Give how much every node adds, and which share each excuse explains; NaN is the share of the event itself."""
+    carried, shares = np.zeros(start.size - 1), np.zeros((used.size, start.size - 1))
     for v in range(start.size - 1):
-        whole = 0.0
         for e in range(start[v], start[v + 1]):
-            whole += adds[e]
+            carried[v] += adds[e]
         for e in range(start[v], start[v + 1]):
             if adds[e] > 0:
+                share = adds[e] / carried[v]
                 for k in range(used.size):
-                    if used[k]:
-                        by = explained[k, e]
-                        shares[k, v] += (adds[e] / whole if np.isnan(by) else by) * (adds[e] / whole)
-    return shares
+                    by = explained[e, k]
+                    if used[k] and by != 0:
+                        shares[k, v] += (share if np.isnan(by) else by) * share
+    return carried, shares

@@ -10,12 +10,12 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.graph.events import DAY, HOUR, NO_TIME
 from oddhop.odd.facts.ends import Ends, Setting
-from oddhop.odd.facts.kernels import count_others, match_amounts
+from oddhop.odd.facts.kernels import LIMITS, count_others, match_amounts, near_limits
 from oddhop.odd.facts.share import PRIOR, Share, compared, within_kind
 
 EIGHTHS, SLOTS, AGES = 8, 48, 1_024  # of the period; hours of a weekday or of the weekend; steps of age
 WITHIN, ALIKE = 3 * DAY, 0.2  # what is sent so long after it was received may be passed on, and so much less of it
-LIMITS, NEAR = np.array([1.0, 2.0, 5.0]), 0.1  # times a power of ten, and how near to them
+NEAR = 0.1  # how near to 1, 2 or 5 times a power of ten
 POWERS = 12  # of ten, from a hundredth
 
 
@@ -57,8 +57,9 @@ def eighth(setting: Setting, ends: Ends) -> Ints:
 
 def slots(ends: Ends) -> Ints:
     """Return the kind and the hour of every end, weekdays and weekends apart."""
-    hour, weekend = ends.time % DAY // HOUR, (ends.time // DAY + 3) % 7 >= 5  # the first of 1970 was a Thursday
-    return np.asarray(ends.kind * SLOTS + np.where(ends.known, weekend * 24 + hour, 0))
+    day = ends.time // DAY
+    weekend = day + 3 - (day + 3) // 7 * 7 >= 5  # the first of 1970 was a Thursday; a remainder takes longer
+    return np.asarray(ends.kind * SLOTS + np.where(ends.known, weekend * 24 + ends.time // HOUR - day * 24, 0))
 
 
 def ages_of(setting: Setting, ends: Ends) -> Ints:
@@ -116,15 +117,9 @@ def equal_amounts(known: Known, ends: Ends) -> Share:
 
 def below_limit(known: Known, ends: Ends) -> Share:
     """Ask how many of the amounts near 1, 2 or 5 times a power of ten are below it."""
-    # So 9.5 is 0.95 of the next power.
-    power = np.floor(np.log10(np.maximum(ends.amount, 1e-300) / (1 - NEAR)))
-    off = ends.amount[:, None] / 10.0 ** power[:, None] / LIMITS - 1
-    near = np.abs(off) < NEAR
-    limit = near.argmax(axis=1)
-    under = off[np.arange(limit.size), limit] < 0
-    apart = (np.clip(power + 2, 0, POWERS - 1) * LIMITS.size + limit).astype(np.int64)
-    use = near.any(axis=1) & (ends.amount > 0)
-    return compared(known.setting, ends, under, use, apart, POWERS * LIMITS.size, np.ones(under.size))
+    limit, under = near_limits(ends.amount, NEAR, POWERS)
+    apart, levels = np.maximum(limit, 0), POWERS * len(LIMITS)
+    return compared(known.setting, ends, under, limit >= 0, apart, levels, np.ones(under.size))
 
 
 def odd_hours(known: Known, ends: Ends) -> Share:

@@ -26,7 +26,7 @@ def fact_sentences(facts: EventFacts | None, node: int) -> tuple[str, ...]:
             break
         fact = facts.facts[number]
         adds = facts.adds(fact, ends)
-        excused = shares(fact, ends, adds, by)
+        excused = shares(fact, ends, adds, by)[1]
         loud = loud / remains(excused)[0]
         if loud < LEAST:
             continue

@@ -16,7 +16,7 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.odd.facts.ends import SIZES, Ends, Setting
-from oddhop.odd.facts.kernels import add_moments, mean_of_others
+from oddhop.odd.facts.kernels import add_moments, rates_of
 
 PRIOR = 20.0  # ends that the coarser cell is worth
 TRIMMED = 0.99
@@ -89,27 +89,10 @@ class Usual:
         add_moments(share.coarse, share.use, share.x, self.coarse)
         add_moments(share.cell, share.use, share.x, self.cells)
 
-    def expected(self, ends: Ends, share: Share) -> tuple[Floats, Floats]:
-        """Return the mean and the variance among other nodes, for every end."""
-        count, total, squares = self.coarse.sum(axis=0)
-        first, second = total / max(count, 1.0), squares / max(count, 1.0)
-        mean, square = np.full(share.x.size, first), np.full(share.x.size, second)
-        for cells, moments in ((share.coarse, self.coarse), (share.cell, self.cells)):
-            mean_of_others(ends.start, share.use, cells, share.x, moments, PRIOR, mean, square)
-        least = 1e-3 * max(second - first**2, 1e-9)
-        return mean, np.maximum(square - mean**2, least)
-
     def rates(self, ends: Ends, share: Share) -> tuple[Floats, Floats, Floats]:
         """Return by how much every node is beyond, the variance of that by chance, and what every end adds."""
-        mean, variance = self.expected(ends, share)
-        weight, over = share.weight * share.use, share.x - mean
-        whole = ends.by_node(weight)
-        some = whole > 0
-        rate, chance = (
-            np.divide(ends.by_node(sums), power, out=np.full(whole.size, np.nan), where=some)
-            for sums, power in ((weight * over, whole), (weight**2 * variance, whole**2))
-        )
-        return rate, chance, np.maximum(over, 0.0) * share.use * ends.amount
+        own = share.use, share.x, share.weight, ends.amount
+        return rates_of(ends.start, *own, share.coarse, self.coarse, share.cell, self.cells, PRIOR)
 
 
 def usual_of(share: Share) -> Usual:
