@@ -134,3 +134,17 @@ def test_events_without_times_or_directions_have_fewer_excuses() -> None:
         found = excused(network, 0, "volume sent")
         assert found["regular"] == found["in turn"] == found["habit"] == 0.0
         assert 0.3 < found["known"] < 0.7
+
+
+def test_what_a_node_does_too_little_of_is_never_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, nodes = bank()
+    amount, payer = edges["amount"].to_numpy(), edges["payer"].to_numpy()
+    mean = edges.set_column(2, "amount", pa.array(np.where(payer == 99, amount / 100, amount)))
+    network = read_network(mean, nodes)
+    found = []
+    for weight in (excuses.WEIGHT, 0.0):
+        monkeypatch.setattr(excuses, "WEIGHT", weight)
+        facts = facts_of(network)
+        named = [facts.facts[number].name in {"amounts sent", "volume sent"} for number in facts.which[:, 99]]
+        found.append(float(facts.loud[named.index(True), 99]))
+    assert found[0] == found[1] > 3

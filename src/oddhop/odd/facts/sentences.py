@@ -38,7 +38,7 @@ def fact_sentences(facts: EventFacts | None, node: int) -> tuple[str, ...]:
             "partners": counted(np.unique(ends.partner[carries]).size, "node"),
             "days": counted(_silent_days(ends, carries, setting.begin), "day"),
         }
-        against = [one.sentence for one, share in zip(EXCUSES, excused[:, 0], strict=True) if share >= LEAST_SAID]
+        against = [one.sentence for one, share in zip(EXCUSES, excused[:, 0], strict=True) if share > LEAST_SAID]
         but = f" But {', and '.join(against)}." if against else ""
         sentences.append(f"This node {fact.sentence.format(**words)}: only {rare} similar nodes does so much.{but}")
     return tuple(sentences)
