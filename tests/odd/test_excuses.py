@@ -117,11 +117,11 @@ def test_an_explanation_says_what_speaks_against_a_fact_and_how_rare_it_is_never
 ) -> None:
     edges, nodes = bank()
     network = read_network(with_rows(edges, [(100, 201, 9_000.0, 40.4)]), nodes)
-    sentences = fact_sentences(facts_of(network), 100)[0]
+    sentences = fact_sentences(facts_of(network), 100)
     (sent, *_) = [one for one in sentences if "of round amounts" in one]
     assert "But a single event is most of that" in sent
     monkeypatch.setattr(excuses, "WEIGHT", 0.0)
-    assert sent.split(". But")[0] in " ".join(fact_sentences(facts_of(network), 100)[0])
+    assert sent.split(". But")[0] in " ".join(fact_sentences(facts_of(network), 100))
 
 
 def test_events_without_times_or_directions_have_fewer_excuses() -> None:
