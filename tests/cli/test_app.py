@@ -96,6 +96,18 @@ def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
     assert done.stdout.strip() == f"oddhop {__version__}"
 
 
+def test_commands_of_a_process_of_their_own_do_without_pandas(folder: Path) -> None:
+    for arguments in (
+        [*DETECT, "--out", "one"],
+        [*DETECT, "--out", "two", "--since", "one"],
+        ["compare", "one", "two"],
+    ):
+        command = [sys.executable, "-X", "importtime", "-m", "oddhop", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert "pandas.core" not in done.stderr
+
+
 def test_a_comparison_does_not_wait_for_what_fits_a_detector(folder: Path) -> None:
     for name in ("one", "two"):
         assert CliRunner().invoke(app, [*DETECT, "--out", name]).exit_code == 0

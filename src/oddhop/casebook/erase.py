@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from oddhop.casebook.entry import ERASED, Entry, checked_text
-from oddhop.casebook.fingerprint import text_hashes
 from oddhop.casebook.record import VERSION, Fingerprint
 from oddhop.casebook.stores import Store
 from oddhop.errors import CaseBookError, SettingsError
@@ -92,6 +91,8 @@ def _renew(store: Store, case: str, *, whole: bool) -> None:
 
 
 def _from_fingerprints(store: Store, node: str) -> int:
+    from oddhop.casebook.fingerprint import text_hashes  # only here: a list of cases does not wait for numba
+
     # Those of an older oddhop have other hashes and are not compared any more: they go whole.
     store.run("UPDATE entries SET fingerprint = NULL WHERE fingerprint NOT LIKE $1", [(f'%"version": {VERSION}%',)])
     hashed = int(text_hashes([node])[0])

@@ -88,8 +88,17 @@ def main(
         typer.echo(f"oddhop {__version__}")
 
 
+class WithoutPandas:
+    """Finds no pandas: pyarrow imports it where it is installed, for longer than small tables take; no command does."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> None:
+        """Say that pandas is not installed, and nothing of other modules."""
+        if name == "pandas":
+            raise ModuleNotFoundError("commands do without pandas", name=name)
+
+
 def command_line() -> None:
     """Run the command that was typed."""
-    # pyarrow imports pandas where it is installed, which takes longer than to read small tables. No command needs it.
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, WithoutPandas)
     app(prog_name="oddhop")
