@@ -78,11 +78,12 @@ def _box(one: Place, nouns: Nouns, x: float, y: float, width: float, *, flat: bo
     name = short_id(one.name, 16 if flat and one.look not in ("ghost", "out") else letters(width))
     span = _span(one, hours=hours) if wide else ""
     sums = [("sent", one.sent), ("received", one.received)]
+    room = width - 8.0 * len(name) if flat else width
     lines = [] if wide and one.sent is not None and one.received is not None and flat else [one.profile]
     if wide:
         for what, amount in sums:
             if amount is not None and (what == "received" or one.received is None):
-                lines.append(_sum(what, amount, one, nouns, span, width))
+                lines.append(_sum(what, amount, one, nouns, span, room))
     else:
         short = {"sent": "out", "received": "in"}
         lines += [f"{short[what]} {amount_text(amount, nouns)}" for what, amount in sums[::-1] if amount is not None]
@@ -90,7 +91,8 @@ def _box(one: Place, nouns: Nouns, x: float, y: float, width: float, *, flat: bo
         lines.append(count_text(one.events, nouns))
     title, look = str(one.name), one.look
     if flat:
-        beside = fitting([", ".join(part for part in lines[::-1] if part)], width - 8.0 * len(name))
+        parts = [part for part in lines[::-1] if part]
+        beside = fitting([", ".join(parts), *parts[:1]], room)
         return Box(x, y, width, FLAT, name, title, (beside,), look, flat=True)
     told = tuple(fitting([line], width) for line in lines if line)
     return Box(x, y, width, 8 + LINE * (1 + len(told)) + 6, name, title, told, look)
@@ -101,8 +103,8 @@ def _sum(what: str, amount: float, one: Place, nouns: Nouns, span: str, width: f
     if what == "received" or not one.events:
         return text
     events = count_text(one.events, nouns)
-    longest = f"{text} in {events}, {span}" if span else f"{text} in {events}"
-    return fitting([longest, f"{text} in {events}", f"{text}, {one.events:,}\N{MULTIPLICATION SIGN}"], width)
+    timed = [f"{text} in {events}, {span}"] if span else []
+    return fitting([*timed, f"{text} in {events}", f"{text}, {one.events:,}\N{MULTIPLICATION SIGN}", text], width)
 
 
 def _span(one: Place, *, hours: bool) -> str:

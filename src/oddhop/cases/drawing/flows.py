@@ -158,6 +158,10 @@ def _with_levels(places: Sequence[Place], flows: Sequence[Flow]) -> list[Place]:
         if places[one.source].role == places[one.target].role == "passes on" and level[one.target] <= level[one.source]:
             level[one.target] = min(level[one.source] + 1, LEVELS - 1)
     spread = [one.column * LEVELS + (level[k] if one.column == 1 else 0) for k, one in enumerate(places)]
+    for k, place in enumerate(places):
+        if place.look in ("out", "ghost") and place.column > 1:  # right after those it deals with
+            near = [spread[flow.source] for flow in flows if flow.target == k]
+            spread[k] = LEVELS * (2 if max(near, default=0) < 2 * LEVELS else 3)
     order = {column: place for place, column in enumerate(sorted(set(spread)))}
     ends: list[tuple[str | None, str | None]] = []
     for k in range(len(places)):
