@@ -102,6 +102,7 @@ class CardMaker:
     def of_ties(self, number: int, draft: Draft, whys: Sequence[Explanation], stated: Sequence[StatedFact]) -> Case:
         """Return a case that no events carry."""
         words, network, why = self.words, self.network, whys[0]
+        said = [one.fact for one in stated if one.fact is not None]
         pattern = lone.PATTERNS.get(why.kind, "single")
         members = list(draft.members)
         if pattern == "group":
@@ -110,7 +111,7 @@ class CardMaker:
         if pattern == "group" and len(members) > 1:
             headline, short = lone.group_headline(words, network, members)
         else:
-            headline, short = lone.lone_headline(words, why, pattern, [one.fact for one in stated])
+            headline, short = lone.lone_headline(words, why, pattern, said)
         drawn = members[: lone.MOST_TIES]
         role: Role = "group" if len(members) > 1 else "alone"
         return Case(
@@ -122,7 +123,7 @@ class CardMaker:
             members=tuple(self._member(node, role, node in draft.seeds) for node in members),
             focus=(why.id,),
             ties=tuple((network.name(a), network.name(b)) for a, b in lone.ties_among(network, drawn)),
-            facts=(*(one.fact for one in stated), *self._column_facts(whys))[:SHOWN],
+            facts=(*said, *self._column_facts(whys))[:SHOWN],
             reading=group_reading(words, pattern, [one.column for one in why.columns]),
             next=(f"The {words.nouns.nodes} that {why.id} deals with.",) if why.degree else (),
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),

@@ -184,7 +184,7 @@ class CaseFinder:
             return lonely
         draft = gather(self.book, node, self.bursts)
         for one in self.stated(node) if draft.events else ():
-            if one.fact.measure in PASSED_ON:  # sums that went on together match no single amount
+            if one.measure in PASSED_ON:  # sums that went on together match no single amount
                 draft = with_events(self.book, draft, self._events_of(node, one), members=True)
         return draft
 

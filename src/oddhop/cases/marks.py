@@ -53,13 +53,20 @@ class StatedFact:
     """A fact that the detector found of one node, how loud it is, and the events that carry it.
 
     ``received``, ``partner`` and ``time`` tell these events: at which end the node is, who is at the other, and when.
+    ``say`` puts it into words, which takes a look at all nodes alike; None where the words would not look rare.
     """
 
-    fact: Fact
+    measure: str
     loud: float
     received: Bools
     partner: Ints
     time: Ints
+    say: Callable[[], Fact | None]
+
+    @cached_property
+    def fact(self) -> Fact | None:
+        """The fact in words."""
+        return self.say()
 
 
 @dataclass(frozen=True)
@@ -164,8 +171,8 @@ def marks_of(usual: Usual, shape: Shape, stated: Sequence[StatedFact] = ()) -> M
     found = [one for one in found if one not in form[1:]]
     known = {one.fact.measure for one in found} | ({*FORM} if form else set())
     for one in sorted(stated, key=lambda one: -one.loud):
-        name = ALIKE.get(one.fact.measure, one.fact.measure)
-        if name not in known:
+        name = ALIKE.get(one.measure, one.measure)
+        if len(found) < SHOWN and name not in known and one.fact is not None:
             known.add(name)
             found.append(Mark(one.fact, one.loud))
     return Marks(tuple(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -50,12 +50,9 @@ class FactsInWords:
             fact = self.facts.facts[number]
             carries = self.facts.adds(fact, ends) > 0
             carries = carries if carries.any() else np.ones_like(carries)
-            said = self._said(fact, node, ends, carries)
-            if said is None:
-                continue
             moments = ends.time if setting.timed else np.zeros_like(ends.time)
             rows = ((ends.side == 1)[carries], ends.partner[carries], moments[carries])
-            out.append(StatedFact(said, loud, *rows))
+            out.append(StatedFact(fact.name, loud, *rows, partial(self._said, fact, node, ends, carries)))
         return tuple(out)
 
     def _said(self, fact: Fact, node: int, ends: Ends, carries: Bools) -> CardFact | None:
