@@ -22,6 +22,7 @@ from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 NAMED = 5  # columns
+BOTH_WAYS = "edges have rows in both directions"
 QUERIES = ("select", "with", "table", "values")
 RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std", "reasons")
 RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
@@ -70,8 +71,8 @@ def tell_network(log: Log, network: Network, nouns: Nouns, *, learned: bool) -> 
     for place, text in enumerate(reversed(roles.told(graph.events))):
         log.say("left_out" if place < remarks else "edges", text, what=text)
     both_ways = graph.edge_count - graph.repairs.one_way
-    for text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
-        log.say("left_out", text, what=text)
+    for kept, text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
+        log.say("edges" if kept else "left_out", text, what=text)
     if learned:
         for entry in (one for one in encoding.report if one.kind != "flow"):
             what = "column" if entry.attributes else "unused"
@@ -131,10 +132,11 @@ def is_query(name: str) -> bool:
     return bool(name.split()) and name.split(maxsplit=1)[0].lower() in QUERIES
 
 
-def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[str]:
-    """Say which rows were not used, a sentence each; ``events`` says that rows are events and not pairs.
+def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[tuple[bool, str]]:
+    """Say which rows were not used, or were kept and are worth a word: whether they were kept, and a sentence.
 
-    ``both_ways`` is how many edges have rows in both directions, which is told of events alone.
+    ``events`` says that rows are events and not pairs, and ``both_ways`` how many edges have rows in both directions,
+    which is told of events alone.
     """
     again = "edge rows repeat another edge: skipped"
     if events:
@@ -145,13 +147,14 @@ def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[str]:
         (counts.unknown_edges, "edge rows have a node that is not in the node table: skipped"),
         (counts.loops, "edge rows connect a node to itself: skipped"),
         (counts.duplicate_edges, again),
-        (both_ways if events else 0, "edges have rows in both directions"),
+        (both_ways if events else 0, BOTH_WAYS),
         (counts.null_ids, "node rows have no id: skipped"),
         (counts.repeated_ids, "node rows repeat another row: skipped"),
         (counts.unknown_nodes, "nodes are only in the edge table: kept, with unknown columns"),
         (counts.lone_nodes, "nodes have no edge: kept, but not scored"),
     )
-    return [f"{count:,} {what}" for count, what in sentences if count]
+    kept = {again, BOTH_WAYS} if events else set()
+    return [(what in kept, f"{count:,} {what}") for count, what in sentences if count]
 
 
 def told(entry: ColumnReport) -> str:

@@ -14,7 +14,7 @@ from oddhop.cases.words import amount_text, at, has_hours, moment_text
 DRAWN, BINS = 200, 150
 PAD = 1.2  # percent of the width at either end of an axis
 NOMINAL = 1036.0  # pixels; the width for which circles are kept apart
-STRIP = 24.0
+STRIP, WIDEST = 24.0, 8.0
 LARGEST, EQUAL, SMALLEST, LEAST = 11.0, 4.5, 2.6, 14.0
 WORDS = 14.0  # the height of the words above the circles, and below them
 ROOM = 96.0  # the most that circles take above the line, and below it
@@ -227,5 +227,5 @@ def _bar(k: int, count: int, share: float) -> str:
     if share <= 0:
         return ""
     wide = (1000 - 20 * PAD) / count
-    tall = max(1.5, STRIP * share)
-    return f"M{10 * PAD + k * wide:.0f} {STRIP:.0f}v{-tall:.1f}h{max(0.8 * wide, 2.5):.1f}v{tall:.1f}z"
+    tall, bar = max(1.5, STRIP * share), min(max(0.8 * wide, 2.5), WIDEST)
+    return f"M{10 * PAD + (k + 0.5) * wide - bar / 2:.0f} {STRIP:.0f}v{-tall:.1f}h{bar:.1f}v{tall:.1f}z"
