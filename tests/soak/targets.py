@@ -24,12 +24,12 @@ from oddhop import HCM, Graph, Odd
 from oddhop.base.checkpoints import RunFolder, open_run
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.cli.settings import gathered
-from oddhop.cli.verify import _verify_run
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
 from oddhop.hcm.chains import Chain, Plan, restored
 from oddhop.hcm.model import Shape
 from oddhop.hcm.sampler import Rule
+from oddhop.runs.verify import verify
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network, read_network
 from tests.soak.hostile_folders import reseal
@@ -286,7 +286,7 @@ def run_target() -> Target:
         (folder / "results.csv").touch()
         with suppress(RunFolderError), open_run(folder, {"seed": 3}, resume=True):
             pass
-        _verify_run(folder)
+        list(verify(folder))
 
     return Target([seed], read, either(changed_bytes, changed_document))
 
