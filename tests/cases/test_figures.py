@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 from oddhop.cases.case import Case, Fact, Nouns
+from oddhop.cases.growth import Draft
+from oddhop.cases.marks import Marks
 from oddhop.cases.nouns import Words, duration, nouns_of, share
 from oddhop.cases.readings import sureness
+from oddhop.cases.sentences import headlines
+from oddhop.cases.shape import shape_of
+from oddhop.cases.surprise import event_book
 from tests.cases.small_bank import (
     BEGIN,
     CASH,
@@ -234,3 +239,14 @@ def test_durations(hours: float, said: str) -> None:
 @pytest.mark.parametrize(("part", "said"), [(0.001, "less than 1%"), (0.34, "34%"), (0.998, "over 99%"), (1.0, "100%")])
 def test_shares(part: float, said: str) -> None:
     assert share(part) == said
+
+
+def test_who_gave_and_who_got_need_not_have_dealt_with_each_other() -> None:
+    network = bank([("mid", "last", 90.0, 10.0, "card"), ("first", "mid", 100.0, 20.0, "card")])
+    assert network.graph.events is not None
+    book = event_book(network.graph.events, np.zeros(network.graph.node_count, dtype=np.int64))
+    first, mid, last = network.numbers(["first", "mid", "last"]).tolist()
+    events = frozenset(int(k) for k in np.flatnonzero((book.source == mid) | (book.source == first)))
+    shape = shape_of(book, Draft((first, mid, last), (), events, (mid,)))
+    headline, short = headlines(Words(nouns_of(network), network), book, shape, Marks())
+    assert (headline, short) == ("3 accounts had 2 payments in 10 hours", "3 accounts had 2 payments")

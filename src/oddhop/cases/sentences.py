@@ -25,7 +25,7 @@ def headlines(words: Words, book: EventBook, shape: Shape, marks: Marks) -> tupl
         long, short = _group(one, marks)
     elif shape.of("passes on"):
         long, short = (_chain if shape.pattern == "chain" else _passed_on)(one, marks)
-    elif one.sources and one.sinks:
+    elif one.between(one.sources, one.sinks).size:
         long, short = _paid(one, marks)
     else:
         base = f"{words.who(shape.draft.members)} had {one.count(shape.events)}"
