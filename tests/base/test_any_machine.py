@@ -72,7 +72,8 @@ run = runs.detect("payments.csv", "accounts.csv", out="run", top=3, explain=10, 
 assert run.figures["flagged"]
 run = runs.detect("payments.csv", "accounts.csv", out="run", top=3, explain=10, settings=quick, overwrite=True)
 node = run.result["id"][0].as_py()
-assert runs.explain("run", node).sentences
+cases, why = runs.explain("run", node)
+assert cases.cases and why.sentences
 assert runs.report("run", explain=5).exists()
 opened = runs.reopen("run")
 with open_book("cases.db") as book:
