@@ -114,7 +114,7 @@ def _back(words: Words, book: EventBook, shape: Shape) -> str | None:
         return None
     pairs = _pairs(book, shape.events)
     back = (pairs % book.nodes) * book.nodes + pairs // book.nodes
-    both = int(np.isin(back, book.arcs).sum())
+    both = int(book.has_arcs(back).sum())
     if 2 * both >= pairs.size:
         many = "all" if both == pairs.size else f"{both:,} of the"
         return f"For it: {many} {pairs.size:,} pairs have {words.nouns.events} in both directions."

@@ -93,9 +93,10 @@ class EventBook:
 
     def linked(self, one: Ints, other: Ints) -> Bools:
         """Tell whether pairs have an event, either way."""
-        return self._has(one * self.nodes + other) | self._has(other * self.nodes + one)
+        return self.has_arcs(one * self.nodes + other) | self.has_arcs(other * self.nodes + one)
 
-    def _has(self, keys: Ints) -> Bools:
+    def has_arcs(self, keys: Ints) -> Bools:
+        """Tell which numbers of a source and a target are among those of the events."""
         return np.asarray(self.arcs[np.minimum(np.searchsorted(self.arcs, keys), self.arcs.size - 1)] == keys)
 
 
