@@ -94,6 +94,15 @@ def test_at_most_twelve_members_are_drawn_and_the_others_are_summed_up() -> None
     assert found.places[-1].count == case.outside[0].count
 
 
+def test_other_events_of_the_members_are_in_no_line() -> None:
+    case = model.burst()
+    more = tuple(replace(one, inside=False) for one in case.events)
+    assert flows_of(replace(case, events=case.events + more), model.NOUNS) == flows_of(case, model.NOUNS)
+    found = when(replace(case, events=case.events + more), around(case))
+    assert found is not None
+    assert sum(dot.look == "usually" for dot in found.dots) == len(more)
+
+
 @pytest.mark.parametrize("case", ALL, ids=[one.id + str(len(one.members)) for one in ALL])
 def test_boxes_do_not_overlap_and_stay_in_the_picture(case: Case) -> None:
     pictures = drawn(case, model.NOUNS).pictures
