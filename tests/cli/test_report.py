@@ -59,6 +59,8 @@ def test_odd_leaves_reasons_too(folder: Path) -> None:
     told = run("explain", "run", first["id"], "--json")
     figures = json.loads(told[told.index("{\n") :])
     assert [one["name"] for one in figures["views"]] == ["stranger", "outlier", "clique", "flow", "cycle"]
+    assert run("cases", "list", "run").count("\n") > len(figures["cases"])
+    assert json.loads(run("cases", "list", "run", "--json").splitlines()[0])["number"] == 1
     mine = [one for one in figures["cases"] if first["id"] in [member["id"] for member in one["members"]]]
     assert mine == figures["cases"]
     assert mine[0] in json.loads((folder / "run/cases.json").read_text())["cases"]

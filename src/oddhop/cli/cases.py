@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ def list_cases(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per case, with all fields.")] = False,
 ) -> None:
-    """List the cases in a book of cases, with the latest verdict of each case.
+    """List the cases in a book of cases, with the latest verdict of each case, or the cases in the folder of a run.
 
     Example:
 
@@ -43,7 +44,17 @@ def list_cases(
     """
     from oddhop.casebook import open_book
     from oddhop.casebook.book import exported
+    from oddhop.cases.store import FILE, read_cases
+    from oddhop.cli.summary import show_cases
 
+    if (Path(book) / FILE).is_file():
+        cases = read_cases(Path(book))
+        if as_json:
+            for case in cases.cases:
+                echo(json.dumps(asdict(case)))
+        else:
+            show_cases(cases, len(cases.cases))
+        return
     with open_book(book, create=False) as opened:
         for entry in opened.latest(verdict):
             if as_json:

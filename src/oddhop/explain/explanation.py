@@ -54,7 +54,7 @@ class Neighbour:
     Attributes
     ----------
     hops, spread : the predicted hop count, and its standard deviation over the posterior samples; where a detector
-        predicts no hops, how far out it is drawn, and 0.
+        predicts no hops, from 1 to 4 the more different it is, and 0.
     score : of this edge alone; HCM's score of a node is the mean over its edges.
     effect : by how much the score of the node changes if the edge is taken away; None if not tried.
     rarity : the share of all edges of the network whose ends look as far apart; None if the detector does not say.
