@@ -238,3 +238,36 @@ def test_amounts_and_spans_in_words() -> None:
 @given(st.text(min_size=1, max_size=60), st.integers(4, 30))
 def test_a_shortened_id_is_never_longer(name: str, most: int) -> None:
     assert len(short_id(name, most)) <= max(most, 1)
+
+
+ROLES = ("pays in", "passes on", "collects", "is paid", "group")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_roles_and_events_can_be_drawn(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 14))
+    roles = data.draw(st.lists(st.sampled_from(ROLES), min_size=size, max_size=size))
+    others = data.draw(st.lists(st.sampled_from(ROLES[:1] + ROLES[2:4]), max_size=3))
+    ends = st.tuples(st.integers(0, size - 1 + len(others)), st.integers(0, size - 1 + len(others)))
+    events = tuple(
+        CaseEvent(f"A{source}", f"A{target}", f"2026-04-{1 + day:02d}", 10.0)
+        for day, (source, target) in enumerate(data.draw(st.lists(ends, max_size=25)))
+    )
+    members = tuple(Member(f"A{k}", role) for k, role in enumerate(roles))
+    outside = tuple(Counterpart(1, "", role, 5.0, (f"A{size + k}",)) for k, role in enumerate(others))
+    pattern = data.draw(st.sampled_from(["passed on", "fan-in", "group"]))
+    one = Case("A0", 1, pattern, "What happened", "What", members, events=events, outside=outside, amount=10.0)
+    for picture in drawn(one, Nouns()).pictures:
+        assert {box.x + box.width <= picture.width + 1 and box.x >= 0 for box in picture.boxes} == {True}
+
+
+def test_levels_that_find_no_column_share_one() -> None:
+    chain = ["pays in", "passes on", "passes on", "passes on", "collects"]
+    members = tuple(Member(f"A{k}", role) for k, role in enumerate([*chain, "is paid"]))
+    steps = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5))
+    events = tuple(CaseEvent(f"A{a}", f"A{b}", f"2026-04-0{1 + a}", 10.0) for a, b in steps)
+    found = drawn(Case("A0", 1, "passed on", "What", "What", members, events=events, amount=10.0), Nouns())
+    for picture in found.pictures:
+        across = [box.x for box in picture.boxes]
+        assert across[0] < across[1] <= across[2] <= across[3] < max(across) == across[5]

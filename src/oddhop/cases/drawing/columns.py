@@ -56,9 +56,9 @@ def columns(flows: Flows, nouns: Nouns, wide: bool) -> Picture:
 
 
 def _merged(places: Sequence[Place], most: int) -> tuple[Place, ...]:
-    """Return the places in fewer columns: what is between the first and the last stands in one."""
+    """Return the places in fewer columns: those before the last column that find no room share the one before it."""
     last = max(one.column for one in places)
-    return tuple(one.at(0 if one.column == 0 else most - 1 if one.column == last else 1) for one in places)
+    return tuple(one.at(most - 1 if one.column == last else min(one.column, most - 2)) for one in places)
 
 
 def _head(stack: Sequence[Place], nouns: Nouns, x: float) -> list[Label]:
