@@ -271,3 +271,10 @@ def test_levels_that_find_no_column_share_one() -> None:
     for picture in found.pictures:
         across = [box.x for box in picture.boxes]
         assert across[0] < across[1] <= across[2] <= across[3] < max(across) == across[5]
+
+
+def test_what_a_terminal_shows_of_cases_fits_a_line() -> None:
+    cases = around(*ALL)
+    assert all(len(repr(one)) < 160 and one.headline in repr(one) for one in ALL)
+    assert repr(cases).startswith(f"{len(ALL)} cases among 20,000 ")
+    assert repr(replace(cases, cases=cases.cases[:1])).startswith("1 case among ")

@@ -158,7 +158,7 @@ class LeftOut:
     option: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """One case.
 
@@ -217,11 +217,14 @@ class Case:
     status: str = ""
     book: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Case({self.number}: {self.headline})"
+
     def _repr_html_(self) -> str:
         return Cases((self,))._repr_html_()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cases:
     """All cases of a run, the most unusual first, with the words and the period of its tables."""
 
@@ -249,6 +252,10 @@ class Cases:
     def grown_from(self, nodes: Collection[Id]) -> int:
         """Return how many cases grew from some of these nodes, such as the flagged ones."""
         return sum(any(one.flagged and one.id in nodes for one in case.members) for case in self.cases)
+
+    def __repr__(self) -> str:
+        plural = "" if len(self.cases) == 1 else "s"
+        return f"{len(self.cases):,} case{plural} among {self.nodes:,} {self.nouns.nodes}"
 
     def _repr_html_(self) -> str:
         from oddhop.cases.drawing.page import framed, page_of
