@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from oddhop.cli import app
 from oddhop.errors import TableError
-from oddhop.tables.read.sql import put_table
+from oddhop.tables.read.addresses import put_table
 from tests.cli.conftest import FAST, digests, refused, run
 
 pytestmark = pytest.mark.skipif(

@@ -205,7 +205,7 @@ def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
         assert np.isfinite(features[name].to_numpy()).all()
     assert all(one.sentence for one in fitted.audit())
     page = oddhop.report(fitted, cases=10)
-    assert len(page.cases) == 10
+    assert len(page.cases.cases) == 10
     html = page.html()
     assert all(name in html for name in (*FARM, *FARM_DEVICES))
 
@@ -223,7 +223,7 @@ def test_any_kind_can_be_judged(judge: str, count: int, tmp_path: Path) -> None:
     np.testing.assert_array_equal(Odd.load(tmp_path / "odd").score_samples(network), -detector.anomaly_scores_)
     assert detector.features().num_rows == count
     assert detector.audit()
-    assert len(oddhop.report(detector, cases=5).cases) == 5
+    assert len(oddhop.report(detector, cases=5).cases.cases) == 5
     if judge == "device":
         assert set(detector.result_["id"].to_pylist()[:3]) == set(FARM_DEVICES)
 
@@ -254,7 +254,7 @@ def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
     np.testing.assert_array_equal(_odd(workers=3).fit(network).anomaly_scores_, detector.anomaly_scores_)
     detector.save(tmp_path / "odd")
     np.testing.assert_array_equal(Odd.load(tmp_path / "odd").score_samples(network), -detector.anomaly_scores_)
-    assert len(oddhop.report(detector, cases=3).cases) == 3
+    assert len(oddhop.report(detector, cases=3).cases.cases) == 3
 
 
 def test_where_everybody_has_one_device_a_network_is_judged(tmp_path: Path) -> None:

@@ -69,7 +69,9 @@ def partners_of_many(setting: Setting, ends: Ends) -> Floats:
 def many_partners(setting: Setting, ends: Ends) -> Floats:
     """Return over how many partners the amounts of a node are spread on a side, as a share."""
     side = 2 * ends.node + ends.side
-    whole, squares = (np.bincount(side, x) for x in (ends.amount, ends.amount * ends.by_arc(ends.amount)))
+    # A power of two changes no bit of the ratio, and the square of the largest number stays one.
+    amount = np.ldexp(ends.amount, -max(0, int(np.frexp(ends.amount.max(initial=0.0))[1]) - 500))
+    whole, squares = (np.bincount(side, x) for x in (amount, amount * ends.by_arc(amount)))
     others = np.maximum(whole**2 / np.maximum(squares, 1e-300) - 1, 0.0)
     return np.asarray((others / (others + MANY * setting.usual_partners[np.arange(others.size) % 2]))[side])
 
