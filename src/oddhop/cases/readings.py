@@ -79,7 +79,7 @@ def _innocent(book: EventBook, shape: Shape) -> str:
     """Return who passes money on rightly, in the form that it has here."""
     payers = len(shape.of("pays in", outside=True))
     if book.timed and (book.time[shape.events] % 24 < NIGHT).mean() > 0.8:
-        return "a nightly batch, such as wages"
+        return "a nightly batch, such as wages, or somebody in another time zone"
     if book.timed and _regular("", book, shape) is not None:
         return "rents, wages or contributions that are collected and paid on"
     if payers > MANY:

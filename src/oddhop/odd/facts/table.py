@@ -76,7 +76,7 @@ SAID: dict[str, tuple[Measure, str, str]] = {
     "new partners received from": ("share", "{part} came from {partners} it had not dealt with before.", _SHARE),
     "partners with hardly any other": (
         "share",
-        "{part} was with {partners} that deal with hardly anybody else.",
+        "{part} was with {partners}, hardly known to anybody else.",
         _SHARE,
     ),
     "young partners": ("share", "{part} was with {partners} first seen shortly before.", _SHARE),
