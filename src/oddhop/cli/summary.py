@@ -12,7 +12,7 @@ from oddhop.base.printable import spelled
 from oddhop.cases.case import Case, Cases, Nouns
 from oddhop.cases.words import amount_text, roles, sentence, short_window
 from oddhop.cli.console import Console, labelled
-from oddhop.explain.phrases import spoken
+from oddhop.explain.phrases import counted, spoken
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 if TYPE_CHECKING:
@@ -149,9 +149,8 @@ def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
         console.say("unjudged", f"{unjudged:,} {nodes} have no neighbours and were not ranked", count=unjudged)
     if figures["cells_quoted_in_csv"]:
         count = figures["cells_quoted_in_csv"]
-        console.say(
-            "quoted", f"{count:,} cells that a spreadsheet would run as a formula are quoted in {CSV}", count=count
-        )
+        cells = counted(count, "cell")
+        console.say("quoted", f"quoted in {CSV}, so that a spreadsheet runs no formula: {cells}", count=count)
     if figures.get("ending"):
         console.say("ending", figures["ending"]["sentence"], stand_out=figures["ending"]["stand_out"])
     if figures["threshold"] is not None:
