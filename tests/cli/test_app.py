@@ -108,6 +108,15 @@ def test_commands_of_a_process_of_their_own_do_without_pandas(folder: Path) -> N
         assert "pandas.core" not in done.stderr
 
 
+@pytest.mark.slow
+def test_torch_may_ask_for_pandas_in_a_command(folder: Path) -> None:
+    pytest.importorskip("torch")
+    few = ["--detector", "hcm", "--set", "hcm.burn_in=5", "--set", "hcm.samples=2", "--out", "run"]
+    command = [sys.executable, "-m", "oddhop", *DETECT[:4], *few]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_a_comparison_does_not_wait_for_what_fits_a_detector(folder: Path) -> None:
     for name in ("one", "two"):
         assert CliRunner().invoke(app, [*DETECT, "--out", name]).exit_code == 0

@@ -94,6 +94,8 @@ class WithoutPandas:
     @staticmethod
     def find_spec(name: str, *_: Any) -> None:
         """Say that pandas is not installed, and nothing of other modules."""
+        if name in ("torch", "ray"):  # they ask whether there is pandas, and do not expect an error
+            sys.meta_path.remove(WithoutPandas)
         if name == "pandas":
             raise ModuleNotFoundError("commands do without pandas", name=name)
 
