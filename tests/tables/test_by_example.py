@@ -30,9 +30,9 @@ from oddhop.tables.read.plain_text import plain_text
 from oddhop.tables.read.refused import remedy_for
 from oddhop.tables.read.stdin import check_one_stdin
 from oddhop.tables.read.texts import read_texts
-from oddhop.tables.read.words import plain
 from oddhop.tables.results import write_csv, write_shards
 from oddhop.tables.settings import PLAIN
+from oddhop.tables.words import plain
 
 
 def test_a_type_can_be_read_as_some_kinds() -> None:

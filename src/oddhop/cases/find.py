@@ -23,7 +23,7 @@ from oddhop.explain.explanation import NOTABLE, Explanation
 from oddhop.graph.events import HOUR, NO_TIME
 from oddhop.tables.encode.encoders import CategoryColumn, DateColumn
 from oddhop.tables.network import Network
-from oddhop.tables.read.words import plain
+from oddhop.tables.words import plain
 
 BORN = (
     "open",

@@ -17,7 +17,7 @@ from oddhop.cases.case import Fact
 from oddhop.cases.nouns import Words, article, duration, share
 from oddhop.cases.shape import Shape
 from oddhop.cases.surprise import DAY, EventBook
-from oddhop.tables.read.words import plain
+from oddhop.tables.words import plain
 
 NIGHT = 5  # hours after midnight
 LIMITS, NEAR = np.array([1.0, 2.0, 5.0]), 0.1

@@ -13,7 +13,7 @@ from oddhop.cases.case import Nouns
 from oddhop.explain.phrases import spoken
 from oddhop.graph.disk import is_stored
 from oddhop.tables.network import Network
-from oddhop.tables.read.words import plain
+from oddhop.tables.words import plain
 
 GENERIC = {"", "node", "edge", "vertex", "link", "tie", "table", "data", "event", "row", "graph", "query", "file"}
 IRREGULAR = {"people": "person", "persons": "person", "vertices": "vertex", "indices": "index", "data": "data"}

@@ -15,8 +15,8 @@ from oddhop.tables.kinds import Known
 from oddhop.tables.read.database import fetch_row, literals
 from oddhop.tables.read.ids import FLOATS, INTEGERS
 from oddhop.tables.read.roles import said
-from oddhop.tables.read.words import ACCOUNTS, AMOUNTS, TIMES, plain
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
+from oddhop.tables.words import ACCOUNTS, AMOUNTS, TIMES, plain
 
 MOST_KINDS = 20
 SQL_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "TIMESTAMP", "time": "TIME", "text": "VARCHAR"}

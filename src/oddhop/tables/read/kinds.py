@@ -13,7 +13,7 @@ from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import literals
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import IdColumn
-from oddhop.tables.read.words import MORE, plain
+from oddhop.tables.words import MORE, plain
 
 MOST_KINDS = 100
 BEHIND = ("kind", "type")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from oddhop.errors import TableError
-from oddhop.tables.read.words import DIRECTED, IDS, NUMBERED, TWO_SORTS, pairs, plain
 from oddhop.tables.settings import ReadSettings
+from oddhop.tables.words import DIRECTED, IDS, NUMBERED, TWO_SORTS, pairs, plain
 
 
 def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple[int, int]:
