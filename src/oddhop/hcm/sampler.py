@@ -80,7 +80,7 @@ class SGLD(torch.optim.Optimizer):
 
     def restore(self, squares: torch.Tensor, steps: int) -> None:
         """Continue where another run was."""
-        torch.nn.utils.vector_to_parameters(squares.to(self._squares[0].device), self._squares)
+        torch.nn.utils.vector_to_parameters(squares.to(self._squares[0].device, copy=True), self._squares)
         self.steps = steps
 
 
