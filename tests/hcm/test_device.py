@@ -116,3 +116,13 @@ def test_the_command_and_a_settings_file_name_the_device_too(folder: Path) -> No
         run(*DETECT, *FAST_HCM, "--settings", "gpu.toml", "--device", "auto", "--no-report", "--out", "run")
     assert "unknown setting" in refused(2, *DETECT, "--device", "cpu", "--out", "other")[0]
     assert "device='tpu'" in refused(2, *DETECT, *FAST_HCM, "--device", "tpu", "--out", "other")[0]
+
+
+def test_a_run_that_goes_on_leaves_what_it_goes_on_from_as_it_was() -> None:
+    parameter = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+    sampler, squares = SGLD([parameter], Rule(0.1, 2, 0.5, 0.01)), torch.zeros(3, dtype=torch.float64)
+    sampler.restore(squares, 1)
+    parameter.grad = torch.ones(3, dtype=torch.float64)
+    sampler.step(torch.Generator())
+    assert not squares.any()
+    assert sampler.squares().all()
