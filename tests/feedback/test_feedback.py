@@ -272,7 +272,7 @@ def test_nothing_is_compiled_by_an_answer_once_the_learner_was(fitted: Odd, answ
     compile_learner()
     before = compiled()
     assert before
-    learned = Feedback(fitted).fit(fitted.network_, answers)
+    learned = Feedback(fitted).fit(made()[0], answers)
     learned.look_alikes(next(iter(answers)))
     learned.next_questions(3)
     assert compiled() == before

@@ -190,7 +190,7 @@ def test_standard_output_has_the_csv_alone(folder):
     done = subprocess.run([oddhop, *WORDS, "--out", "run", "--write-to", "-"], capture_output=True, check=True)
     assert done.stdout == Path("run/results.csv").read_bytes()
     assert pa_csv.read_csv(pa.BufferReader(done.stdout)).num_rows == 80
-    assert b"results: " in done.stderr
+    assert b"run/results.parquet" in done.stderr
 
 
 def test_a_reader_that_leaves_early_does_not_spoil_the_run(folder):

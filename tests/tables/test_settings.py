@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import get_type_hints
@@ -46,18 +48,19 @@ def test_keywords_and_docstring_show_every_field(function: object) -> None:
 
 def test_commands_show_every_field_that_has_an_option() -> None:
     for command in ("detect", "fit", "score", "plan", "ingest"):
-        told = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "400"}).output.splitlines()
+        told = CliRunner().invoke(app, [command, "--help-all"], env={"COLUMNS": "400"}).output
+        blocks = [" ".join(one.split()) for one in re.split(r"\n(?=  (?:-\w, )?--)", told)]
         for one in (one for one in options_of(ReadSettings) if one.flag):
-            (at,) = [k for k, line in enumerate(told) if f" {str(one.flag).split('/')[0]} " in line]
-            line = told[at] + told[at + 1]  # a default has a line of its own
-            assert one.sentence[1:30] in line or f"Do not {one.sentence[0].lower()}" in line
-            assert ("(detected)" in line) == (one.shown == "detected")
-            assert ("(repeatable)" in told[at]) == one.repeatable
+            (block,) = [block for block in blocks if re.match(rf"(-\w, )?{str(one.flag).split('/')[0]}[ /]", block)]
+            assert one.sentence[1:30] in block or f"Do not {one.sentence[0].lower()}" in block
+            assert ("(detected)" in block) == (one.shown == "detected")
+            assert ("(repeatable)" in block) == one.repeatable
 
 
 def test_what_is_given_on_the_command_line_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
-    monkeypatch.setattr("oddhop.runs.read.read_for_run", lambda _log, settings, *_: seen.update(read=settings.read))
+    module = import_module("oddhop.runs.plan")
+    monkeypatch.setattr(module, "read_for_run", lambda _log, settings, *_: seen.update(read=settings.read))
     words = "plan e --nodes n --source a --amount b --amount c --undirected --from 2026-05-01 --no-flows --keep-unknown"
     CliRunner().invoke(app, [*words.split(), "--keep-columns", "town", "--set", "read.memory_limit=1GB"])
     assert seen["read"] == ReadSettings(

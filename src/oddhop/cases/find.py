@@ -60,7 +60,7 @@ class Known:
     facts: Callable[[Words], Callable[[int], Sequence[StatedFact]]]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class CaseFinder:
     """Finds the cases of a ranked network. What was gathered around a node is kept.
 
