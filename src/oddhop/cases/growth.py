@@ -7,7 +7,13 @@ whose events are flagged, and single events that pay for themselves. Nothing joi
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
+from itertools import accumulate, islice
+from math import inf, log, tau
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,126 +73,152 @@ def with_events(book: EventBook, draft: Draft, events: Ints, *, members: bool) -
     ends = np.concatenate([book.source[events], book.target[events]])
     for node, count in zip(*(some.tolist() for some in np.unique(ends, return_counts=True)), strict=True):
         if node not in inside:
-            fits = members and book.of(node).size < HUBS * count and len(inside) < MEMBERS
+            fits = members and book.count(node) < HUBS * count and len(inside) < MEMBERS
             (inside if fits else outside).setdefault(node, None)
     left = tuple(node for node in outside if node not in inside)
     return Draft(tuple(inside), left, draft.events | frozenset(events.tolist()), draft.seeds)
 
 
+class _Link(NamedTuple):
+    """An event of a node that may join: its number, its surprise, when it was, and whether the node was its source."""
+
+    event: int
+    nats: float
+    time: float
+    sent: bool
+
+
 class _Growth:
-    """Members around one node, and what joins next."""
+    """Members around one node, and what joins next.
+
+    A node has few events with a member, and thousands of nodes are looked at: these are numbers of Python, since an
+    array of two or three costs more than what is done with it.
+    """
 
     def __init__(self, book: EventBook, seed: int) -> None:
         self.book, self.seed, self.members = book, seed, [seed]
-        self.links: dict[int, dict[int, list[int]]] = {}  # of every candidate, its events with each member
+        self.links: dict[int, dict[int, list[_Link]]] = {}  # of every candidate, its events with each member
         self.ties, self.hop = {seed: 0}, {seed: 0}
         self.focus: list[int] = []
         self.gain = 0.0
         self.worth: dict[int, float] = {}
         self.leads: dict[int, bool] = {}
-        self.times: dict[int, Floats] = {seed: np.zeros(0)}
+        self.times: dict[int, list[float]] = {seed: []}  # when a member had its events of the case, sorted
         self.look(seed)
+
+    def copy(self) -> _Growth:
+        """Return another with the same members and candidates; the links of a candidate with one member stay one."""
+        other = copy(self)
+        other.links = {node: dict(by) for node, by in self.links.items()}
+        for name in ("members", "ties", "hop", "focus", "worth", "leads", "times"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def look(self, node: int) -> None:
         """Take the most surprising events of a member into account."""
-        events = self.book.of(node, LOOK)
+        book, events = self.book, self.book.of(node, LOOK)
         self.focus.append(node)
-        for event, other in zip(events.tolist(), self.book.other(events, node).tolist(), strict=True):
+        others, sent = book.other(events, node), book.target[events] == node
+        figures = (events, book.surprise[events], book.time[events], sent, others)
+        for *link, other in zip(*(one.tolist() for one in figures), strict=True):
             if other not in self.ties:
-                self.links.setdefault(other, {}).setdefault(node, []).append(event)
+                self.links.setdefault(other, {}).setdefault(node, []).append(_Link(*link))
                 self.worth.pop(other, None)
 
     def run(self, tries: int = TRIES) -> _Growth:
         """Let nodes join while one gains; if none does, try the best at a loss."""
         candidates = self.candidates()
-        while len(self.members) < MEMBERS and candidates and candidates[0][0] > 0:
-            self.gain += candidates[0][0]
-            self.add(-candidates[0][1])
+        while len(self.members) < MEMBERS and candidates and (best := max(candidates))[0] > 0:
+            self.gain += best[0]
+            self.add(-best[1])
             candidates = self.candidates()
-        best = self
+        found = self
         if len(self.members) == 1 and tries:
-            few = [one for one in candidates if self.book.partners[-one[1]] < FEW]
-            for loss, other in few[:tries]:
-                trial = _Growth(self.book, self.seed)
-                trial.candidates()
+            few = (one for one in sorted(candidates, reverse=True) if self.book.partners[-one[1]] < FEW)
+            for loss, other in islice(few, tries):
+                trial = self.copy()
                 trial.leads[-other], trial.gain = True, loss
                 trial.add(-other)
                 trial.run(0)
-                if trial.ties[self.seed] > 1 and trial.gain > max(best.gain, AHEAD):  # the node itself must be in it
-                    best = trial
-        return best
+                if trial.ties[self.seed] > 1 and trial.gain > max(found.gain, AHEAD):  # the node itself must be in it
+                    found = trial
+        return found
 
     def candidates(self) -> list[tuple[float, int]]:
-        """Return the gain of every node that may join, and its negative number, the best first."""
+        """Return the gain of every node that may join, and its negative number."""
         for node in self.links:
             if node not in self.worth:
                 self.worth[node] = self.value(node)
-        likely = (node for node in self.links if self.worth[node] > -5)
-        return sorted(((self.worth[node] - self.cost(node), -node) for node in likely), reverse=True)
+        return [(self.worth[node] - self.cost(node), -node) for node in self.links if self.worth[node] > -5]
 
     def value(self, node: int) -> float:
         """Return the surprise that its events with members explain, less naming them; and its bonds."""
         book, by = self.book, self.links[node]
-        degree = int(book.start[node + 1] - book.start[node])
-        events = np.array([event for some in by.values() for event in some])
-        nats = np.sort(book.surprise[events])[::-1]
-        worth = float((np.cumsum(nats) - _log_choose(degree, np.arange(1, nats.size + 1))).max())  # some of its events
-        self.leads[node] = worth > 0 and degree <= 30 + 15 * events.size  # ties alone join, they do not lead on
-        if events.size * HUBS < degree:
+        degree, count = book.count(node), sum(map(len, by.values()))
+        if count * HUBS < degree:
             return -9.0  # a hub stays outside
+        nats = sorted((one.nats for some in by.values() for one in some), reverse=True)
+        worth = max(  # some of its events
+            total - _log_choose(degree, k) for k, total in enumerate(accumulate(nats), 1)
+        )
+        self.leads[node] = worth > 0 and degree <= 30 + 15 * count  # ties alone join, they do not lead on
         if len(by) > 1:
-            near = [book.surprise[some][self.is_near(member, some)] for member, some in by.items()]
-            nats = np.concatenate(near)
+            nats = [one.nats for member, some in by.items() for one in some if self.near(member, one.time, WEEK)]
         base = 1.0 if len(by) > 1 else 1.5
-        worth = max(worth, float((nats - base).sum() - np.log(degree / max(1, nats.size))))  # all that are near in time
+        near = sum(nats) - base * len(nats) - log(degree / max(1, len(nats)))  # all that are near in time
+        worth = max(worth, near)
         kind = book.kind
         for member, some in by.items():
-            if np.unique(book.source[some]).size > 1:
+            if len({one.sent for one in some}) > 1:
                 worth += float(book.reciprocal[kind[member], kind[node]])
+        if len(by) == 1:
+            return worth
         first, *more = sorted(by, key=lambda member: (self.hop[member], member))
         low, high = sorted((int(kind[first]), int(kind[node])))
         for member in more[:2]:
-            chance = max(0.0, float(np.log(book.source.size / (degree * book.of(member).size + 1.0))))
+            chance = max(0.0, log(book.source.size / (degree * book.count(member) + 1.0)))
             joined = bool(book.linked(np.array([member]), np.array([first]))[0])
             bond = book.shut[kind[member], low, high] if joined else min(book.far[kind[member], kind[node]], chance)
             worth += float(bond)
         return worth
 
-    def is_near(self, member: int, events: list[int]) -> Bools:
-        """Tell which events are within a week of others of the case that a member has."""
+    def near(self, member: int, time: float, most: float) -> int:
+        """Count the events of the case that a member has so near to a time; 1 where it has none at all."""
         times = self.times[member]
-        if not times.size:
-            return np.ones(len(events), dtype=bool)
-        return np.asarray(np.abs(self.book.time[events][:, None] - times).min(axis=1) <= WEEK)
+        return bisect_right(times, time + most) - bisect_left(times, time - most) if times else 1
 
     def cost(self, node: int) -> float:
         """Return what naming it among the partners of a member takes, less the more of its events are in already."""
-        book, best = self.book, np.inf
+        book, best = self.book, inf
         for member, some in self.links[node].items():
-            times, near = self.times[member], 0
-            if times.size:
-                near = int((np.abs(book.time[some][:, None] - times) <= 3 * DAY).sum(axis=1).max())
-            late = book.spells if times.size and not near else 1.0
+            near, late = 0, 1.0
+            if self.times[member]:
+                near = max(self.near(member, one.time, 3 * DAY) for one in some)
+                late = 1.0 if near else book.spells
             best = min(best, float(book.partners[member]) / (1 + near) * late)
-        return float(np.log(max(1.0, best))) + PRICE
+        return log(max(1.0, best)) + PRICE
+
+    def met(self, node: int, times: Iterable[float]) -> None:
+        """Keep when a member had further events of the case."""
+        self.times[node] = sorted((*self.times[node], *times))
 
     def add(self, node: int) -> None:
         """Let a node join."""
         by = self.links.pop(node)
         self.members.append(node)
         self.ties[node], self.hop[node] = len(by), 1 + min(self.hop[member] for member in by)
-        self.times[node] = np.zeros(0)
+        self.times[node] = []
         for member, some in by.items():
             self.ties[member] += 1
             for end in (member, node):
-                self.times[end] = np.concatenate([self.times[end], self.book.time[some]])
+                self.met(end, [one.time for one in some])
         if len(self.focus) < FOCUS and self.hop[node] < HOPS and self.leads[node]:
             self.look(node)
 
 
-def _log_choose(n: int, k: Ints) -> Floats:
+def _log_choose(n: int, k: int) -> float:
     """Return the logarithm of n over k, nearly."""
-    return np.asarray(k * (np.log(n / np.minimum(k, n)) + 1) - np.log(2 * np.pi * k) / 2)
+    return k * (log(n / min(k, n)) + 1) - log(tau * k) / 2
 
 
 def _among(book: EventBook, members: list[int]) -> set[int]:
@@ -273,9 +305,9 @@ def _add_bursts(
             events.update(some.tolist())
             for other in np.unique(others).tolist():
                 own = some[others == other]
-                growth.times[node] = np.concatenate([growth.times[node], book.time[own]])
+                growth.met(node, book.time[own].tolist())
                 if other not in inside:
-                    fits = book.of(other).size < HUBS * own.size and len(inside) < MEMBERS
+                    fits = book.count(other) < HUBS * own.size and len(inside) < MEMBERS
                     (inside if fits else outside).setdefault(other, None)
     growth.links = {one: by for one, by in growth.links.items() if one not in inside and one not in outside}
     if len(inside) > before:  # beside a burst, more members may pay
@@ -296,7 +328,7 @@ def _add_single(
             usual = np.median(book.amount[sorted(events)])
             own = own[np.abs(np.log(book.amount[own] / usual)) <= np.log(10)]
         known = sum(event in events for event in own.tolist())
-        degree = book.of(node).size
+        degree = book.count(node)
         near, others = core.close(book, own), book.other(own, node)
         for event, fits, other in zip(own.tolist(), near.tolist(), others.tolist(), strict=True):
             if event in events or not fits:

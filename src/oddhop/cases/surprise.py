@@ -8,6 +8,7 @@ of the events of the same cell (the type, and the kinds of both ends) that have 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -70,15 +71,19 @@ class EventBook:
         """How many nodes there are."""
         return self.kind.size
 
-    @property
+    @cached_property
     def spells(self) -> float:
         """How many times six days the period has."""
         return max(1.0, float(np.ptp(self.time)) / HORIZON)
 
-    @property
+    @cached_property
     def degree(self) -> Ints:
         """How many events every node has."""
         return np.diff(self.start)
+
+    def count(self, node: int) -> int:
+        """Return how many events a node has."""
+        return int(self.start[node + 1] - self.start[node])
 
     def of(self, node: int, most: int | None = None) -> Ints:
         """Return the events of a node, or so many of them, the most surprising first."""
