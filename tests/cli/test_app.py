@@ -12,10 +12,14 @@ import typer.main
 from typer.testing import CliRunner
 
 from oddhop import __version__
+from oddhop.base.settings import options_of
 from oddhop.cli import app
 from oddhop.cli.failures import CODES
 from oddhop.cli.settings import gathered
 from oddhop.errors import SettingsError
+from oddhop.odd.settings import OddSettings
+from oddhop.runs.options import Cluster, Output
+from oddhop.tables.settings import ReadSettings
 from tests.cli.conftest import DETECT, FAST, FEW
 
 ALL = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -89,6 +93,13 @@ def test_help_shows_what_everybody_needs_and_on_request_everything() -> None:
     assert len(shown["--help"] - {"--help", "--help-all"}) == 10
     assert shown["--help"] < shown["--help-all"]
     assert {"--max-chance", "--workers", "--keep-columns", "--log-format"} <= shown["--help-all"]
+
+
+def test_an_option_of_a_run_is_a_field_of_its_settings() -> None:
+    told = " ".join(CliRunner().invoke(app, ["detect", "--help-all"], terminal_width=10_000).output.split())
+    for one in (one for model in (ReadSettings, Output, Cluster, OddSettings) for one in options_of(model) if one.flag):
+        assert told.count(f" {one.flag.replace('/', ' / ')} ") >= 1
+        assert one.sentence.split(maxsplit=1)[1].rstrip(".") in told
 
 
 def test_the_package_runs_as_a_module(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import fill
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,9 +23,13 @@ WIDTH = 110  # of the lines of a docstring
 
 
 class Settings(BaseModel):
-    """Base of all settings: frozen, nothing unknown, no conversion of types."""
+    """Base of all settings: frozen, nothing unknown, no conversion of types.
+
+    ``panel`` is the group of the help in which the options of a class are shown.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    panel: ClassVar[str | None] = None
 
 
 Some = TypeVar("Some", bound=Settings)
@@ -40,14 +44,18 @@ def option(
     flag: str | None = None,
     shown: str | None = None,
     of_model: bool = False,
+    metavar: str | None = None,
+    variable: str | None = None,
     **checks: Any,
 ) -> Any:
     """Declare a field: its default, what it does, and the option of the commands that sets it.
 
     ``shown`` is the default in words. With ``of_model`` a fitted model keeps the value, and later tables are read with
-    it. ``checks`` are those of pydantic, such as ``ge=1``.
+    it. ``metavar`` is what the help calls the value, and ``variable`` a variable of the environment that sets it too.
+    ``checks`` are those of pydantic, such as ``ge=1``.
     """
-    extra: dict[str, Any] = {"flag": flag, "shown": shown, "of_model": of_model}
+    names = {"flag": flag, "shown": shown, "metavar": metavar, "variable": variable}
+    extra: dict[str, Any] = {**names, "of_model": of_model}
     return Field(default, description=sentence, json_schema_extra=extra, **checks)
 
 
@@ -66,9 +74,12 @@ class Option:
     types: tuple[Any, ...]
     default: Any
     sentence: str
-    flag: str | None
-    shown: str | None
-    of_model: bool
+    flag: str | None = None
+    shown: str | None = None
+    of_model: bool = False
+    metavar: str | None = None
+    variable: str | None = None
+    panel: str | None = None
     least: float | None = None
     most: float | None = None
 
@@ -83,8 +94,6 @@ def options_of(model: type[Settings]) -> list[Option]:
     annotations, own = get_type_hints(model), set(model.__annotations__)
     found = []
     for name, field in sorted(model.model_fields.items(), key=lambda one: one[0] not in own):
-        kind, extra = annotations[name], field.json_schema_extra
-        shown = extra if isinstance(extra, dict) else {}
         limits = {"least": ("ge", "gt"), "most": ("le", "lt")}
         bounds = {
             end: getattr(one, by)
@@ -93,9 +102,13 @@ def options_of(model: type[Settings]) -> list[Option]:
             for one in field.metadata
             if hasattr(one, by)
         }
-        default = field.get_default(call_default_factory=True)
-        more: Any = field.description or "", shown.get("flag"), shown.get("shown"), bool(shown.get("of_model"))
-        found.append(Option(name, kind, types_of(kind), default, *more, **bounds))
+        home: Any = next(one for one in model.__mro__ if name in vars(one).get("__annotations__", ()))
+        more: Any = {"panel": home.panel, **bounds}
+        if isinstance(field.json_schema_extra, dict):
+            more |= field.json_schema_extra
+        kind = annotations[name]
+        default = ... if field.is_required() else field.get_default(call_default_factory=True)
+        found.append(Option(name, kind, types_of(kind), default, field.description or "", **more))
     return found
 
 

@@ -7,8 +7,6 @@ import sys
 from typing import Annotated, Any
 
 import typer
-import typer.main
-from typer.core import TyperGroup
 
 from oddhop.cli.audit import audit
 from oddhop.cli.cases import app as cases
@@ -17,10 +15,9 @@ from oddhop.cli.detect import detect
 from oddhop.cli.example import example
 from oddhop.cli.explain import explain
 from oddhop.cli.fit import fit, score
-from oddhop.cli.helping import PlainCommand
+from oddhop.cli.helping import Commands
 from oddhop.cli.ingest import ingest
 from oddhop.cli.learn import learn
-from oddhop.cli.options import with_settings
 from oddhop.cli.plan import plan
 from oddhop.cli.report import report
 from oddhop.cli.review import review
@@ -29,26 +26,8 @@ from oddhop.cli.warm import warm
 from oddhop.version import __version__
 
 
-class PlainList(TyperGroup):
-    """The list of the commands, and errors of usage, as plain text: the import of rich takes as long as the rest."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{**given, "rich_markup_mode": None})
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; its settings are imported only when it is asked for."""
-        command = next((one for one in COMMANDS if one.__name__ == cmd_name), None)
-        if command is None:
-            return super().get_command(ctx, cmd_name)
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(cmd_name, cls=PlainCommand)(with_settings(command))
-        return typer.main.get_command(alone)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
-        """Write the first sentence about every command, whole; the method of the parent cuts it to one line."""
-        about = [(name, command.get_short_help_str(limit=1000)) for name, command in self.commands.items()]
-        with formatter.section("Commands"):
-            formatter.write_dl(about)
+class WithExitCodes(Commands):
+    """The commands of oddhop, with their exit codes."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
         """Write the exit codes, for scripts."""
@@ -64,7 +43,7 @@ class PlainList(TyperGroup):
 
 
 app = typer.Typer(
-    cls=PlainList,
+    cls=WithExitCodes,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -40,6 +40,7 @@ def audit(
     ] = None,
     *,
     where: o.TablesNow,
+    source: o.Chosen,
     console: Console,
 ) -> None:
     """Estimate from a random sample of cases how many cases of a run are worth your time.
@@ -62,7 +63,7 @@ def audit(
     name = o.user_name(who)
     with open_book(cases) as book:
         with console.working():
-            opened = reopen(run, **where.named(), log=console)
+            opened = reopen(run, log=console, **where.named(), **source)
             session = Session(opened, book, folder=run, who=name)
             told = session.audit() if end else session.start_audit(ranking.value, first, size)
         if told is None:

@@ -11,8 +11,14 @@ import typer
 
 from oddhop.cli import options as o
 from oddhop.cli.console import echo
+from oddhop.cli.helping import Commands
 
-app = typer.Typer(no_args_is_help=True, help="Manage a book of cases, which is a database of cases and verdicts.")
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Manage a book of cases, which is a database of cases and verdicts.",
+)
 
 BookName = Annotated[
     str, typer.Argument(metavar="BOOK", help="Book of cases: an SQLite file or postgresql://...", show_default=False)

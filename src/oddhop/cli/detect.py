@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from oddhop.cli import options as o
 from oddhop.cli.console import Console
 
@@ -15,19 +10,16 @@ from oddhop.cli.console import Console
 def detect(
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: o.Out = ...,  # type: ignore[assignment]
     detector: o.DetectorName = "odd",
     *,
     read: o.Chosen,
     learn: o.Chosen,
-    database: o.Database = None,
-    output: o.Output,
-    earlier: o.Since = None,
+    output: o.Chosen,
     console: Console,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    engine: o.EngineName = o.Engine.local,
-    address: o.Address = None,
+    cluster: o.Chosen,
 ) -> None:
     """Find the anomalous nodes of a network and write a ranked table and a report.
 
@@ -47,11 +39,9 @@ def detect(
             out=out,
             detector=detector,
             settings=chosen,
-            database=database,
-            engine=engine.value,
-            address=address,
-            **output.named(),
-            since=earlier,
             log=console,
+            **output,
+            **cluster,
         )
-    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags, listed=output.write_to != "-")
+    listed = output.get("write_to") != "-"
+    tell(console, run, chosen.of(detector).top_k, budgeted=chosen.of(detector).flags, listed=listed)

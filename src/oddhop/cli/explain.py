@@ -20,6 +20,7 @@ def explain(
     ] = False,
     *,
     where: o.TablesNow,
+    source: o.Chosen,
     console: Console,
 ) -> None:
     """Show the cases of a node, and explain its score.
@@ -36,7 +37,7 @@ def explain(
     from oddhop.cli.summary import lines_of
 
     with console.working():
-        cases, why = runs.explain(run, node, **where.named(), log=console)
+        cases, why = runs.explain(run, node, log=console, **where.named(), **source)
     if as_json:
         told = {**asdict(why), "sentences": why.sentences, "cases": [asdict(one) for one in cases.cases]}
         echo(json.dumps(told, indent=1))

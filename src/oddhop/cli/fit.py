@@ -20,10 +20,10 @@ def fit(
     *,
     read: o.Chosen,
     learn: o.Chosen,
-    database: o.Database = None,
+    source: o.Chosen,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
-    resume: o.Resume = False,
+    resuming: o.Chosen,
     console: Console,
 ) -> None:
     """Fit a detector and write a model file.
@@ -48,9 +48,9 @@ def fit(
             model=model,
             detector=detector,
             settings=chosen,
-            database=database,
-            resume=resume,
             log=console,
+            **source,
+            **resuming,
         )
     console.say("done", f"model: {model}\nto score with it: oddhop score {model} EDGES --nodes NODES --out FOLDER")
 
@@ -62,13 +62,11 @@ def score(
     ],
     edges: o.Edges,
     nodes: o.Nodes = None,
-    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: o.Out = ...,  # type: ignore[assignment]
     *,
     read: o.Chosen,
     learn: o.Chosen,
-    database: o.Database = None,
-    output: o.Output,
-    earlier: o.Since = None,
+    output: o.Chosen,
     console: Console,
 ) -> None:
     """Score a network with a fitted model. The command writes the same files as oddhop detect.
@@ -90,10 +88,8 @@ def score(
             out=out,
             settings=chosen,
             **{"top" if name == "top_k" else name: value for name, value in learn.items()},
-            database=database,
-            **output.named(),
-            since=earlier,
             log=console,
+            **output,
         )
     budgeted = "top_k" in learn or "max_chance" in learn
-    tell(console, run, learn.get("top_k"), budgeted=budgeted, listed=output.write_to != "-")
+    tell(console, run, learn.get("top_k"), budgeted=budgeted, listed=output.get("write_to") != "-")

@@ -5,20 +5,22 @@ A frame around them would be drawn by rich, whose import takes as long as the re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+import typer.main
+from typer.core import TyperCommand, TyperGroup
 
 EVERYDAY = {
-    "detect": ("nodes", "out", "source", "target", "id", "amount", "time", "top_k", "random_state", "overwrite"),
-    "score": ("nodes", "out", "top_k", "max_chance", "since", "cases", "answers", "overwrite", "resume"),
-    "fit": ("nodes", "model", "detector", "source", "target", "id", "amount", "time", "top_k", "random_state"),
-    "plan": ("nodes", "detector", "source", "target", "id", "amount", "time", "max_memory"),
-    "ingest": ("nodes", "out", "source", "target", "id", "amount", "time", "like", "max_memory"),
+    "detect": ("nodes", "out", "source", "target", "id", "amount", "time", "top", "seed", "overwrite"),
+    "score": ("nodes", "out", "top", "max-chance", "since", "cases", "answers", "overwrite", "resume"),
+    "fit": ("nodes", "model", "detector", "source", "target", "id", "amount", "time", "top", "seed"),
+    "plan": ("nodes", "detector", "source", "target", "id", "amount", "time", "max-memory"),
+    "ingest": ("nodes", "out", "source", "target", "id", "amount", "time", "like", "max-memory"),
 }
 """By command, what ``--help`` shows; of the others it shows everything."""
-ALWAYS = ("help", "help_all")
+ALWAYS = ("help", "help-all")
 
 
 def _whole(ctx: typer.Context, asked: bool) -> None:
@@ -28,9 +30,13 @@ def _whole(ctx: typer.Context, asked: bool) -> None:
         raise typer.Exit
 
 
-HelpAll = Annotated[
-    bool, typer.Option("--help-all", is_eager=True, callback=_whole, help="Show every option and exit.")
-]
+@dataclass(frozen=True)
+class HelpAll:
+    """The option of a command that has many."""
+
+    help_all: Annotated[
+        bool, typer.Option("--help-all", is_eager=True, callback=_whole, help="Show every option and exit.")
+    ] = False
 
 
 class PlainCommand(TyperCommand):
@@ -46,9 +52,34 @@ class PlainCommand(TyperCommand):
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx)
             argument = one.param_type_name == "argument"
-            if record is not None and (argument or shown is None or one.name in (*shown, *ALWAYS)):
+            if record is not None and (
+                argument or shown is None or {name.lstrip("-") for name in one.opts} & {*shown, *ALWAYS}
+            ):
                 panel = None if shown else getattr(one, "rich_help_panel", None)
                 groups.setdefault("Arguments" if argument else panel or "Options", []).append(record)
         for title, records in sorted(groups.items(), key=lambda group: group[0] not in ("Arguments", "Options")):
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+class Commands(TyperGroup):
+    """The list of the commands, and errors of usage, as plain text: the import of rich takes as long as the rest."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "rich_markup_mode": None})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; its options are made only when it is asked for."""
+        found = super().get_command(ctx, cmd_name)
+        with_options = getattr(getattr(found, "callback", None), "with_options", None)
+        if with_options is None:
+            return found
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name, cls=PlainCommand)(with_options())
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the method of the parent
+        """Write the first sentence about every command, whole; the method of the parent cuts it to one line."""
+        about = [(name, command.get_short_help_str(limit=1000)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(about)

@@ -40,7 +40,7 @@ def ingest(
         str,
         typer.Option("--max-memory", help="Approximate memory limit of the command.", rich_help_panel=o.INPUT),
     ] = "4GiB",
-    resume: o.Resume = False,  # noqa: ARG001 - ingest always resumes, and every command takes the option
+    resuming: o.Chosen,  # noqa: ARG001 - ingest always resumes, and every command takes the option
     console: Console,
 ) -> None:
     """Convert an edge table and a node table to a network on disk.

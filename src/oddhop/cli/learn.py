@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,14 +15,14 @@ SHOWN = 10
 @o.command()
 def learn(
     run: o.RunFolderPath,
-    answers: o.Answers = ...,  # type: ignore[assignment]
-    out: Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: o.Out = ...,  # type: ignore[assignment]
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Number of nodes to suggest for the next review.")
     ] = 20,
-    overwrite: o.Overwrite = False,
     *,
+    answering: o.Chosen,
     where: o.TablesNow,
+    source: o.Chosen,
     console: Console,
 ) -> None:
     """Re-rank the nodes of a run according to your answers, and suggest nodes to review.
@@ -37,9 +36,7 @@ def learn(
     from oddhop import runs
 
     with console.working():
-        found = runs.learn(
-            run, answers, out=out, questions=questions, overwrite=overwrite, **where.named(), log=console
-        )
+        found = runs.learn(run, out=out, questions=questions, log=console, **answering, **where.named(), **source)
     first = found.result.filter(found.result["judged"]).slice(0, SHOWN).to_pylist()
     echo(f"First {len(first)} nodes of the new ranking:")
     for row in first:

@@ -1,4 +1,4 @@
-"""The options that commands share."""
+"""The options that commands share: those of settings, made from their classes, and the few that are no settings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -23,26 +24,15 @@ if TYPE_CHECKING:
     from oddhop.base.settings import Option
 
 INPUT, LEARNING, TELLING = "Input", "Detection", "Output"
-# Options whose default is that they are not given, by their place in the help.
-of_input, of_learning, of_output = (
-    functools.partial(typer.Option, show_default=False, rich_help_panel=panel) for panel in (INPUT, LEARNING, TELLING)
-)
-
-
-class Engine(StrEnum):
-    """What runs the work."""
-
-    local = "local"
-    ray = "ray"
-
-
-class WriteMode(Enum):
-    """What happens to a database table of the same name."""
-
-    create = "create"
-    replace = "replace"
-    append = "append"
-
+SETTINGS = {
+    "read": "oddhop.tables.settings:ReadSettings",
+    "source": "oddhop.runs.options:Source",
+    "resuming": "oddhop.runs.options:Resuming",
+    "output": "oddhop.runs.options:Output",
+    "answering": "oddhop.runs.options:Answering",
+    "cluster": "oddhop.runs.options:Cluster",
+}
+"""The classes of settings whose options a command takes as a parameter of this name."""
 
 Edges = Annotated[
     str,
@@ -55,21 +45,12 @@ Edges = Annotated[
 ]
 Nodes = Annotated[
     list[str] | None,
-    of_input(
+    typer.Option(
         "--nodes",
+        rich_help_panel=INPUT,
+        show_default=False,
         help="Node table: a file, a glob pattern, a folder, a query (with --database), or the character - for "
         "standard input. If the network has several kinds of nodes, give --nodes KIND=TABLE once for each kind.",
-    ),
-]
-Database = Annotated[
-    str | None,
-    of_input(
-        "--database",
-        envvar="ODDHOP_DATABASE",
-        help="Address of the database for queries: postgresql://..., sqlite:///FILE or duckdb:///FILE. If the address "
-        "contains a password, set the environment variable ODDHOP_DATABASE instead of this option. Other users of the "
-        "machine can see a password on the command line.",
-        show_envvar=True,
     ),
 ]
 DetectorName = Annotated[
@@ -84,19 +65,22 @@ DetectorName = Annotated[
 ]
 SettingsFile = Annotated[
     Path | None,
-    of_learning(
+    typer.Option(
         "--settings",
         help="TOML file with settings, in the sections [read], [encode], [odd] and [hcm].",
+        rich_help_panel=LEARNING,
+        show_default=False,
     ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    of_learning(
+    typer.Option(
         "--set",
         help="Change one setting, for example hcm.burn_in=200 or encode.kinds.zip=category (repeatable).",
+        rich_help_panel=LEARNING,
+        show_default=False,
     ),
 ]
-EXPLAINED = 100
 InReport = Annotated[
     int | None,
     typer.Option(
@@ -117,51 +101,9 @@ AnswerBook = Annotated[
         show_default=False,
     ),
 ]
-Answers = Annotated[
-    str | None,
-    of_output(
-        "--answers",
-        help="Table, query or book of cases with your answers about nodes. From the answers, oddhop learns a second "
-        "ranking of the nodes. A table of answers needs the columns id and answer. An answer is 1 (worth your time), 0 "
-        "(harmless) or empty (unsure).",
-    ),
-]
+Out = Annotated[Path, typer.Option("--out", help="Write the results to this folder.", show_default=False)]
 RunFolderPath = Annotated[
     Path, typer.Argument(help="Output folder of oddhop detect or oddhop score.", show_default=False)
-]
-EngineName = Annotated[
-    Engine,
-    typer.Option(
-        "--engine",
-        help="Run on this machine (local) or on a Ray cluster (ray). A run on a Ray cluster needs a folder made by "
-        "oddhop ingest as input.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Address = Annotated[
-    str | None,
-    of_learning(
-        "--address",
-        help="Address of the head node of the Ray cluster, as HOST:PORT.",
-        envvar="RAY_ADDRESS",
-    ),
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.", rich_help_panel=LEARNING)]
-Overwrite = Annotated[
-    bool,
-    typer.Option(
-        "--overwrite",
-        help="Replace an earlier run in the output folder. A folder that has anything else is left as it is.",
-        rich_help_panel=TELLING,
-    ),
-]
-Since = Annotated[
-    str | None,
-    of_output(
-        "--since",
-        help="Folder of an earlier run to compare the results with, or last: the latest complete run beside the output "
-        "folder, if there is one. The command prints the changes and writes them to changes.parquet.",
-    ),
 ]
 
 
@@ -186,72 +128,12 @@ class TablesNow:
             show_default="as in the run",
         ),
     ] = None
-    database: Database = None
 
     def named(self) -> dict[str, Any]:
         """Return them as functions of a run take them."""
         from oddhop.cli.settings import named_nodes
 
-        return {"edges": self.edges, "nodes": named_nodes(self.nodes), "database": self.database}
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a run writes besides the ranking, and where."""
-
-    write_to: Annotated[
-        str | None,
-        typer.Option(
-            "--write-to",
-            help="Also write the results to this target: a table of the --database, an S3 object "
-            "(s3://bucket/key.parquet or .csv), or the character - for CSV on standard output.",
-            show_default=False,
-        ),
-    ] = None
-    write_mode: Annotated[
-        WriteMode,
-        typer.Option(
-            "--write-mode",
-            help="What to do if the target of --write-to exists: stop with an error (create), overwrite the target "
-            "(replace) or add rows to the target (append). Only database tables support append.",
-        ),
-    ] = WriteMode.create
-    resume: Resume = False
-    overwrite: Overwrite = False
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report/--no-report",
-            help="Whether to write the case report to report.html. The same nodes are flagged with and "
-            "without a report.",
-            rich_help_panel=TELLING,
-        ),
-    ] = True
-    explain: Annotated[
-        int,
-        typer.Option(
-            "--explain",
-            min=0,
-            help="Number of top-ranked nodes to explain and to group into cases. With --explain 0, oddhop "
-            "makes no cases and writes no report. With --explain 0, --top sets a number of nodes instead of cases.",
-            rich_help_panel=TELLING,
-        ),
-    ] = EXPLAINED
-    cases: Annotated[
-        str | None,
-        of_output(
-            "--cases",
-            metavar="BOOK",
-            help="Book of cases: an SQLite file or PostgreSQL database (postgresql://...) that stores cases and "
-            "verdicts. The command adds the flagged cases to the book of cases. A case that a reviewer has cleared as "
-            "harmless stays hidden until the case changes.",
-        ),
-    ] = None
-    answers: Answers = None
-
-    def named(self) -> dict[str, Any]:
-        """Return them as functions of a run take them."""
-        return {**vars(self), "write_mode": self.write_mode.value}
+        return {"edges": self.edges, "nodes": named_nodes(self.nodes)}
 
 
 @dataclass(frozen=True)
@@ -284,22 +166,21 @@ class Messages:
 
 
 Chosen = dict[str, Any]
-"""The settings of a section that were given as options."""
+"""The settings of a class that were given as options."""
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def command(*learn: str) -> Callable[[Command], Command]:
     """Make a function a command, whose errors are three lines and an exit code.
 
-    A parameter that is a group of options, such as :class:`Output`, becomes these options. Every command has those of
-    :class:`Messages`, of which ``console`` is made. It takes the settings of reading tables as ``read``, and as
-    ``learn`` those of the detector: the fields of these names, or all that have an option. The options of settings are
-    added by :func:`with_settings`, when the command is asked for: the list of the commands need not wait.
+    A parameter of the type :data:`Chosen` takes the settings of a class, which :data:`SETTINGS` names; ``learn`` takes
+    those of the detectors, all that have an option or the fields of these names. A parameter that is a group of
+    options, such as :class:`TablesNow`, becomes these options. Every command has those of :class:`Messages`, of which
+    ``console`` is made. The options are made when the command is asked for: the list of the commands need not wait.
     """
 
     def made(function: Command) -> Command:
         own = list(inspect.signature(function, eval_str=True).parameters.values())
-        sections = {one.name: SECTIONS[one.name] for one in own if one.name in SECTIONS}
 
         @functools.wraps(function)
         def run(**given: Any) -> None:
@@ -310,10 +191,8 @@ def command(*learn: str) -> Callable[[Command], Command]:
                     sweep_temporary()
                     share_with_group(messages.share_with_group)
                     for one in own:
-                        if one.name in sections:
-                            parts = sections[one.name](learn)
-                            chosen = {part.name: _chosen(part, given.pop(part.name)) for part in parts}
-                            given[one.name] = {name: value for name, value in chosen.items() if value is not None}
+                        if one.annotation == Chosen:
+                            given[one.name] = _settings(one.name, learn, given)
                         elif is_dataclass(one.annotation):
                             given[one.name] = _grouped(one.annotation, given)
                         elif one.annotation is Console:
@@ -329,24 +208,27 @@ def command(*learn: str) -> Callable[[Command], Command]:
                 as_json = messages.log_format is LogFormat.json
                 raise typer.Exit(fail(error, debug=messages.debug, as_json=as_json)) from None
 
-        def signature(*, whole: bool) -> inspect.Signature:
-            parameters: list[inspect.Parameter] = []
+        def parameters() -> list[inspect.Parameter]:
+            found: list[inspect.Parameter] = []
             for one in own:
-                if one.name in sections:
-                    panel = INPUT if one.name == "read" else LEARNING
-                    parameters += [_parameter(part, panel) for part in sections[one.name](learn)] if whole else []
+                if one.annotation == Chosen:
+                    found += [_parameter(part, one.name) for part in _parts(one.name, learn)]
                 elif is_dataclass(one.annotation):
-                    parameters += _parameters(one.annotation)
+                    found += _of_group(one.annotation)
                 elif one.annotation is not Console:
-                    parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            many = whole and function.__name__ in EVERYDAY
-            of_help = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
-            return inspect.Signature([*parameters, *_parameters(Messages), *([of_help] if many else [])])
+                    found.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            return [*found, *_of_group(Messages), *(_of_group(HelpAll) if function.__name__ in EVERYDAY else [])]
 
-        run.whole_signature = functools.partial(signature, whole=True)  # type: ignore[attr-defined]
-        return _signed(run, signature(whole=False))  # type: ignore[return-value]
+        run.with_options = lambda: _signed(run, parameters())  # type: ignore[attr-defined]
+        return _signed(run, [])  # type: ignore[return-value]
 
     return made
+
+
+def _signed(command: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 def _grouped(group: Any, given: dict[str, Any]) -> Any:
@@ -354,75 +236,72 @@ def _grouped(group: Any, given: dict[str, Any]) -> Any:
     return group(**{one.name: given.pop(one.name) for one in fields(group)})
 
 
-def _parameters(group: Any) -> list[inspect.Parameter]:
+def _settings(section: str, learn: Sequence[str], given: dict[str, Any]) -> Chosen:
+    """Take the settings of a class out of the options that were given, without those that were not."""
+    chosen = {one.name: _chosen(one, given.pop(f"{section}_{one.name}")) for one in _parts(section, learn)}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _of_group(group: Any) -> list[inspect.Parameter]:
     """Return the options of a group as parameters of a command."""
     types, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
     return [inspect.Parameter(one.name, kind, default=one.default, annotation=types[one.name]) for one in fields(group)]
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options of its settings."""
-    return _signed(command, command.whole_signature())  # type: ignore[attr-defined]
-
-
-def _signed(command: Callable[..., None], signature: inspect.Signature) -> Callable[..., None]:
-    command.__signature__ = signature  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
-    return command
-
-
-def _reading(_: Sequence[str]) -> list[Option]:
-    from oddhop.base.settings import options_of
-    from oddhop.tables.settings import ReadSettings
-
-    return [one for one in options_of(ReadSettings) if one.flag]
-
-
-def _learning(names: Sequence[str]) -> list[Option]:
-    """Return the options of all detectors; of one that only some have, its sentence says so."""
+def _parts(name: str, learn: Sequence[str]) -> list[Option]:
+    """Return the options of the settings that a command takes by this name."""
     from oddhop.base.settings import options_of
 
+    if name != "learn":
+        return [one for one in options_of(resolve_name(SETTINGS[name])) if one.flag]
     known = {name: {one.name: one for one in options_of(settings_named(name)) if one.flag} for name in DETECTORS}
     found: dict[str, Option] = {}
-    for one in (one for options in known.values() for one in options.values() if not names or one.name in names):
+    for one in (one for options in known.values() for one in options.values() if not learn or one.name in learn):
         having = [name for name, options in known.items() if one.name in options]
         needs = "" if len(having) == len(known) else f" The option {one.flag} needs the detector {' or '.join(having)}."
         found.setdefault(one.name, replace(one, sentence=one.sentence + needs))
     return list(found.values())
 
 
-SECTIONS: dict[str, Callable[[Sequence[str]], list[Option]]] = {"read": _reading, "learn": _learning}
-
-
-def _parameter(option: Option, panel: str) -> inspect.Parameter:
-    """Return a field of the settings as a parameter of a command."""
+def _parameter(option: Option, section: str) -> inspect.Parameter:
+    """Return a field of the settings as a parameter of a command. A default in words is that of a value not given."""
+    name = f"{section}_{option.name}"  # two classes may have fields of the same name
     kinds = {str, bool, int, float}.intersection(option.types)
-    kind: Any = str if option.repeatable or str in kinds else next(iter(kinds), str)  # one of several words is text
-    text, default = option.sentence, None
+    kind: Any = str if option.repeatable or str in kinds else next(iter(kinds), str)
+    text, default = option.sentence, None if option.shown else option.default
     if option.repeatable:
-        kind, text = list[str], f"{text.removesuffix('.')} (repeatable)."
-    if kind is bool and option.default is not None:  # a flag that turns it on or off
-        default = False
-        text = f"Do not {text[0].lower()}{text[1:]}" if option.default else text
-    shown = typer.Option(
+        kind, text, default = list[str], f"{text.removesuffix('.')} (repeatable).", None
+    if _is_switch(option):
+        default, text = False, f"Do not {text[0].lower()}{text[1:]}" if option.default else text
+    elif default is not None and get_origin(option.annotation) is Literal:
+        words = get_args(option.annotation)
+        kind = StrEnum(name, [(word, word) for word in words])  # type: ignore[misc,no-redef]
+    info = typer.Option(
         option.flag or "",
         help=text,
-        show_default=option.shown or False,
+        show_default=option.shown or (default not in (None, ...) and not _is_switch(option)),
         min=option.least,
         max=option.most,
-        rich_help_panel=panel,
+        metavar=option.metavar,
+        envvar=option.variable,
+        rich_help_panel=option.panel,
     )
-    wanted = kind if default is False else kind | None
-    return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wanted, shown]
-    )
+    wanted: Any = kind | None if default is None else kind
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wanted, info])
+
+
+def _is_switch(option: Option) -> bool:
+    """Return whether an option alone turns something on or off."""
+    return isinstance(option.default, bool) and "/" not in (option.flag or "")
 
 
 def _chosen(option: Option, value: Any) -> Any:
     """Return the value of a setting, None if it was not given."""
     if option.repeatable:
         return tuple(value) if value else None
-    return (not option.default if value else None) if isinstance(option.default, bool) else value
+    if _is_switch(option):
+        return not option.default if value else None
+    return str(value) if isinstance(value, StrEnum) else value
 
 
 def user_name(who: str | None) -> str:

@@ -17,7 +17,7 @@ def plan(
     *,
     read: o.Chosen,
     learn: o.Chosen,
-    database: o.Database = None,
+    source: o.Chosen,
     settings: o.SettingsFile = None,
     assignments: o.Assignments = None,
     console: Console,
@@ -36,7 +36,7 @@ def plan(
     chosen = gathered(settings, assignments or [], read=read, detector=detector, learn=learn)
     console.verbose = True  # how the columns are read is what is asked for
     with console.working():
-        found = runs.plan(edges, named_nodes(nodes), detector=detector, settings=chosen, database=database, log=console)
+        found = runs.plan(edges, named_nodes(nodes), detector=detector, settings=chosen, log=console, **source)
     typer.echo("Estimated memory of a run:")
     for stage, need in found.memory.items():
         typer.echo(f"  {stage:<12} {sized(need):>9}")

@@ -7,7 +7,9 @@ from oddhop.cli.console import Console
 
 
 @o.command()
-def report(run: o.RunFolderPath, explain: o.InReport = None, *, where: o.TablesNow, console: Console) -> None:
+def report(
+    run: o.RunFolderPath, explain: o.InReport = None, *, where: o.TablesNow, source: o.Chosen, console: Console
+) -> None:
     """Write the HTML report of a run again, with its cases or with those of more nodes.
 
     Example:
@@ -17,5 +19,5 @@ def report(run: o.RunFolderPath, explain: o.InReport = None, *, where: o.TablesN
     from oddhop import runs
 
     with console.working():
-        path = runs.report(run, explain=explain, **where.named(), log=console)
+        path = runs.report(run, explain=explain, log=console, **where.named(), **source)
     console.say("done", f"report: {path}", file=str(path))

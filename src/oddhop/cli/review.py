@@ -45,6 +45,7 @@ def review(
     ] = False,
     *,
     where: o.TablesNow,
+    source: o.Chosen,
     console: Console,
 ) -> None:
     """Review the cases of a run in the browser and save the answers.
@@ -67,7 +68,7 @@ def review(
     open_book(cases).close()  # before the tables are read, which may take long
     with console.working():
         compile_learner()  # before the first page: an answer must not wait for it
-        opened = reopen(run, **where.named(), log=console)
+        opened = reopen(run, log=console, **where.named(), **source)
     serve(
         opened,
         run,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
@@ -15,6 +15,8 @@ DO_NOT_IDENTIFY_A_RUN = ("workers", "max_memory")
 
 class DetectorSettings(Settings):
     """Base of the settings of a detector; a field with a ``flag`` is an option of the commands."""
+
+    panel: ClassVar = "Detection"
 
     top_k: int | None = option(
         None,

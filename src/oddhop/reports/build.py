@@ -16,7 +16,6 @@ from oddhop.graph.in_words import read_facts, repair_facts
 from oddhop.reports.page import CLEARED, CaseReport, ChangesSince
 from oddhop.tables.network import Network, as_network
 
-CASES = 100  # nodes of a run that are explained
 SHOWN = 20
 
 

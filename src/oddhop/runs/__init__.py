@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oddhop.runs.compare import Comparison, compare
     from oddhop.runs.detect import detect
-    from oddhop.runs.finish import Run
     from oddhop.runs.fit import fit
     from oddhop.runs.ingest import ingest
     from oddhop.runs.learn import LearnedRun, learn
     from oddhop.runs.plan import Plan, plan
+    from oddhop.runs.ranked import Run
     from oddhop.runs.reopen import explain, reopen, report
     from oddhop.runs.score import score
     from oddhop.runs.settings import RunSettings, checked_run_settings
@@ -28,7 +28,7 @@ _HOMES = {name: name for name in __all__} | {
     "Comparison": "compare",
     "LearnedRun": "learn",
     "Plan": "plan",
-    "Run": "finish",
+    "Run": "ranked",
     "RunSettings": "settings",
     "checked_run_settings": "settings",
     "explain": "reopen",

@@ -1,4 +1,4 @@
-"""Earlier runs: the one to compare with, and the one to replace."""
+"""Earlier runs: the one to compare with, and the one to replace or to leave as it is."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ def _is_complete(folder: Path) -> bool:
         return (folder / files.PARQUET).exists() and bool(files.read_run(folder))
     except OddhopError:
         return False
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that has a complete run."""
+    if files.read_manifest(folder) is not None:
+        raise RunFolderError(
+            f"{folder} already has a complete run",
+            "choose another folder, or replace the run with overwrite=True",
+            command="choose another folder, or replace the run with --overwrite",
+        )
 
 
 def remove_run(folder: Path) -> None:

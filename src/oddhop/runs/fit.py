@@ -9,8 +9,8 @@ from typing import Any
 from oddhop.base.checkpoints import discard_run
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import detector_named
-from oddhop.runs.detect import tell_resumed
 from oddhop.runs.log import LOGGED, Log
+from oddhop.runs.ranked import tell_resumed
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, run_settings
 

@@ -12,8 +12,7 @@ from oddhop.base.checkpoints import locked
 from oddhop.feedback import Question
 from oddhop.runs import folder as files
 from oddhop.runs.answers import ASKED, learned_from, read_answers, write_learned
-from oddhop.runs.detect import complete_run
-from oddhop.runs.earlier import remove_run
+from oddhop.runs.earlier import check_free, remove_run
 from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.reopen import reopen
 
@@ -71,7 +70,7 @@ def learn(
     with locked(out) as folder:
         if overwrite:
             remove_run(folder)
-        complete_run(folder, log, {}, resume=False)
+        check_free(folder)
         found = learned_from(opened.detector, opened.network, opened.result, told, log)
         asked = write_learned(folder, found, questions)
         kept = {name: opened.manifest[name] for name in ("tables", "data", "settings", "detector", "seed")}

@@ -18,10 +18,11 @@ from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
 from oddhop.explain.explanation import Explanation
-from oddhop.reports.build import CASES, report_of
+from oddhop.reports.build import report_of
 from oddhop.reports.page import ChangesSince
 from oddhop.runs import folder as files
 from oddhop.runs.log import LOGGED, Log
+from oddhop.runs.options import CASES
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import checked_run_settings
 from oddhop.tables.network import Network

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from oddhop.base.checkpoints import locked
 from oddhop.base.files import file_digest
+from oddhop.base.settings import checked, takes
 from oddhop.detector.registry import load
 from oddhop.errors import ModelFileError
 from oddhop.graph.disk import is_stored
-from oddhop.reports.build import CASES
-from oddhop.runs import folder as files
-from oddhop.runs.answers import read_answers
-from oddhop.runs.detect import check_book, check_early, check_kept, complete_run, tell_resumed
-from oddhop.runs.earlier import CHECKPOINTS, earlier_run, remove_run
-from oddhop.runs.finish import Destination, Run, finish_run, named_tables
 from oddhop.runs.log import LOGGED, Log
+from oddhop.runs.options import Output, OutputOptions
+from oddhop.runs.ranked import Asked, CheckNetwork, Ranking, Run, named_tables, ranked_run
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, run_settings
-from oddhop.runs.targets import WriteMode, target_named
 
 
+@takes(Output)
 def score(
     model: str | Path,
     edges: Any,
@@ -31,20 +27,11 @@ def score(
     out: str | Path,
     top: int | None = None,
     max_chance: float | None = None,
-    settings: RunSettings | Mapping[str, Any] | None = None,
-    database: str | None = None,
-    write_to: str | None = None,
-    write_mode: WriteMode = "create",
     workers: int | None = None,
     max_memory: int | str | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    explain: int = CASES,
-    report: bool = True,
-    cases: str | Path | None = None,
-    since: str | Path | None = None,
-    answers: Any = None,
+    settings: RunSettings | Mapping[str, Any] | None = None,
     log: Log = LOGGED,
+    **options: Unpack[OutputOptions],
 ) -> Run:
     r"""Rank a network with a fitted model; its tables are read in the same way as those of the model.
 
@@ -53,12 +40,11 @@ def score(
     Parameters
     ----------
     model : a model file.
-    edges, nodes, out, overwrite, settings, database, write_to, write_mode, explain, report, cases, since, answers : as
-        in :func:`~oddhop.runs.detect`, and ``log`` too. The columns that hold the ends of an edge and the id of a node
-        are those of the model, unless others are named.
+    edges, nodes, out, settings, log : as in :func:`~oddhop.runs.detect`. The columns that hold the ends of an edge and
+        the id of a node are those of the model, unless others are named.
     top, max_chance : how many cases of this network to flag; left out, those above the threshold of the model.
     max_memory : bytes, or text such as "4GiB"; a network that needs more is refused. None uses the available memory.
-    resume : take a run that is complete for done. One that was killed is begun again.
+    {settings}
 
     Examples
     --------
@@ -75,7 +61,7 @@ def score(
     ['.lock', 'cases.json', 'manifest.json', 'model.oddhop', 'report.html', 'results.csv', 'results.parquet',
      'state.parquet']
     """
-    settings = run_settings(settings)
+    chosen, output = run_settings(settings), checked(Output, options)
     detector = load(model)
     encoding = detector.model_.encoding
     if encoding is None:
@@ -87,39 +73,13 @@ def score(
         detector = detector.flagging(top_k=top, max_chance=max_chance)
     detector.set_params(workers=workers, max_memory=max_memory)
     if not (isinstance(edges, str | Path) and is_stored(edges)):
-        settings = settings.model_copy(update={"read": settings.read.like(detector.model_.read)})
+        chosen = chosen.model_copy(update={"read": chosen.read.like(detector.model_.read)})
     flags = detector.threshold_ < float("inf") or detector.flags_anew_
-    check_book(cases, explain, flags=flags, kept=settings.read.keep_columns)
-    target = target_named(write_to, write_mode, database)
-    told = None if answers is None else read_answers(answers, database)
-    earlier = earlier_run(since, out, log)
-    with locked(out) as folder:
-        if overwrite:
-            remove_run(folder)
-        done = complete_run(folder, log, named_tables(edges, nodes), resume=resume)
-        if done is not None:
-            return done
-        if resume:
-            tell_resumed(log, folder / CHECKPOINTS)
-        if target is not None:
-            target.check()
-        network = read_for_run(log, settings, edges, nodes, database, encoding)
-        check_kept(cases, network.kept)
-        data = files.data_part(network)
-        if earlier is not None:
-            check_early(earlier, detector.name, data, network)
-        return finish_run(
-            "score",
-            detector,
-            detector.rank(network, progress=log.progress),
-            network,
-            Destination(folder, target, explain, report, top, cases, told),
-            settings,
-            {
-                "tables": named_tables(edges, nodes),
-                "data": data,
-                "model": file_digest(Path(model)),
-            },
-            log,
-            earlier,
-        )
+
+    def rank(_: Path, check: CheckNetwork) -> Ranking:
+        network = read_for_run(log, chosen, edges, nodes, output.database, encoding)
+        about = {"data": check(network), "model": file_digest(Path(model))}
+        return Ranking(detector, detector.rank(network, progress=log.progress), network, chosen, about)
+
+    asked = Asked("score", detector.name, named_tables(edges, nodes), out, chosen, output, flags, top, log)
+    return ranked_run(asked, rank)

@@ -25,7 +25,7 @@ class RunSettings(Settings):
         return section
 
     def with_random_state(self, detector: str, random_state: int | None) -> Self:
-        """Return the settings with this ``random_state``: that of the run that was resumed."""
+        """Return the settings with this seed of a detector."""
         section = self.of(detector).model_copy(update={"random_state": random_state})
         return self.model_copy(update={detector: section})
 

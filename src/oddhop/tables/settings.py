@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike, fspath
-from typing import Annotated, Any, Literal, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict
 
 from pydantic import BeforeValidator, Field
 
@@ -34,6 +34,8 @@ class ReadSettings(Settings):
     A field with a ``flag`` is an option of the commands that read tables. ``ReadOptions`` has a line for every field,
     for type checkers and editors.
     """
+
+    panel: ClassVar = "Input"
 
     source: str | None = option(
         None, "Column of the edge table with the source nodes.", flag="--source", shown=DETECTED, of_model=True
