@@ -18,7 +18,7 @@ from oddhop.detector.model_file import Model
 from oddhop.detector.settings import DetectorSettings
 from oddhop.detector.shown import fitted_html
 from oddhop.explain.audit import Finding
-from oddhop.explain.explanation import Baseline, ColumnDifference, Explanation
+from oddhop.explain.explanation import Baseline, ColumnDifference, Explanation, Neighbour
 from oddhop.feedback.explain import LearnedExplanation
 
 PIECES = (
@@ -99,9 +99,8 @@ def test_tables_show_columns_as_text(column: str, value: str) -> None:
 @settings(deadline=None)
 @given(HOSTILE, HOSTILE)
 def test_results_and_explanations_show_ids_as_text(name: str, said: str) -> None:
-    usual = Baseline(0.5, 1.0, 0.0)
     apart = ColumnDifference(said, said, name, "", "", -0.1)
-    why = Explanation(name, 0.7, 1, 1.0, 0.0, usual, said, (), 0, 1, (apart,), None, profile=said, reasons=(name,))
+    why = Explanation(name, 0.7, 1, Baseline(0.5), said, neighbours=(Neighbour(said, 0.1),), columns=(apart,))
     check(why._repr_html_(), name, said)
     check(LearnedExplanation(why, said)._repr_html_(), name, said)
     plain = name.encode("utf-8", "replace").decode()

@@ -59,9 +59,7 @@ def bank(
 
 def explained(name: str, kind: str = "flow", p: float = 1e-3) -> Explanation:
     """Return an explanation that says nothing but the kind."""
-    return Explanation(
-        name, 9.0, 3, 1.0, 0.0, Baseline(1.0, 1.0, 0.0), kind, (), 0, 3, (), None, views=(View(kind, p, 9.0),)
-    )
+    return Explanation(name, 9.0, 3, Baseline(1.0), kind, (View(kind, p, 9.0),), looked_at=3)
 
 
 def cases_of(network: Network, *flagged: str) -> Cases:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from oddhop import Graph, Odd, read_network
 from oddhop.explain.audit import Finding, agreement, audit_ranking, follow_time_or_id, neighbour_distances, norms
 from oddhop.hcm.diagnostics import ties
-from oddhop.odd.phrases import related
+from oddhop.odd.findings import related
 
 
 @pytest.fixture(scope="module")

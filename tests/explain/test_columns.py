@@ -28,7 +28,7 @@ def test_unknown_values_of_neighbours_are_counted_apart(neighbours: list[float |
     columns = Columns(read_network(EDGES, people, flows=False))
     [span] = columns.spans
     told = columns.difference(span, 0, np.arange(1, 6), "54", -1.0)
-    assert told.sentence.startswith(f"age: 31; neighbours: {said}; whole network: ")
+    assert (told.column, told.own, told.usual) == ("age", "31", said)
     assert columns.own(span, 6) == "unknown"
 
 
@@ -42,15 +42,3 @@ def test_shares_of_events_are_said_with_their_events() -> None:
     # Node a received nothing. Its share was filled in for the detector, and is no value of the node.
     told = columns.difference(round_received, 0, np.array([1, 2]), "1", -1.0)
     assert (told.own, told.elsewhere) == ("unknown", "")
-
-
-def test_values_of_events_are_said_while_another_thread_explains_another_node() -> None:
-    class Forgetful(dict[int, list[float]]):
-        """Forgets at once, as if another thread had cleared it."""
-
-        def __setitem__(self, node: int, values: list[float]) -> None:
-            del node, values
-
-    columns = Columns(read_network(PAID, PEOPLE), _flows=Forgetful())
-    [span] = [one for one in columns.spans if one.name == "euros out share of round amounts"]
-    assert columns.own(span, 0) == "0.5 (2 events)"

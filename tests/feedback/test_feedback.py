@@ -164,8 +164,10 @@ def test_questions_leave_out_what_is_excluded(fitted, answers):
 
 def test_explains_by_answered_nodes(fitted, answers):
     feedback = learned(fitted, answers)
-    told = feedback.explain(feedback.next_questions()[0].id).sentences
-    assert len(told) > 1
+    first = feedback.next_questions()[0].id
+    told = feedback.explain(first)
+    assert told.label_free == fitted.explain(first)
+    assert told.learned.startswith(("Similar to ", "No answered node is similar"))
 
 
 def test_thirty_answers_without_a_hit_are_said(fitted):
@@ -213,7 +215,7 @@ def test_a_loaded_detector_is_not_fitted_again(fitted, answers, tmp_path, monkey
     found = Feedback(Odd.load(tmp_path / "model")).fit(fitted.network_, answers, result=fitted.result_)
     assert found.result_.equals(learned(fitted, answers).result_)
     assert found.next_questions()[0].why
-    assert found.explain(105).sentences
+    assert found.explain(105).learned
     with pytest.raises(GraphError, match="every node"):
         found.fit(fitted.network_, answers, result=fitted.result_.slice(0, 9))
 

@@ -6,15 +6,13 @@ import numpy as np
 
 from oddhop import Graph
 from oddhop.detector.cost import Size
-from oddhop.explain.explanation import View
 from oddhop.odd.blocks import _categories
 from oddhop.odd.communities import folded, on_many_nodes, unfolded
 from oddhop.odd.cost import cost, simulates
-from oddhop.odd.explain import drawn_at
 from oddhop.odd.features import triangle_counts
+from oddhop.odd.findings import cut_short, left_out_hubs, related
 from oddhop.odd.null import simulations_for
 from oddhop.odd.outlier import lengths
-from oddhop.odd.phrases import Shared, cut_short, left_out_hubs, reasons_between_kinds, related
 from oddhop.odd.row_blocks import added, block_sums
 from oddhop.odd.settings import OddSettings
 from oddhop.partitions.store import InMemory
@@ -53,13 +51,6 @@ def test_triangles_are_counted_at_every_node() -> None:
     assert triangle_counts(graph.indptr, graph.indices).tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
-def test_a_group_between_kinds_is_named() -> None:
-    views = (View("stranger", 0.4, 0.2), View("outlier", 0.5, 0.7), View("clique", 0.001, 9.1))
-    group = Shared(["device d7", "device d8"], ["ann", "bob"])
-    told = reasons_between_kinds("clique", views, (), [("device", 0, 2)], group)
-    assert told[0].endswith("members. This node shares device d7 and device d8 with ann and bob.")
-
-
 def test_columns_of_a_category_are_found() -> None:
     x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]])
     assert _categories(x, np.arange(4)).tolist() == [0, 1, 2]
@@ -67,10 +58,6 @@ def test_columns_of_a_category_are_found() -> None:
 
 def test_the_views_of_a_million_nodes_take_less_than_six_gibibytes() -> None:
     assert cost(Size(1_000_000, 10_000_000, 20), OddSettings()).memory["views"] < 6 * 2**30
-
-
-def test_rarer_neighbours_are_drawn_farther_out() -> None:
-    assert drawn_at(np.array([0.5, 0.05, 0.01, 1e-6])).round(1).tolist() == [1.0, 2.3, 3.0, 4.0]
 
 
 def test_a_large_network_is_simulated_less_often() -> None:

@@ -11,11 +11,11 @@ from oddhop import Graph, Odd, read_network
 from oddhop.errors import SettingsError
 from oddhop.odd import null, null_kinds
 from oddhop.odd.communities import folded_store
+from oddhop.odd.findings import standing_out
 from oddhop.odd.homophily import RATIO_SUMS, RATIOS
 from oddhop.odd.kinds import Edges
 from oddhop.odd.null import Chance, bulk_ratio, head_above_gap, head_beyond_tail, simulate_chance
 from oddhop.odd.null_groups import blocks_of, by_degree
-from oddhop.odd.phrases import standing_out
 from oddhop.odd.real_network import RealNetwork
 from oddhop.odd.row_blocks import degrees_of, gathered
 from oddhop.odd.views import fit_views

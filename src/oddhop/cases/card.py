@@ -20,7 +20,6 @@ from oddhop.cases.case import (
     PassedOn,
     Role,
     Run,
-    Technical,
 )
 from oddhop.cases.growth import MEMBERS, Draft
 from oddhop.cases.marks import NIGHT, SHOWN, StatedFact, Usual, marks_of
@@ -29,6 +28,7 @@ from oddhop.cases.readings import group_reading, next_steps, reading_of, surenes
 from oddhop.cases.sentences import LONGEST, SHORT, fitting, headlines
 from oddhop.cases.shape import Shape, shape_of
 from oddhop.cases.surprise import EventBook
+from oddhop.cases.technical import technical
 from oddhop.explain.explanation import Explanation
 from oddhop.graph.events import DAY, NO_TIME
 from oddhop.tables.network import Network
@@ -95,7 +95,7 @@ class CardMaker:
             reading=reading_of(words, book, shape),
             next=next_steps(words, book, shape),
             sure=sureness(words, self._rarities(shape, whys), self._judged),
-            technical=tuple(map(_technical, whys)),
+            technical=tuple(technical(words.nouns, why) for why in whys),
             left_out=(LeftOut(left, f"{words.nouns.events} of the case"),) if left else (),
         )
 
@@ -127,7 +127,7 @@ class CardMaker:
             reading=group_reading(words, pattern, [one.column for one in why.columns]),
             next=(f"The {words.nouns.nodes} that {why.id} deals with.",) if why.degree else (),
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),
-            technical=tuple(map(_technical, whys)),
+            technical=tuple(technical(words.nouns, why) for why in whys),
         )
 
     def _rarities(self, shape: Shape, whys: Sequence[Explanation]) -> list[float]:
@@ -261,13 +261,3 @@ def iso(moment: int) -> str:
 
 def _least_p(why: Explanation) -> float:
     return min((one.p for one in why.views), default=1.0)
-
-
-def _technical(why: Explanation) -> Technical:
-    return Technical(
-        why.id,
-        why.score,
-        tuple((one.name, one.p, one.part) for one in why.views),
-        tuple(one.sentence for one in why.columns),
-        why.own_sentences,
-    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from oddhop.cases.case import Fact, Pattern
 from oddhop.cases.nouns import Words, plural
+from oddhop.cases.technical import CLOSE, among_all, linked
 from oddhop.explain.columns import UNKNOWN
 from oddhop.explain.explanation import TELLING, ColumnDifference, Explanation
 from oddhop.explain.phrases import spoken
@@ -69,11 +70,10 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
     name, nouns = str(why.id), words.nouns
     column = why.columns[0] if why.columns else None
     if pattern == "stranger":
-        linked = "it deals with" if nouns.sends == "pays" else "it is linked to"
         whole = {1: f"the one {nouns.node}", 2: f"both {nouns.nodes}"}
         all_of_them = whole.get(why.degree, f"all {why.degree:,} {nouns.nodes}")
         far = all_of_them if why.far == why.degree else f"{why.far:,} of the {why.degree:,} {nouns.nodes}"
-        base = f"{name} is unlike {far if why.far else 'the ' + nouns.nodes} {linked}"
+        base = f"{name} is unlike {far if why.far else 'the ' + nouns.nodes} it {linked(nouns)}"
         if column and why.telling:
             return f"{base}: its {column.column.replace('_', ' ')} is {_plain_value(column.own)}", base
         return base, base
@@ -112,11 +112,14 @@ def _is_rare(elsewhere: str) -> bool:
 
 
 def _column_fact(words: Words, why: Explanation, one: ColumnDifference) -> Fact:
-    others = f"the {words.node_count(why.degree)} it deals with" if one.others == "neighbours" else one.others
+    others = f"the {words.node_count(why.degree)} it deals with" if one.others == CLOSE else one.others
     name, own, usual = one.column.replace("_", " "), _plain_value(one.own), _plain_value(one.usual)
-    rest = one.elsewhere.replace(" %", "%").replace("have", f"of all {words.nouns.nodes} have")
     return Fact(
-        one.column, f"The “{name}” of {why.id} is {own}.", f"Usually it is {usual}; {rest}.", others, why.degree
+        one.column,
+        f"The “{name}” of {why.id} is {own}.",
+        f"Usually it is {usual}; {among_all(words.nouns, one)}.",
+        others,
+        why.degree,
     )
 
 

@@ -1,4 +1,4 @@
-"""``oddhop explain``: why one node of a run has its score."""
+"""``oddhop explain``: the case of one node of a run, and the figures behind its score."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ def explain(
     run: o.RunFolderPath,
     node: Annotated[str, typer.Argument(help="Id of the node to explain.", show_default=False)],
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the full explanation as JSON.", rich_help_panel=o.TELLING)
+        bool, typer.Option("--json", help="Print the cases and all figures as JSON.", rich_help_panel=o.TELLING)
     ] = False,
     *,
     where: o.TablesNow,
     source: o.Chosen,
     console: Console,
 ) -> None:
-    """Show the cases of a node, and explain its score.
+    """Show the cases of a node, and the figures behind its score.
 
-    The command prints what happened, who belongs to the case and what is usual, and then why the node has its score.
+    The command prints what happened, who belongs to the case and what is usual, and then the p-values of the node and
+    how it differs from those it is linked to. The tables are read again only if the run did not explain the node.
 
     Example:
 
@@ -34,20 +35,17 @@ def explain(
     from dataclasses import asdict
 
     from oddhop import runs
-    from oddhop.cli.summary import lines_of
+    from oddhop.cli.summary import lines_of, lines_of_figures
 
     with console.working():
-        cases, why = runs.explain(run, node, log=console, **where.named(), **source)
+        cases, figures = runs.explain(run, node, log=console, **where.named(), **source)
     if as_json:
-        told = {**asdict(why), "sentences": why.sentences, "cases": [asdict(one) for one in cases.cases]}
-        echo(json.dumps(told, indent=1))
+        views = [dict(zip(("name", "p", "part"), one, strict=True)) for one in figures.views]
+        known = {**asdict(figures), "views": views, "cases": [asdict(one) for one in cases.cases]}
+        echo(json.dumps(known, indent=1))
         return
     for case in cases.cases:
         for line in lines_of(case, cases.nouns):
             tell_sentence(line)
-    kind = f"{why.kind}, " if why.kind else ""
-    echo(f"{why.id}: {kind}score {why.score:.3f}, alert threshold {why.baseline.threshold:.3f}")
-    for sentence in why.sentences:
-        tell_sentence(f"  {sentence}")
-    for one in why.columns:
-        tell_sentence(f"  {one.effect:+.2f}  {one.sentence}")
+    for line in lines_of_figures(figures, cases):
+        tell_sentence(line)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from oddhop.base.printable import spelled
-from oddhop.cases.case import Case, Cases, Nouns
+from oddhop.cases.case import Case, Cases, Nouns, Technical
 from oddhop.cases.words import amount_text, roles, sentence, short_window
 from oddhop.cli.console import Console, labelled
-from oddhop.explain.phrases import counted, spoken
+from oddhop.explain.phrases import counted, one_in, spoken
 from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 if TYPE_CHECKING:
@@ -84,13 +85,32 @@ def lines_of(case: Case, nouns: Nouns) -> list[str]:
     known = [(text, [*map(str, ids), *([f"{more:,} more"] if more else [])]) for text, ids, more in roles(case, nouns)]
     could = case.reading
     parts = [
-        (f"Case {case.number}", [sentence(case.headline)]),
+        (f"Case {case.number}" if case.number else "Case", [sentence(case.headline)]),
         ("Who", [f"{text}: {spoken(ids)}" for text, ids in known]),
         ("Facts", [f"{fact.here} {fact.usual}" for fact in case.facts]),
         ("Could be", [] if could is None else [could.looks_like, f"{could.could_be} {could.test}"]),
         ("Next", list(case.next)),
         ("How sure", [] if case.sure is None else [case.sure.sentence]),
     ]
+    return _labelled(parts)
+
+
+def lines_of_figures(one: Technical, cases: Cases) -> list[str]:
+    """Return what the detector computed for one node as lines: its score, the views, columns and links."""
+    ranks = [member.rank for case in cases.cases for member in case.members if member.id == one.id and member.rank]
+    place = [f"rank {rank:,} of {cases.nodes:,}" for rank in ranks[:1]]
+    kind = [max(one.views, key=lambda view: view[2])[0]] if one.views else []
+    views = ", ".join(f"{name} {one_in(p, cases.nodes)}" for name, p, _ in one.views)
+    parts = [
+        ("Score", [f"{one.id}: {', '.join([*kind, f'score {one.score:.2f}', *place])}"]),
+        ("Views", [f"Ordinary {cases.nouns.nodes} this unusual: {views}."] if views else []),
+        ("Columns", list(one.columns)),
+        ("Links", list(one.sentences)),
+    ]
+    return _labelled(parts)
+
+
+def _labelled(parts: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     return [labelled(label, "\n".join(text.strip() for text in texts)) for label, texts in parts if texts]
 
 

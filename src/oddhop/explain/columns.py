@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.explain.explanation import NOTABLE, ColumnDifference
-from oddhop.explain.flows import values_of
+from oddhop.explain.explanation import ColumnDifference
 from oddhop.explain.phrases import counted, said_number, share
 from oddhop.graph.checks import is_sparse
 from oddhop.graph.graph import Graph
@@ -26,7 +25,7 @@ from oddhop.tables.encode.encoders import (
     NumberColumn,
     TextColumn,
 )
-from oddhop.tables.flows import flow_columns
+from oddhop.tables.flows import flow_columns, flow_values
 from oddhop.tables.network import Network
 
 LONGEST = 80
@@ -54,7 +53,6 @@ class Columns:
 
     network: Network
     _shares: dict[int, float | None] = field(default_factory=dict, repr=False)
-    _flows: dict[int, dict[str, float]] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> Graph:
@@ -159,37 +157,17 @@ class Columns:
         part = self._share(span.start)
         if span.encoder is None and part is not None:
             return f"{share(part)} have it"
-        return f"{share(self._lower(span, node) / self.graph.node_count)} have less"
-
-    def is_among_highest(self, name: str, node: int) -> bool:
-        """Tell whether few nodes have as high a value as this one in a column."""
-        span = next((one for one in self.spans if one.name == name), None)
-        if span is None:
-            return False
-        return self.graph.node_count - self._lower(span, node) <= NOTABLE * self.graph.node_count
-
-    def _lower(self, span: ColumnSpan, node: int) -> int:
-        """Count the nodes with a lower value than this one."""
-        own, values = self.rows(np.array([node]), span)[0, 0], self._values(span.start)
+        values = self._values(span.start)
         not_stored = self.graph.node_count - values.size  # zeros, all of them
-        return int((values < own).sum()) + not_stored * bool(own > 0)
-
-    def flows(self, node: int) -> dict[str, float]:
-        """Return the columns of a node that were computed from events."""
-        if self.graph.events is None:
-            return {}
-        own = self._flows.get(node)
-        if own is None:
-            own = values_of(self.graph.events, node)
-            self._flows.clear()  # columns are asked for node by node; another thread may clear it at any time
-            self._flows[node] = own
-        return own
+        lower = int((values < row[0]).sum()) + not_stored * bool(row[0] > 0)
+        return f"{share(lower / self.graph.node_count)} have less"
 
     def _flow_said(self, name: str, node: int, said: str) -> str:
         """Say a value that was computed from events: unknown where it was filled in, a share with its events."""
-        if name not in self._share_of:
+        if name not in self._share_of or self.graph.events is None:
             return said
-        values = self.flows(node)
+        own = self.graph.events.of_nodes(node, node + 1)
+        values = dict(zip((one.name for one in flow_columns(own.columns)), flow_values(own)[0].tolist(), strict=True))
         if np.isnan(values[name]):
             return UNKNOWN
         events = int(sum(values[one] for one in self._share_of[name]))

@@ -1,4 +1,4 @@
-"""Why a node stands out, as figures and as plain sentences. Any detector can fill these shapes."""
+"""Why one node has its score, as figures. What happened around it, in sentences, is its case: ``oddhop.cases``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from oddhop.base.arrays import Floats
-from oddhop.base.html import panel, sentences, table
-from oddhop.explain.flows import NodeFlows
-from oddhop.explain.phrases import spoken
+from oddhop.base.html import panel, table
 from oddhop.tables.network import Network
 
 Id: TypeAlias = int | str
 SHOWN = 24
-COLUMNS_TOLD = 6
-NAMED_AT_MOST = 3
+COLUMNS_SHOWN = 6
 NOTABLE = 0.05  # larger p-values are not reported, and neighbours with a larger share of edges are not different
 TELLING = 0.1  # of the score: a column that does less explains nothing by itself
 
@@ -28,12 +25,13 @@ class Baseline:
     Attributes
     ----------
     threshold : scores at or above it are alerts.
-    usual_hops, usual_spread : how far away neighbours look, and how unsure that is, to the node in the middle.
+    usual_hops, usual_spread : how far away neighbours look to the node in the middle, and how unsure that is; 0 where
+        the detector predicts no hops.
     """
 
     threshold: float
-    usual_hops: float
-    usual_spread: float
+    usual_hops: float = 0.0
+    usual_spread: float = 0.0
 
     def alerts(self, score: Any) -> Any:
         """Return whether a score, or each score of an array, is an alert; rounding errors do not count."""
@@ -53,26 +51,20 @@ class Neighbour:
 
     Attributes
     ----------
-    hops, spread : the predicted hop count, and its standard deviation over the posterior samples; where a detector
-        predicts no hops, from 1 to 4 the more different it is, and 0.
     score : of this edge alone; HCM's score of a node is the mean over its edges.
-    effect : by how much the score of the node changes if the edge is taken away; None if not tried.
     rarity : the share of all edges of the network whose ends look as far apart; None if the detector does not say.
-    member : whether it is one of the group that makes the node odd.
-    flow : what passed between the two, in words; empty without events.
-    profile : the columns of the node table that were kept, in words.
+    hops, spread : the predicted hop count, and its standard deviation over the posterior samples; None if the detector
+        predicts none.
+    member : whether it is one of the group that makes the node odd, or shared by the group.
     node_kind : its kind, where there are several kinds of nodes.
     """
 
     id: Id
-    hops: float
-    spread: float
     score: float
-    effect: float | None = None
     rarity: float | None = None
+    hops: float | None = None
+    spread: float | None = None
     member: bool = False
-    flow: str = ""
-    profile: str = ""
     node_kind: str = ""
 
 
@@ -106,12 +98,6 @@ class ColumnDifference:
     effect: float
     others: str = "neighbours"
 
-    @property
-    def sentence(self) -> str:
-        """The difference, in words."""
-        network = f"; whole network: {self.elsewhere}" if self.elsewhere else ""
-        return f"{self.column}: {self.own}; {self.others}: {self.usual}{network}."
-
 
 @dataclass(frozen=True)
 class Change:
@@ -120,13 +106,6 @@ class Change:
     kind: Literal["edge", "attribute"]
     name: Id
     to: str = ""
-
-    @property
-    def condition(self) -> str:
-        """The change as an if-clause."""
-        if self.kind == "edge":
-            return f"the edge to {self.name} did not exist"
-        return f"the value of '{self.name}' were {self.to}"
 
 
 @dataclass(frozen=True)
@@ -150,17 +129,6 @@ class Counterfactual:
         """Whether the changes bring the score below the alert threshold."""
         return not self.baseline.alerts(self.after)
 
-    @property
-    def sentence(self) -> str:
-        """The changes and their effect, in words."""
-        edges = [str(one.name) for one in self.changes if one.kind == "edge"]
-        clauses = [f"the edge{'s' if len(edges) > 1 else ''} to {spoken(edges)} did not exist"] if edges else []
-        clauses += [one.condition for one in self.changes if one.kind == "attribute"]
-        line = f"the alert threshold of {self.baseline.threshold:.2f}"
-        verdict = f"is below {line}" if self.enough else f"still reaches {line}"
-        score = f"the score of this node would fall from {self.before:.2f} to {self.after:.2f}"
-        return f"If {spoken(clauses)}, {score}. A score of {self.after:.2f} {verdict}."
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -169,96 +137,39 @@ class Explanation:
     Attributes
     ----------
     id, score, degree : the node, its score, and how many neighbours it has.
-    hops, spread : how far away its neighbours look on average, and how unsure that is.
     baseline : what is usual in the network.
     kind : the kind of anomaly, where the detector names kinds.
-    neighbours : the ones that look farthest away, the farthest first.
-    far : how many of all its neighbours (or of those drawn) would be an alert by themselves.
-    looked_at : how many neighbours were looked at: all, or an even draw where there are very many.
-    columns : the columns that raise its score, the one that matters most for the main reason first.
-    counterfactual : what would lower its score, or None where nothing was found or needed.
-    changes_tested : whether changes were looked for that would.
-    notes : limits of this explanation.
-    caveats : limits of all explanations of the run, in the same words for every node.
     views : what each view says, where the detector has several.
-    reasons : the first sentences, in the words of the detector; left out, they are about steps.
-    ties : pairs of the listed neighbours and partners, by their places, that belong to the group and are joined.
-    partners : nodes of its own kind that share neighbours with it, where there are several kinds.
-    node_kind : its kind, where there are several.
+    neighbours : those that matter most, the first ones first.
+    far : how many of its neighbours are unlike it.
+    looked_at : how many neighbours the figures are about: all, or a draw where there are very many.
+    columns : the columns that raise its score, the one that matters most for the main reason first.
+    counterfactual : what would lower its score, or None where nothing was found, needed or tried.
+    group : the nodes of its own kind that belong to its group or cycle.
     cycle : the nodes of the first cycle that it is on.
-    flows : what its events say; None without events.
-    profile : the columns of the node table that were kept, in words.
+    hops, spread : how far away its neighbours look on average, and how unsure that is; None if no hops are predicted.
     """
 
     id: Id
     score: float
     degree: int
-    hops: float
-    spread: float
     baseline: Baseline
-    kind: str | None
-    neighbours: tuple[Neighbour, ...]
-    far: int
-    looked_at: int
-    columns: tuple[ColumnDifference, ...]
-    counterfactual: Counterfactual | None
-    notes: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
+    kind: str | None = None
     views: tuple[View, ...] = ()
-    reasons: tuple[str, ...] = ()
-    ties: tuple[tuple[int, int], ...] = ()
-    flows: NodeFlows | None = None
-    profile: str = ""
-    partners: tuple[Neighbour, ...] = ()
-    node_kind: str = ""
+    neighbours: tuple[Neighbour, ...] = ()
+    far: int = 0
+    looked_at: int = 0
+    columns: tuple[ColumnDifference, ...] = ()
+    counterfactual: Counterfactual | None = None
+    group: tuple[Id, ...] = ()
     cycle: tuple[Id, ...] = ()
-    changes_tested: bool = True
-
-    @property
-    def group(self) -> tuple[Id, ...]:
-        """The listed nodes of its own kind that form its group or cycle."""
-        members = [one for one in (*self.neighbours, *self.partners) if one.member and one.node_kind == self.node_kind]
-        return tuple(dict.fromkeys((*(one.id for one in members), *self.cycle)))
-
-    @classmethod
-    def of_lone_node(cls, id: Id, baseline: Baseline) -> Explanation:  # noqa: A002 - as the field is called
-        """Return the explanation of a node without neighbours, which has no score."""
-        return cls(id, 0.0, 0, 0.0, 0.0, baseline, None, (), 0, 0, (), None)
-
-    @property
-    def not_shown(self) -> int:
-        """The number of neighbours that are not listed."""
-        return self.degree - len(self.neighbours)
+    hops: float | None = None
+    spread: float | None = None
 
     @property
     def telling(self) -> bool:
         """Whether the first column alone explains at least a tenth of the score."""
         return bool(self.columns) and -self.columns[0].effect >= TELLING * self.score
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The explanation in plain sentences, the most important first."""
-        return (*self.own_sentences, *self.caveats)
-
-    @property
-    def own_sentences(self) -> tuple[str, ...]:
-        """The same without the caveats, which a page shows once for all nodes."""
-        if not self.degree:
-            return ("This node has no neighbours, so it cannot be scored.",)
-        told = list(self.reasons) or [self._distance(), *([self._far_ones()] if self.far else [])]
-        if self.flows:
-            told = [*([self.flows.headline] if self.flows.headline else []), *told, *self.flows.sentences]
-        # A detector without views says by its score alone that something is unusual.
-        unusual = not self.views or min(one.p for one in self.views) < NOTABLE
-        # No column has a part in a cycle of events, and hardly one in a clique or a flow.
-        if self.columns and unusual and self.kind != "cycle" and (self.telling or self.kind not in ("clique", "flow")):
-            told.append(self._apart())
-        alert = bool(self.baseline.alerts(self.score))
-        if self.counterfactual:
-            told.append(self.counterfactual.sentence)
-        elif self.changes_tested and self.looked_at == self.degree and self.kind != "cycle" and alert:
-            told.append("No tested change of up to five edges or values lowers the score of this node.")
-        return (*told, *self.notes)
 
     def __repr__(self) -> str:
         kind = f"{self.kind}, " if self.kind else ""
@@ -266,62 +177,20 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         kind = f"{self.kind}, " if self.kind else ""
-        who = f"{self.id} ({self.profile})" if self.profile else str(self.id)
-        title = f"{who}: {kind}score {self.score:.3f}, alert threshold {self.baseline.threshold:.3f}"
+        title = f"{self.id}: {kind}score {self.score:.3f}, alert threshold {self.baseline.threshold:.3f}"
         apart = [(one.column, one.own, one.usual, one.elsewhere, f"{one.effect:+.2f}") for one in self.columns]
         others = self.columns[0].others if self.columns else ""
         return panel(
             title,
-            sentences(self.sentences),
+            table(("view", "p-value", "part of the score"), [(one.name, one.p, one.part) for one in self.views]),
             table(("column", "here", f"among {others}", "in the network", "effect on the score"), apart),
+            table(("neighbour", "score of the edge"), [(str(one.id), one.score) for one in self.neighbours]),
         )
-
-    def _distance(self) -> str:
-        whose = "The only neighbour of this node has"
-        if self.degree > 1:
-            whose = f"The {self.degree:,} neighbours of this node have"
-        mean = "" if self.degree == 1 else "mean "
-        usual = f"A predicted distance of {self.baseline.usual_hops:.1f} ± {self.baseline.usual_spread:.1f} hops"
-        return f"{whose} a {mean}predicted distance of {self.hops:.1f} ± {self.spread:.1f} hops. {usual} is typical."
-
-    def _apart(self) -> str:
-        one = self.columns[0]
-        if not self.telling:
-            return "No single column explains much of the score of this node."
-        values = f"The value of this node in '{one.column}' is {one.own}. Values of the {one.others}: {one.usual}."
-        return f"The main reason depends most on the column '{one.column}'. {values}"
-
-    def _far_ones(self) -> str:
-        if self.degree == 1:
-            return f"The predicted distance of {self.neighbours[0].id} is large or uncertain."
-        far = [str(one.id) for one in self.neighbours if self.baseline.alerts(one.score)]
-        names = far[:NAMED_AT_MOST]
-        others = self.far - len(names)
-        named = spoken([*names, f"{others:,} more"] if others and names else names or [f"{others:,}, not listed"])
-        drawn = f"{self.looked_at:,} sampled" if self.looked_at < self.degree else f"{self.degree:,}"
-        some = f"{self.far:,} of the {drawn} neighbours of this node"
-        return f"For {some}, the predicted distance is large or uncertain: {named}."
 
 
 def plain_explanation(network: Network, node: int, score: float, baseline: Baseline) -> Explanation:
     """Return what can be said of a node by its score alone: whom it is connected to, and whether it is an alert."""
-    graph = network.graph
-    degree = int(graph.degrees[node])
+    graph, degree = network.graph, int(network.graph.degrees[node])
     row = graph.indices[graph.indptr[node] : graph.indptr[node] + min(degree, SHOWN)]
-    line = "above" if baseline.alerts(score) else "below"
-    return Explanation(
-        id=network.name(node),
-        score=score,
-        degree=degree,
-        hops=1.0,
-        spread=0.0,
-        baseline=baseline,
-        kind=None,
-        neighbours=tuple(Neighbour(network.name(other), 1.0, 0.0, score) for other in row.tolist()),
-        far=0,
-        looked_at=degree,
-        columns=(),
-        counterfactual=None,
-        changes_tested=False,
-        reasons=(f"The score of this node, {score:.2f}, is {line} the alert threshold of {baseline.threshold:.2f}.",),
-    )
+    near = tuple(Neighbour(network.name(other), score) for other in row.tolist())
+    return Explanation(network.name(node), score, degree, baseline, neighbours=near, looked_at=degree)

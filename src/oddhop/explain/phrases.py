@@ -19,12 +19,12 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def one_in(part: float) -> str:
-    """Say a small share as one in so many, with two digits."""
+def one_in(part: float, among: int) -> str:
+    """Say a small share of so many nodes as one in so many, with two digits; never as rarer than one of them."""
     if part > 2 / 3:
         return "most"
-    if part < 1e-6:
-        return "fewer than 1 in a million"
+    if part * among < 1:
+        return f"fewer than 1 in {among:,}"
     times = 1 / part
     digits = max(int(np.floor(np.log10(times))) - 1, 0)
     return f"1 in {round(times / 10**digits) * 10**digits:,}"

@@ -37,18 +37,13 @@ class Question:
 
 @dataclass(frozen=True)
 class LearnedExplanation:
-    """The reasons for the rank of a node: the sentence from the answers first, then those of the detector."""
+    """The reasons for the rank of a node: the sentence from the answers, and the figures of the detector."""
 
     label_free: Explanation
     learned: str
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Both in plain sentences."""
-        return (self.learned, *self.label_free.sentences)
-
     def _repr_html_(self) -> str:
-        return panel(str(self.label_free.id), sentences(self.sentences))
+        return panel(str(self.label_free.id), sentences([self.learned])) + self.label_free._repr_html_()
 
 
 def like(node: Floats, x: Floats, answers: Floats, memory: Memory, learned: Learned) -> str:

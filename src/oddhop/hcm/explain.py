@@ -20,7 +20,6 @@ from oddhop.hcm.scoring import hav, pair_hops
 from oddhop.tables.network import Network
 
 LOOKED_AT = 512
-DRAWN = "The explanation uses {looked_at:,} of the {degree:,} neighbours of this node, drawn at random."
 
 
 def explain_nodes(
@@ -46,7 +45,7 @@ def explain_nodes(
 def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseline, node: int) -> Explanation:
     degree = int(network.graph.degrees[node])
     if degree == 0:
-        return Explanation.of_lone_node(network.name(node), baseline)
+        return Explanation(network.name(node), 0.0, 0, baseline)
     neighbours = network.graph.indices[network.graph.indptr[node] :][:degree].astype(np.int64)
     if degree > LOOKED_AT:
         neighbours = np.sort(generator(model.seed, EXPLAIN, node).choice(neighbours, LOOKED_AT, replace=False))
@@ -57,25 +56,19 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
         edges = hav(model.learned.maxima, mean, spread**2)
     # By distance, not by score: where the model is merely unsure it says little about this edge.
     order = np.argsort(-mean, kind="stable")[:SHOWN].tolist()
-    looked_at = neighbours.size
     return Explanation(
         id=network.name(node),
         score=float(edges.mean()),
         degree=degree,
-        hops=float(mean.mean()),
-        spread=float((spread**2).mean()) ** 0.5,
         baseline=baseline,
-        kind=None,
         neighbours=tuple(
-            Neighbour(network.name(int(neighbours[k])), float(mean[k]), float(spread[k]), float(edges[k]))
+            Neighbour(network.name(int(neighbours[k])), float(edges[k]), hops=float(mean[k]), spread=float(spread[k]))
             for k in order
         ),
         far=int(baseline.alerts(edges).sum()),
-        looked_at=looked_at,
-        columns=(),
-        counterfactual=None,
-        changes_tested=False,
-        notes=(DRAWN.format(degree=degree, looked_at=looked_at),) * (looked_at < degree),
+        looked_at=neighbours.size,
+        hops=float(mean.mean()),
+        spread=float((spread**2).mean()) ** 0.5,
     )
 
 

@@ -37,11 +37,11 @@ from oddhop.odd.combine import KINDS, Evidence
 from oddhop.odd.communities import RESIDUALS, folded, unfolded
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.facts.find import EventFacts
+from oddhop.odd.findings import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.kinds import hub_counts
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
 from oddhop.odd.null import Chance, simulate_chance
 from oddhop.odd.on_disk import judge_on_disk
-from oddhop.odd.phrases import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
 from oddhop.odd.settings import OddSettings
 from oddhop.odd.thinning import LEFT_OUT, node_keys
 from oddhop.odd.views import FittedViews, ViewData, facts_of, fit_views, judge, thinned_score
@@ -223,7 +223,6 @@ class Odd(GraphDetector):
         self, network: Network, nodes: Ints, baseline: Baseline, workers: int, progress: Progress
     ) -> Iterator[Explanation]:
         from oddhop.odd.explain import explain_nodes
-        from oddhop.odd.explain_kinds import explain_kinds
 
         learned, graph = self.model_.learned, network.graph
         kept = learned.residuals
@@ -233,10 +232,16 @@ class Odd(GraphDetector):
             kept = None  # another network has communities of its own
             self._check_memory(graph, self.model_.settings, in_folder=False, fitting=False)
         self._cycles = find_cycles(graph.events, graph.node_count, self._cycles)
-        explain = explain_nodes if graph.kinds is None else explain_kinds
-        what = learned.views, network, nodes, baseline
-        return explain(
-            *what, residuals=kept, facts=self._facts, cycles=self._cycles, workers=workers, progress=progress
+        return explain_nodes(
+            learned.views,
+            network,
+            nodes,
+            baseline,
+            residuals=kept,
+            facts=self._facts,
+            cycles=self._cycles,
+            workers=workers,
+            progress=progress,
         )
 
     def _known(self, network: Network) -> Known | None:

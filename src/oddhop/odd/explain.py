@@ -1,23 +1,22 @@
 """Why Odd gives a node a high score: the views, the neighbours and columns behind them, and what would change it.
 
 Every figure comes from scoring the node again after a change, in closed form: an edge taken away, or the value of a
-column replaced by what is typical of the neighbours. Nothing is fitted to the scores.
+column replaced by what is typical of the neighbours. Nothing is fitted to the scores. What communities explain, and
+what is typical of the network, is held as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import (
-    COLUMNS_TOLD,
+    COLUMNS_SHOWN,
     NOTABLE,
     SHOWN,
     Baseline,
@@ -26,34 +25,19 @@ from oddhop.explain.explanation import (
     Neighbour,
     View,
 )
-from oddhop.explain.flows import PASSING, NodeFlows, dates_of, node_flows, with_neighbour
-from oddhop.explain.phrases import said_number
-from oddhop.odd.changes import Context, Node, Situation, TellingColumns, counterfactual, telling_columns, typical_value
 from oddhop.odd.clique import surprises
 from oddhop.odd.combine import KINDS
 from oddhop.odd.cycle import Cycles, cycle_from
+from oddhop.odd.explain_kinds import several_kinds
 from oddhop.odd.facts.find import EventFacts
-from oddhop.odd.facts.sentences import fact_sentences
-from oddhop.odd.phrases import reasons
-from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
+from oddhop.odd.rescore import FixedNetwork, fix_network
+from oddhop.odd.seen import MEMBER, Seen, is_notable, kind_of
 from oddhop.odd.views import FittedViews
+from oddhop.odd.what_if import ChangedColumns, Node, change_columns, counterfactual, typical_value
 from oddhop.tables.network import Network
 
 MANY = 512  # neighbours; of more an even draw tells what is typical, and no edge is taken away
 COLUMNS_CHANGED = 12
-RINGS = np.array([1.0, 0.5, 0.1, 0.01, 0.001])  # the shares of edges that look as far, at ...
-RADII = np.array([0.6, 1.0, 2.0, 3.0, 4.0])  # ... these distances in the picture
-MEMBER = 0.5  # of the largest surprise
-HELD = "The computed effects assume that the communities and the typical values of the network stay the same."
-CYCLES_HELD = (
-    "The effect of removing an edge does not include the cycles of events through this node. Without an edge of a "
-    "cycle, the score can fall further."
-)
-MANY_EDGES = (
-    "The typical values come from {many:,} of the {degree:,} neighbours of this node. For a node with more than "
-    "{many:,} neighbours, the effect of removing an edge is not computed."
-)
-SILENT = "Edges and columns are not related in this network, so no neighbour counts as similar or different."
 
 
 def explain_nodes(
@@ -68,190 +52,120 @@ def explain_nodes(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Explanation]:
-    """Explain some nodes of a network, given by their numbers, one after the other.
+    """Explain some judged nodes of a network, given by their numbers, one after the other.
 
-    ``residuals``, ``facts`` and ``cycles`` are what is known of the network, see ``oddhop.odd.rescore.fix_network``.
+    ``residuals`` is what communities leave of every edge, and ``facts`` and ``cycles`` those of the events, where they
+    are known: to find them takes longest. Not on threads: most of it is Python, and they would wait.
     """
-    held = fix_network(fitted, network.graph, residuals, facts, cycles, workers=workers)
-    context = Context(held, network, Columns(network), baseline)
-    yield from one_by_one(partial(_explain, context), nodes, progress)
-
-
-def one_by_one(explain: Callable[[int], Explanation], nodes: Ints, progress: Progress) -> Iterator[Explanation]:
-    """Explain nodes, given by their numbers. Not on threads: most of it is Python, and they would wait."""
+    see: Callable[[int], Seen]
+    if network.graph.kinds is None:
+        held = fix_network(fitted, network.graph, residuals, facts, cycles, workers=workers)
+        see = OneKind(held, Columns(network), baseline).see
+    else:
+        see = several_kinds(fitted, network, residuals, facts, cycles, workers=workers).see
     for done, number in enumerate(nodes.tolist(), 1):
         with single_threaded():  # at other thread counts a product has other bits
-            why = explain(number)
+            why = _explanation(network, number, baseline, see)
         progress("explain", done, nodes.size)
         yield why
 
 
-@dataclass(frozen=True, eq=False)
-class _Surroundings:
-    """The neighbours of a node, and how they look from it.
-
-    Attributes
-    ----------
-    f : the log likelihood ratio of every edge: how much less the neighbour looks like one than chance would.
-    rarity : the share of all edges of the network whose ends look as far apart; NaN where edges say nothing.
-    surprise : how unexplained every edge is by communities, looks and chance.
-    members : whether a neighbour belongs to the group of the node.
-    order : the neighbours by how much they matter.
-    """
-
-    nodes: Ints
-    f: Floats
-    rarity: Floats
-    surprise: Floats
-    members: Bools
-    order: Ints
-
-    def first(self, count: int, wanted: Sequence[int]) -> Ints:
-        """Return the places of so many neighbours that matter most, those that are wanted among them."""
-        last = np.isin(self.nodes[self.order], wanted, invert=True)
-        kept = np.argsort(last, kind="stable")[:count]
-        return self.order[np.sort(kept)]
-
-
-def _explain(context: Context, number: int) -> Explanation:
-    held, graph, network = context.held, context.held.graph, context.network
-    degree = int(graph.degrees[number])
+def _explanation(network: Network, number: int, baseline: Baseline, see: Callable[[int], Seen]) -> Explanation:
+    degree = int(network.graph.degrees[number])
     if degree == 0:
-        return Explanation.of_lone_node(network.name(number), context.baseline)
-    silent_view = held.fitted.homophily.silent
-    now = Situation(context.columns.rows(np.array([number]))[0], np.ones(degree, dtype=bool))
-    own = held.of_attributes(graph.attributes[[number]])
-    as_it_is = rescore_node(held, number, *own, now.kept[None])
-    score, kind = float(as_it_is.evidence.score[0]), KINDS[int(as_it_is.evidence.kind[0])]
-    p = np.exp(as_it_is.evidence.log_p[:, 0])
-    views = tuple(View(*one) for one in zip(KINDS, p.tolist(), as_it_is.evidence.parts[:, 0].tolist(), strict=True))
-    around = _surroundings(held, number, kind, in_a_group=bool(p[2] < NOTABLE))
-    flows, cycle = _flows(context, number, unusual=bool(p[3] < NOTABLE), first=events_first(kind, views))
-    shown = around.first(SHOWN, cycle)
-    tried = shown if 1 < degree <= MANY else shown[:0]  # without its last edge a node is not judged at all
-    company = around.nodes if degree <= MANY else around.nodes[np.linspace(0, degree - 1, MANY).astype(np.int64)]
-    node = Node(context, number, company, context.columns.typical(company), tried)
-    effects: Floats = np.zeros(0)
-    if tried.size:
-        effects = rescore_node(held, number, *own, node.without(now, tried)).evidence.score - score
-    telling = telling_columns(node, now, as_it_is)
-    # Without an edge of a cycle its events are no cycle: what that does to the score is not computed.
-    changed = None if kind == "cycle" else counterfactual(node, now, telling.spans[:COLUMNS_CHANGED], as_it_is)
-    cycles_held = (CYCLES_HELD,) * bool(tried.size and p[-1] < NOTABLE)
-    far = int((around.rarity <= NOTABLE).sum())
-    lost = dict(zip(tried.tolist(), effects.tolist(), strict=True))
-    nodes, f, rarity, members = (one.tolist() for one in (around.nodes, around.f, around.rarity, around.members))
-    listed = tuple(
-        neighbour_of(network, number, nodes[k], f[k], rarity[k], member=members[k], effect=lost.get(k))
-        for k in shown.tolist()
-    )
-    ties = _ties(held, around.nodes[shown], around.members[shown])
+        return Explanation(network.name(number), 0.0, 0, baseline)
+    seen = see(number)
+    evidence, shown = seen.evidence, seen.order[:SHOWN]
+    neighbours = tuple(_neighbour(network, seen, k) for k in shown.tolist())
+    own = network.kind_of(number) or ""
+    members = [one.id for one in neighbours if one.member and one.node_kind == own]
+    others = map(network.name, (*seen.partners, *seen.cycle))
     return Explanation(
         id=network.name(number),
-        score=score,
+        score=float(evidence.score[0]),
         degree=degree,
-        hops=float(drawn_at(around.rarity).mean()),
-        spread=0.0,
-        baseline=context.baseline,
-        kind=kind,
-        neighbours=listed,
-        far=far,
-        looked_at=degree,
-        columns=_column_differences(node, telling),
-        counterfactual=changed,
-        notes=(MANY_EDGES.format(many=MANY, degree=degree),) * (degree > MANY),
-        caveats=(HELD,) * (changed is not None) + cycles_held + (SILENT,) * silent_view,
-        views=views,
-        reasons=reasons(kind, views, listed, degree, far, int(around.members.sum()), len(ties)),
-        ties=ties,
-        flows=flows,
-        profile=network.profile(number),
-        cycle=tuple(map(network.name, cycle)),
+        baseline=baseline,
+        kind=kind_of(evidence),
+        views=tuple(
+            View(*one)
+            for one in zip(KINDS, np.exp(evidence.log_p[:, 0]).tolist(), evidence.parts[:, 0].tolist(), strict=True)
+        ),
+        neighbours=neighbours,
+        far=int((seen.rarity <= NOTABLE).sum()),
+        looked_at=seen.looked_at,
+        columns=seen.columns,
+        counterfactual=seen.counterfactual,
+        group=tuple(dict.fromkeys((*members, *others))),
+        cycle=tuple(map(network.name, seen.cycle)),
     )
 
 
-def events_first(kind: str, views: Sequence[View]) -> bool:
-    """Return whether an explanation begins with what the node did: where its events are unusual."""
-    return kind not in ("cycle", "clique") and any(one.name == "flow" and one.p < NOTABLE for one in views)
-
-
-def _flows(context: Context, number: int, *, unusual: bool, first: bool) -> tuple[NodeFlows | None, list[int]]:
-    """Say what the events of a node tell, and return the nodes of the first cycle that it is on."""
-    events, cycles = context.held.graph.events, context.held.cycles
-    if events is None:
-        return None, []
-    values, rare = context.columns.flows(number), first and context.columns.is_among_highest(PASSING, number)
-    facts = fact_sentences(context.held.facts if unusual else None, number)
-    flows = node_flows(events, number, values, facts=facts, first=first, passing_is_rare=rare)
-    if cycles is None or not cycles.counts[number]:
-        return flows, []
-    sent = cycles.sent
-    steps = cycle_from(sent, int(cycles.first[number]))
-    sources = np.searchsorted(sent.indptr, steps, side="right") - 1
-    on_it = sources.tolist()
-    names = " → ".join(str(context.network.name(node)) for node in (*on_it, on_it[0]))
-    amounts = ", ".join(said_number(float(amount)) for amount in sent.amounts[steps])
-    of = f" ({events.columns.amounts[0]} {amounts})" if events.columns.amounts else ""
-    count, usual = int(cycles.counts[number]), said_number(float(f"{cycles.expected[number]:.2g}"))
-    earliest = f"{names}{of}{dates_of(sent.times[steps])}"
-    start = "event starts" if count == 1 else "events start"
-    many = (
-        f"{count:,} {start} a cycle through this node. With shuffled event times, {usual} events would on average "
-        "start a cycle through this node"
-    )
-    return replace(flows, sentences=(*flows.sentences, f"{many}. The earliest cycle is {earliest}.")), on_it
-
-
-def _surroundings(held: FixedNetwork, number: int, kind: str, *, in_a_group: bool) -> _Surroundings:
-    nodes, f = held.neighbours(number), held.strangeness(number)
-    surprise = surprises(held.graph, held.ties, number)
-    rarity = np.full(nodes.size, np.nan) if held.fitted.homophily.silent else held.rarity(f)
-    members = (surprise >= MEMBER * surprise.max()) & (surprise > 0) & in_a_group
-    order = np.lexsort((-f, -surprise)) if kind == "clique" else np.argsort(-f, kind="stable")
-    return _Surroundings(nodes, f, rarity, surprise, members, order)
-
-
-def neighbour_of(
-    network: Network, number: int, node: int, f: float, rarity: float, *, member: bool, effect: float | None = None
-) -> Neighbour:
-    """Describe a neighbour of a node by f and the rarity of the edge, which is NaN where it is not known."""
-    events = network.graph.events
+def _neighbour(network: Network, seen: Seen, place: int) -> Neighbour:
+    node, rarity = int(seen.nodes[place]), float(seen.rarity[place])
     return Neighbour(
         id=network.name(node),
-        hops=float(drawn_at(rarity)),
-        spread=0.0,
-        score=f,
-        effect=effect,
+        score=float(seen.f[place]),
         rarity=None if np.isnan(rarity) else rarity,
-        member=member,
-        flow="" if events is None else with_neighbour(events, number, node),
-        profile=network.profile(node),
+        member=bool(seen.members[place]),
         node_kind=network.kind_of(node) or "",
     )
 
 
-def drawn_at(rarity: Floats | float) -> Floats:
-    """Return how far out neighbours are drawn: at 1, 2, 3, 4 where 1 in 2, 10, 100, 1,000 edges look as far.
+@dataclass(frozen=True, eq=False)
+class OneKind:
+    """A network whose nodes are of one kind, with its columns and what is usual."""
 
-    An unknown share, NaN, counts as 1 in 2.
-    """
-    return np.asarray(np.interp(-np.log(np.nan_to_num(rarity, nan=0.5)), -np.log(RINGS), RADII))
+    held: FixedNetwork
+    columns: Columns
+    baseline: Baseline
+
+    def see(self, number: int) -> Seen:
+        """Look at one node that has neighbours."""
+        held, columns = self.held, self.columns
+        nodes, f, row = held.neighbours(number), held.strangeness(number), columns.rows(np.array([number]))[0]
+        company = nodes if nodes.size <= MANY else nodes[np.linspace(0, nodes.size - 1, MANY).astype(np.int64)]
+        kept = np.ones(nodes.size, dtype=bool)
+        as_it_is = Node(held, columns, number, row, nodes[:0]).judged(held.graph.attributes[[number]], kept[None])
+        kind = kind_of(as_it_is.evidence)
+        surprise = surprises(held.graph, held.ties, number)
+        order = np.lexsort((-f, -surprise)) if kind == "clique" else np.argsort(-f, kind="stable")
+        # Without its last edge a node is not judged at all.
+        edges = order[:SHOWN] if 1 < nodes.size <= MANY else order[:0]
+        node = Node(held, columns, number, columns.typical(company), edges)
+        changed, instead = change_columns(node, row, kept, as_it_is), None
+        if kind != "cycle":  # without an edge of a cycle its events are no cycle: that effect is not computed
+            spans = changed.spans[:COLUMNS_CHANGED]
+            instead = counterfactual(node, row, kept, spans, as_it_is, self.baseline)
+        in_a_group = is_notable(as_it_is.evidence, "clique")
+        return Seen(
+            evidence=as_it_is.evidence,
+            nodes=nodes,
+            f=f,
+            rarity=np.full(nodes.size, np.nan) if held.fitted.homophily.silent else held.rarity(f),
+            members=(surprise >= MEMBER * surprise.max()) & (surprise > 0) & in_a_group,
+            order=order,
+            looked_at=company.size,
+            columns=_differences(node, row, company, changed),
+            counterfactual=instead,
+            cycle=_first_cycle(held.cycles, number),
+        )
 
 
-def _column_differences(node: Node, telling: TellingColumns) -> tuple[ColumnDifference, ...]:
+def _differences(node: Node, row: Floats, company: Ints, changed: ChangedColumns) -> tuple[ColumnDifference, ...]:
     """Return the columns with the largest effect: values that the node has first, then values that it lacks."""
-    columns = node.context.columns
-    lacked = columns.lacked(columns.rows(np.array([node.number]))[0])
-    rare = lacked[[columns.span_of[one.start] for one in telling.spans]]
+    columns = node.columns
+    lacked = columns.lacked(row)
+    rare = lacked[[columns.span_of[one.start] for one in changed.spans]]
     return tuple(
-        columns.difference(span, node.number, node.company, typical_value(node, span), float(telling.worth[k]))
-        for k in np.lexsort((telling.moves, rare))[:COLUMNS_TOLD]
-        for span in [telling.spans[k]]
+        columns.difference(span, node.number, company, typical_value(node, span), float(changed.worth[k]))
+        for k in np.lexsort((changed.moves, rare))[:COLUMNS_SHOWN]
+        for span in [changed.spans[k]]
     )
 
 
-def _ties(held: FixedNetwork, shown: Ints, members: Bools) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of listed members, by their places, that are tied to each other."""
-    places = np.flatnonzero(members).tolist()
-    rows = {k: set(held.neighbours(int(shown[k])).tolist()) for k in places}
-    return tuple((a, b) for a, b in combinations(places, 2) if int(shown[b]) in rows[a])
+def _first_cycle(cycles: Cycles | None, number: int) -> tuple[int, ...]:
+    """Return the nodes of the first cycle of events that a node is on."""
+    if cycles is None or not cycles.counts[number]:
+        return ()
+    steps = cycle_from(cycles.sent, int(cycles.first[number]))
+    return tuple((np.searchsorted(cycles.sent.indptr, steps, side="right") - 1).tolist())

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 
 from oddhop.base.checkpoints import locked
 from oddhop.cases import store
-from oddhop.cases.case import Cases
+from oddhop.cases.case import Cases, Technical
 from oddhop.cases.nouns import nouns_of
+from oddhop.cases.technical import technical
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.registry import load
 from oddhop.errors import RunFolderError
@@ -50,9 +51,12 @@ class OpenedRun:
         )
 
     def of(self, why: Explanation) -> Cases:
-        """Return the cases of the run that a node belongs to, or else one of its own."""
+        """Return the cases of the run that a node belongs to, or else one of its own, which has no number."""
         known = self.cases.of(why.id)
-        return known if known.cases else self.found([why])
+        if known.cases:
+            return known
+        found = self.found([why])
+        return replace(found, cases=tuple(replace(one, number=0) for one in found.cases))
 
 
 def reopen(
@@ -88,11 +92,28 @@ def explain(
     nodes: Any = None,
     database: str | None = None,
     log: Log = LOGGED,
-) -> tuple[Cases, Explanation]:
-    """Return the cases of one node of a complete run, and why it has its score; the tables are read again."""
+) -> tuple[Cases, Technical]:
+    """Return the cases of one node of a complete run, and the figures behind its score.
+
+    If the run explained the node, both are as its cases have them. Otherwise the tables are read again.
+    """
+    kept = _kept(Path(run), str(node))
+    if kept is not None:
+        return kept
     opened = reopen(run, edges=edges, nodes=nodes, database=database, log=log)
     why = opened.detector.explain(node, opened.network, result=opened.result, progress=log.progress)
-    return opened.of(why), why
+    return opened.of(why), technical(opened.cases.nouns, why)
+
+
+def _kept(folder: Path, node: str) -> tuple[Cases, Technical] | None:
+    """Return what a run kept of a node that it explained, without its tables; None where it did not."""
+    manifest = files.read_run(folder)
+    if store.FILE not in manifest["files"]:  # with explain=0
+        return None
+    files.check_file(folder, manifest, store.FILE)
+    cases = store.read_cases(folder)
+    figures = (one for case in cases.cases for one in case.technical if str(one.id) == node)
+    return next(((cases.of(one.id), one) for one in figures), None)
 
 
 def write_report(

@@ -11,13 +11,13 @@ from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.cases.case import Fact as CardFact
 from oddhop.cases.marks import StatedFact
 from oddhop.cases.nouns import Words, article, duration, share
-from oddhop.graph.events import HOUR
+from oddhop.graph.events import DAY, HOUR
 from oddhop.odd.facts.ends import Ends
 from oddhop.odd.facts.find import EventFacts
-from oddhop.odd.facts.sentences import LEAST, _silent_days
 from oddhop.odd.facts.strata import classes
 from oddhop.odd.facts.table import SAID, Fact
 
+LEAST = float(np.log(20))  # as loud as one node in twenty
 BEYOND = 1.3  # times what is usual
 Sides = tuple[bool, bool]
 """Whether what a node sent, and what it received, counts."""
@@ -129,3 +129,10 @@ class FactsInWords:
             out[mine] = np.divide(figure, whole, out=np.full(ends.nodes, np.nan), where=whole > 0)
         self._known[key] = out
         return out
+
+
+def _silent_days(ends: Ends, carries: Bools, begin: int) -> int:
+    """Return how many days passed before the first of some events, since the one before it."""
+    first = int(ends.time[carries].min())
+    earlier = ends.time[ends.known & (ends.time < first)]
+    return int((first - int(earlier.max(initial=begin))) // DAY)

@@ -1,31 +1,23 @@
-"""What the views of Odd say of a node, in words."""
+"""What the audit says of a ranking by Odd, and how to read its figures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Floats
 from oddhop.explain.audit import Finding
-from oddhop.explain.explanation import NAMED_AT_MOST, NOTABLE, Neighbour, View
-from oddhop.explain.guide import Guide
-from oddhop.explain.phrases import one_in, share, spoken
+from oddhop.explain.guide import PLAIN, Guide
 from oddhop.odd.null import HIGH_RATIO, LOW_RATIO, Chance, head_above_gap, head_beyond_tail
 
 FEW_ADDED = 0.1
-MOST_DIFFER = 0.25  # of all edges: a neighbour at a larger share is no reason
 GUIDE = Guide(
     repeated="if the edges were sampled again",
     entries=(
-        (
-            "A high score is not proof of a problem.",
-            "A high score means that a node is unusual in this network. A person must decide whether an unusual node "
-            "needs attention.",
-        ),
+        PLAIN.entries[0],
         (
             "Stranger, outlier, clique, flow, cycle.",
             "The detector Odd checks every node in up to five ways, called views. The stranger view checks whether a "
@@ -39,7 +31,7 @@ GUIDE = Guide(
         ),
         (
             "P-values.",
-            "The p-value “1 in 500 typical nodes” means that about 1 in 500 typical nodes would be as unusual as the "
+            "The p-value “1 in 500” means that about 1 in 500 typical nodes would be as unusual as the "
             "explained node. Very small p-values are extrapolated from the scores of the other nodes. A p-value "
             "is not the probability that a node is harmless.",
         ),
@@ -55,150 +47,6 @@ GUIDE = Guide(
         ),
     ),
 )
-WHAT = {
-    "stranger": "This node is unlike its neighbours",
-    "outlier": "The attributes of this node are unusual in this network",
-    "clique": "This node belongs to a group with unusually many edges between its members",
-    "flow": "The events of this node are unusual for its attributes",
-    "cycle": "Events, for example payments, form cycles through this node",
-}
-SO = {
-    "stranger": "differ so much from their neighbours",
-    "outlier": "have such unusual attributes",
-    "clique": "be in such a closely connected group",
-    "flow": "have such unusual events for their attributes",
-    "cycle": "be on as many cycles as this node if all event times were shuffled",
-}
-ALSO = {
-    "stranger": "This node is also unlike its neighbours: {} typical nodes would differ so much from their neighbours.",
-    "outlier": "The attributes of this node are also unusual: {} typical nodes would have such unusual attributes.",
-    "clique": "This node also belongs to a closely connected group: {} typical nodes would be in such a group.",
-    "flow": "The events of this node are also unusual for its attributes: {} typical nodes would have such unusual "
-    "events.",
-    "cycle": "Events also form cycles through this node: {} typical nodes would be on as many cycles if all event "
-    "times were shuffled.",
-}
-
-
-def reasons(
-    kind: str, views: tuple[View, ...], listed: tuple[Neighbour, ...], degree: int, far: int, members: int, ties: int
-) -> tuple[str, ...]:
-    """Return what the views say as sentences, the smallest p-value first."""
-    group = _group([one for one in listed if one.member], members, ties) if members else ""
-    return _what_views_say(kind, views, lambda: _far_ones(listed, far, degree), group)[1]
-
-
-def _what_views_say(
-    kind: str, views: tuple[View, ...], far_ones: Callable[[], str], group: str
-) -> tuple[str, tuple[str, ...]]:
-    """Return the view whose sentence comes first, and the sentences; with ``far_ones`` a stranger's begin."""
-    heard = {one.name: one.p for one in views if one.p < NOTABLE}
-    if not heard:
-        return "", ("The detector Odd finds nothing unusual about this node.",)
-    loudest = kind if kind in heard else min(heard, key=heard.__getitem__)
-    what = WHAT[loudest]
-    if loudest == "stranger":
-        what = far_ones() or what
-    elif loudest == "clique" and group:
-        what = f"{what}. {group}"
-    told = [f"{what}.", _how_rare(loudest, heard[loudest])]
-    return loudest, (*told, *(ALSO[name].format(_only(p)) for name, p in heard.items() if name != loudest))
-
-
-@dataclass(frozen=True)
-class Shared:
-    """The names of the nodes that a group shares, of its members, and of the members that the node is connected to."""
-
-    nodes: Sequence[str]
-    members: Sequence[str]
-    tied: Sequence[str] = ()
-
-    @property
-    def told(self) -> str:
-        """The group in words."""
-        shares = [f"shares {_some(self.nodes)} with {_some(self.members)}"] if self.nodes and self.members else []
-        parts = [*shares, *([f"is connected to {_some(self.tied)}"] if self.tied else [])]
-        return f"This node {spoken(parts)}" if parts else ""
-
-
-def reasons_between_kinds(
-    kind: str,
-    views: tuple[View, ...],
-    listed: tuple[Neighbour, ...],
-    counts: Sequence[tuple[str, int, int]],
-    shared: Shared | None,
-) -> tuple[str, ...]:
-    """Return what the views say as sentences where there are several kinds of nodes.
-
-    ``counts`` has the edges to every kind: its name, how many look far, and how many there are.
-    """
-    sharing = "" if shared is None else shared.told
-    loudest, told = _what_views_say(kind, views, lambda: _far_edges(listed, counts), sharing)
-    return (*told, f"{sharing}.") if sharing and loudest not in ("", "clique") else told
-
-
-def _how_rare(view: str, p: float) -> str:
-    rare = _only(p)
-    return f"{rare[0].upper()}{rare[1:]} typical nodes would {SO[view]}."
-
-
-def _only(p: float) -> str:
-    rare = one_in(p)
-    return rare if rare.startswith("fewer") else f"only {rare}"
-
-
-def _far_edges(listed: Sequence[Neighbour], counts: Sequence[tuple[str, int, int]]) -> str:
-    parts = [f"{far:,} of its {every:,} neighbours of kind {name}" for name, far, every in counts if far]
-    if not parts:
-        return ""
-    far = sum(count for _, count, _ in counts)
-    names = _some([str(one.id) for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    rare = f"At most {share(NOTABLE)} of the edges between such nodes connect nodes that differ as much"
-    return f"This node is unlike {spoken(parts)}: {names}. {rare}"
-
-
-def _some(names: Sequence[str], count: int | None = None) -> str:
-    others = (len(names) if count is None else count) - min(len(names), NAMED_AT_MOST)
-    return spoken([*names[:NAMED_AT_MOST], *([f"{others:,} more"] if others else [])])
-
-
-def _far_ones(listed: Sequence[Neighbour], far: int, degree: int) -> str:
-    names = _nodes([one for one in listed if (one.rarity or 1.0) <= NOTABLE], far)
-    half = min((degree + 1) // 2, len(listed))  # the farthest are listed, and not all
-    usual = listed[half - 1].rarity or 1.0
-    # Hardly more are far than among the neighbours of a typical node, and yet most differ.
-    most = not far or (far <= 2 * NOTABLE * degree and usual <= MOST_DIFFER)
-    part = share(usual if most else NOTABLE)
-    rare = f"{part} of all edges connect nodes that differ as much"
-    if degree == 1:
-        return f"This node is unlike its only neighbour, node {listed[0].id}. {'Only' if most else 'At most'} {rare}"
-    if most:
-        return f"This node is unlike its neighbours. Only {rare} as this node and {half:,} of its {degree:,} neighbours"
-    count = f"all of its {degree:,}" if far == degree else f"{far:,} of its {degree:,}"
-    return f"This node is unlike {count} neighbours: {names}. At most {rare}"
-
-
-def _group(listed: Sequence[Neighbour], members: int, ties: int) -> str:
-    count = len(listed)
-    some = "member of the group is" if members == 1 else "members of the group are"
-    others = f"The other {some} {_nodes(listed, members)}" if listed else f"The {members:,} other {some} not listed"
-    if count < 2:
-        return others
-    edges, possible = ties + count, count * (count + 1) // 2  # with those of the node itself
-    among = "The members of the group"
-    if count < members:
-        among = f"This node and {count} other members of the group"
-    found = f"all {possible:,}" if edges == possible else f"{edges:,} of the {possible:,}"
-    return f"{others}. {among} are connected by {found} possible edges"
-
-
-def _nodes(listed: Sequence[Neighbour], count: int) -> str:
-    names = [str(one.id) for one in listed[:NAMED_AT_MOST]]
-    others = count - len(names)
-    if not names:
-        return "not listed"
-    rest = [f"{others:,} other node{'s' if others > 1 else ''}"] if others else []
-    return f"node{'s' if count > 1 else ''} {spoken([*names, *rest])}"
 
 
 def related(information: float) -> Finding:
@@ -253,10 +101,7 @@ NO_CYCLES = Finding(
 )
 
 
-COMPARISONS = (
-    "P-values such as “1 in 500 typical nodes” compare a node with the nodes of your network, not with simulated "
-    "networks."
-)
+COMPARISONS = "P-values such as “1 in 500” compare a node with the nodes of your network, not with simulated networks."
 
 
 def standing_out(chance: Chance | None, score: Floats, share: float) -> Finding:
