@@ -29,7 +29,7 @@ from oddhop.base.randomness import START, STEP, generator, torch_generator
 from oddhop.graph.adjacency import upper_edges
 from oddhop.hcm.chains import Posterior
 from oddhop.hcm.hop_pairs import draw_batch, sample_pairs
-from oddhop.hcm.hop_search import forget, search
+from oddhop.hcm.hop_search import search
 from oddhop.hcm.material import Material
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step
 from oddhop.hcm.purify import learn_attributes, purify
@@ -130,7 +130,7 @@ def bare_search(indptr: Any, indices: Any, sources: Any, starts: Any, targets: A
                 if mark[indices[place]] == 3:
                     touched += 1
                     break
-        forget(mark, queue, ends[2])
+        mark[queue[: ends[2]]] = 0
     return touched
 
 

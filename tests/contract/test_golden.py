@@ -146,8 +146,8 @@ def check_purified(network: Purified, verdict: reference.Verdict) -> None:
     assert not kept & verdict.dropped
     assert kept <= verdict.kept | verdict.tied
     assert len(verdict.tied - kept) == verdict.tied_to_drop
-    assert network.dropped == len(verdict.dropped) + verdict.tied_to_drop
-    assert network.tied == verdict.tied_to_drop
+    assert network.left_out.dropped == len(verdict.dropped) + verdict.tied_to_drop
+    assert network.left_out.tied == verdict.tied_to_drop
 
 
 @pytest.mark.parametrize("number", EVERY_CASE)
@@ -158,7 +158,7 @@ def test_purifying_drops_what_the_reference_drops(number: int, stored: Callable[
     graph = Graph.from_arrays(one.edges.T, stored(one.attributes))
     network = purify(graph, one.drop_ratio, seed=number)
     check_purified(network, verdict)
-    assert network.measure == ("jaccard" if reference.is_binary(one.attributes) else "cosine")
+    assert network.left_out.similarity == ("jaccard" if reference.is_binary(one.attributes) else "cosine")
 
 
 def test_some_cases_have_ties_to_break_and_some_have_none() -> None:

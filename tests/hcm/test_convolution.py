@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 import torch
 
 from oddhop import HCM, Graph
-from oddhop.hcm.convolution import Compressed, Convolution, draw_neighbours, product
+from oddhop.hcm.convolution import Block, Convolution, draw_places, product
 from tests.conftest import QUICK
 
 pytestmark = pytest.mark.kernels
@@ -80,10 +80,10 @@ def test_a_device_without_compressed_matrices_gives_the_same(case):
     graph, rows, rng = case
     nodes, block = Convolution.of(graph, np.float64).block(rows)
     hidden = torch.from_numpy(rng.normal(size=(nodes.size, 3)))
-    expected = block.rows.times(hidden)
+    expected = block.times(hidden)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("oddhop.hcm.convolution.COMPRESSED", ())
-        torch.testing.assert_close(block.rows.times(hidden), expected)
+        torch.testing.assert_close(block.times(hidden), expected)
 
 
 def test_a_gradient_that_is_not_contiguous_is_read_right():
@@ -104,10 +104,10 @@ def test_an_isolated_node_keeps_its_own_vector():
 def test_numbers_keep_their_type(dtype):
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.zeros((3, 1)))
     _, block = Convolution.of(graph, dtype).block(np.array([0, 2]))
-    assert block.rows.values.numpy().dtype == block.columns.values.numpy().dtype == dtype
+    assert block.values.numpy().dtype == block.turned.values.numpy().dtype == dtype
 
 
-def dense(matrix: Compressed) -> np.ndarray:
+def dense(matrix: Block) -> np.ndarray:
     return matrix.times(torch.eye(matrix.width, dtype=matrix.values.dtype)).numpy()
 
 
@@ -116,31 +116,40 @@ def dense(matrix: Compressed) -> np.ndarray:
 def test_columns_are_the_rows_turned(case):
     graph, rows, _ = case
     _, block = Convolution.of(graph, np.float64, most=2, seed=1).block(rows)
-    assert np.array_equal(dense(block.rows).T, dense(block.columns))
+    assert np.array_equal(dense(block).T, dense(block.turned))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 2**32))
+def test_places_are_drawn_once_each_and_in_order(degree: int, wanted: int, seed: int) -> None:
+    count = min(degree, wanted)
+    places = draw_places(degree, count, np.uint64(seed))
+    assert places.size == count
+    assert (np.diff(places) > 0).all()
+    assert set(places.tolist()) <= set(range(degree))
 
 
 @settings(deadline=None)
 @given(st.integers(1, 12), st.integers(0, 2**32))
-def test_neighbours_are_drawn_once_each_and_are_neighbours(wanted: int, seed: int) -> None:
+def test_a_block_depends_on_so_many_neighbours_of_each_row(wanted: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = Graph.from_arrays(rng.integers(0, 15, (2, 60)), np.zeros((15, 1)))
     rows = np.flatnonzero(rng.random(15) < 0.6)
-    counts = np.minimum(graph.degrees[rows], wanted)
-    drawn = draw_neighbours(graph.indptr, graph.indices, rows, counts, np.uint64(seed))
-    for row, part in zip(rows, np.split(drawn, np.cumsum(counts)[:-1]), strict=False):
-        neighbours = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
-        assert part.size == np.unique(part).size == min(wanted, neighbours.size)
-        assert np.isin(part, neighbours).all()
+    nodes, block = Convolution.of(graph, np.float64, most=wanted, seed=seed).block(rows)
+    matrix = dense_matrix(graph)
+    for row, entries in zip(rows, dense(block), strict=True):
+        seen = np.setdiff1d(nodes[entries > 0], row)
+        assert seen.size == min(wanted, graph.degrees[row])
+        assert (matrix[row, seen] > 0).all()
 
 
-def test_every_neighbour_is_drawn_as_often() -> None:
-    leaves, wanted, tries = 9, 3, 4_000
-    star = Graph.from_arrays([np.zeros(leaves, int), np.arange(1, leaves + 1)], np.zeros((leaves + 1, 1)))
-    seen = np.zeros(leaves + 1)
+def test_every_place_is_drawn_as_often() -> None:
+    degree, wanted, tries = 9, 3, 4_000
+    seen = np.zeros(degree)
     for key in range(tries):
-        seen[draw_neighbours(star.indptr, star.indices, np.array([0]), np.array([wanted]), np.uint64(key))] += 1
-    expected = tries * wanted / leaves
-    chi_square = ((seen[1:] - expected) ** 2 / (expected * (1 - wanted / leaves))).sum() * (leaves - 1) / leaves
+        seen[draw_places(degree, wanted, np.uint64(key))] += 1
+    expected = tries * wanted / degree
+    chi_square = ((seen - expected) ** 2 / (expected * (1 - wanted / degree))).sum() * (degree - 1) / degree
     assert chi_square < 26.1  # of 8 degrees of freedom: once in a thousand seeds, and the seeds are fixed
 
 

@@ -73,7 +73,7 @@ def test_jaccard_is_shared_over_had(graph):
 def test_sparse_attributes_drop_the_same_edges(graph):
     dense, sparse = purify(graph, 0.4, seed=1), purify(sparse_twin(graph), 0.4, seed=1)
     assert edge_set(dense.indptr, dense.indices) == edge_set(sparse.indptr, sparse.indices)
-    assert (dense.dropped, dense.tied, dense.measure) == (sparse.dropped, sparse.tied, sparse.measure)
+    assert dense.left_out == sparse.left_out
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -96,20 +96,20 @@ def test_exactly_the_floor_of_the_share_is_dropped_least_similar_first(graph, ra
     left = purify(graph, ratio, seed=seed)
     before, after = edge_set(graph.indptr, graph.indices), edge_set(left.indptr, left.indices)
     assert after <= before
-    assert left.dropped == len(before) - len(after) == int(np.floor(ratio * graph.edge_count + 1e-9))
-    similarity = edge_similarity(graph, left.measure)
+    assert left.left_out.dropped == len(before) - len(after) == int(np.floor(ratio * graph.edge_count + 1e-9))
+    similarity = edge_similarity(graph, left.left_out.similarity)
     kept = np.array([pair in after for pair in zip(*(end.tolist() for end in ends(graph)), strict=True)])
-    if left.dropped:
+    if left.left_out.dropped:
         threshold = similarity[~kept].max()
         assert similarity[kept].min() >= threshold
         tied = int((similarity[~kept] == threshold).sum())
-        assert left.tied == (tied if (similarity[kept] == threshold).any() else 0)
+        assert left.left_out.tied == (tied if (similarity[kept] == threshold).any() else 0)
 
 
 def test_ties_are_broken_by_the_seed_alone():
     graph = ring()
     one, same, other = (purify(graph, 0.3, seed=seed) for seed in (1, 1, 2))
-    assert one.dropped == one.tied == 15
+    assert one.left_out.dropped == one.left_out.tied == 15
     assert np.array_equal(one.indices, same.indices)
     assert not np.array_equal(one.indices, other.indices)
 
@@ -137,7 +137,7 @@ def test_ties_do_not_depend_on_the_order_of_nodes():
 def test_nothing_to_drop_leaves_the_network_as_it_is():
     graph = ring()
     left = purify(graph, 0.019, seed=0)
-    assert (left.dropped, left.tied) == (0, 0)
+    assert (left.left_out.dropped, left.left_out.tied) == (0, 0)
     assert left.indices is graph.indices  # nothing is copied
 
 
@@ -145,7 +145,7 @@ def test_nothing_to_drop_leaves_the_network_as_it_is():
     ("x", "measure"), [([[0.0], [1.0]], "jaccard"), ([[0.0], [0.0]], "cosine"), ([[0.5], [1.0]], "cosine")]
 )
 def test_zeros_and_ones_are_measured_by_jaccard(x, measure):
-    assert purify(Graph.from_arrays([[0], [1]], x), 0.0, seed=0).measure == measure
+    assert purify(Graph.from_arrays([[0], [1]], x), 0.0, seed=0).left_out.similarity == measure
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -169,9 +169,9 @@ def test_no_hop_is_counted_over_a_hub(monkeypatch):
     edges = [[0, 0, 0, 0, 0, 1], [1, 2, 3, 4, 5, 2]]
     graph = Graph.from_arrays(edges, np.random.default_rng(0).normal(size=(6, 2)))
     left = purify(graph, 0.0, seed=0)
-    assert (left.hubs, left.tied, left.indices.tolist()) == (1, 0, [2, 1])
+    assert (left.left_out.hubs, left.left_out.tied, left.indices.tolist()) == (1, 0, [2, 1])
     star = Graph.from_arrays([edges[0][:5], edges[1][:5]], graph.attributes)
-    assert purify(star, 0.0, seed=0).hubs == 0  # nothing would be left to learn from
+    assert purify(star, 0.0, seed=0).left_out.hubs == 0  # nothing would be left to learn from
     assert purify(star, 0.0, seed=0).indices.size == 10
 
 
@@ -181,7 +181,7 @@ def test_a_hub_has_more_than_131072_neighbours(neighbours, hubs):
     edges = np.column_stack([[np.zeros(neighbours, dtype=int), nodes[1:]], [[1], [2]]])
     graph = Graph.from_arrays(edges, np.ones((nodes.size, 1)))
     left = purify(graph, 0.0, seed=0)
-    assert left.hubs == hubs
+    assert left.left_out.hubs == hubs
     assert left.indices.size == (2 if hubs else graph.indices.size)
 
 
@@ -193,5 +193,5 @@ def test_in_a_large_network_the_least_similar_go(ratio):
     drop = int(ratio * graph.edge_count)
     left = purify(graph, drop / graph.edge_count, seed=0)
     kept = Graph(left.indptr, left.indices, graph.attributes, graph.node_ids, graph.attribute_names)
-    assert left.dropped == drop
+    assert left.left_out.dropped == drop
     assert np.allclose(np.sort(edge_similarity(kept, "cosine")), np.sort(similarity)[drop:])

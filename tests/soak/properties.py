@@ -154,7 +154,9 @@ def _(data: Any) -> None:
     ratio, seed = data.draw(st.floats(0, 0.99)), data.draw(st.integers(0, 2**32 - 1))
     left = purify(graph, ratio, seed=seed)
     assert (
-        left.dropped == (graph.indices.size - left.indices.size) // 2 == int(np.floor(ratio * graph.edge_count + 1e-9))
+        left.left_out.dropped
+        == (graph.indices.size - left.indices.size) // 2
+        == int(np.floor(ratio * graph.edge_count + 1e-9))
     )
     unit = 2.0 ** rng.integers(-60, 60)
     assert np.array_equal(left.indices, purify(Graph.from_arrays(edges, x * unit), ratio, seed=seed).indices)

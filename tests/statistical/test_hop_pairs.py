@@ -47,7 +47,7 @@ def network_of(graph: nx.Graph) -> Purified:
     matrix.sort_indices()
     turned = matrix.T.tocsr()
     rows, back = ((one.indptr.astype(np.int64), one.indices.astype(np.int32)) for one in (matrix, turned))
-    return Purified(*rows, 0, 0, "cosine", into=back if graph.is_directed() else None)
+    return Purified(*rows, back if graph.is_directed() else None)
 
 
 def true_classes(graph: nx.Graph, classes: int) -> np.ndarray:
@@ -87,7 +87,7 @@ def counts_of_case(name: str, classes: int, expand: bool) -> np.ndarray:
 @pytest.fixture
 def bare_engine(monkeypatch):
     """Hundreds of tiny samples would mostly count the threads of the machine."""
-    monkeypatch.setattr(hops, "map_blocks", lambda function, blocks, workers: map(function, blocks))
+    monkeypatch.setattr(hops, "threads", lambda workers: lambda function, blocks, _: [*map(function, blocks)])
 
 
 every_case = pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_a_lone_edge_among_many_nodes_is_found():
     indptr = np.zeros(5_002, dtype=np.int64)
     indptr[4_001:] = 1
     indptr[4_500:] = 2
-    network = Purified(indptr, np.array([4_499, 4_000], dtype=np.int32), 0, 0, "cosine")
+    network = Purified(indptr, np.array([4_499, 4_000], dtype=np.int32))
     for seed in range(10):  # the pilot of most seeds sees neither end
         pairs = sample_pairs(network, 4, pairs_per_class=100, max_sources=5_001, seed=seed)
         assert set(pairs.left[: pairs.starts[1]].tolist()) == {4_000, 4_499}

@@ -22,6 +22,8 @@ from oddhop.graph.graph import Graph
 
 COMPRESSED = ("cpu", "cuda")
 """Devices on which torch multiplies a compressed matrix."""
+ALL = 2**62
+"""More neighbours than a node has."""
 
 with warnings.catch_warnings():  # torch says once that its compressed matrices are new
     warnings.simplefilter("ignore")
@@ -29,44 +31,37 @@ with warnings.catch_warnings():  # torch says once that its compressed matrices 
 
 
 @dataclass(frozen=True, eq=False)
-class Compressed:
-    """A sparse matrix in compressed rows."""
+class Block:
+    """Some rows of the normalised adjacency over a field of nodes, as a compressed matrix.
 
-    indptr: torch.Tensor
+    ``turned`` is the same by columns, for the gradient.
+    """
+
+    starts: torch.Tensor
     columns: torch.Tensor
     values: torch.Tensor
     width: int
+    turned: Block | None = None
 
     @classmethod
-    def of(cls, matrix: sp.csr_array) -> Compressed:
+    def of(cls, matrix: sp.csr_array, turned: Block | None = None) -> Block:
         """Take the parts of a matrix of SciPy."""
-        indptr, columns, values = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
-        return cls(indptr, columns, values, matrix.shape[1])
-
-    def to(self, device: str) -> Compressed:
-        """Return it on a device."""
-        return Compressed(self.indptr.to(device), self.columns.to(device), self.values.to(device), self.width)
-
-    def times(self, dense: torch.Tensor) -> torch.Tensor:
-        """Return the product with a dense matrix."""
-        rows = self.indptr.numel() - 1
-        if dense.device.type in COMPRESSED:
-            return torch.sparse_csr_tensor(self.indptr, self.columns, self.values, (rows, self.width)) @ dense
-        owner = torch.repeat_interleave(self.indptr.diff(), output_size=self.values.numel())
-        out = dense.new_zeros((rows, dense.shape[1]))
-        return out.index_add_(0, owner, self.values[:, None] * dense.index_select(0, self.columns))
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some rows of the normalised adjacency over a field of nodes, and the same by columns for the gradient."""
-
-    rows: Compressed
-    columns: Compressed
+        starts, columns, values = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
+        return cls(starts, columns, values, matrix.shape[1], turned)
 
     def to(self, device: str) -> Block:
         """Return it on a device."""
-        return Block(self.rows.to(device), self.columns.to(device))
+        starts, columns, values = (part.to(device) for part in (self.starts, self.columns, self.values))
+        return Block(starts, columns, values, self.width, self.turned and self.turned.to(device))
+
+    def times(self, dense: torch.Tensor) -> torch.Tensor:
+        """Return the product with a dense matrix."""
+        rows = self.starts.numel() - 1
+        if dense.device.type in COMPRESSED:
+            return torch.sparse_csr_tensor(self.starts, self.columns, self.values, (rows, self.width)) @ dense
+        owner = torch.repeat_interleave(self.starts.diff(), output_size=self.values.numel())
+        out = dense.new_zeros((rows, dense.shape[1]))
+        return out.index_add_(0, owner, self.values[:, None] * dense.index_select(0, self.columns))
 
 
 def product(block: Block, hidden: torch.Tensor) -> torch.Tensor:
@@ -80,11 +75,11 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: torch.Tensor, block: Block) -> torch.Tensor:
         ctx.block = block
-        return block.rows.times(hidden)
+        return block.times(hidden)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return ctx.block.columns.times(gradients[0].contiguous()), None
+        return ctx.block.turned.times(gradients[0].contiguous()), None
 
 
 @dataclass(frozen=True)
@@ -109,72 +104,59 @@ class Convolution:
 
     def block(self, rows: Ints) -> tuple[Ints, Block]:
         """Return the nodes that some rows depend on, themselves and their neighbours, and the rows over these."""
-        rows = rows.astype(np.int64)
-        degrees = self.indptr[rows + 1] - self.indptr[rows]
-        counts = degrees if self.most is None else np.minimum(degrees, self.most)
-        drawn = draw_neighbours(self.indptr, self.indices, rows, counts, word(self.seed, NEIGHBOURS))
+        most = ALL if self.most is None else self.most
+        starts, columns, values = _entries(
+            self.indptr, self.indices, rows.astype(np.int64), self.weights, most, word(self.seed, NEIGHBOURS)
+        )
         seen, place = np.zeros(self.weights.size, dtype=bool), np.empty(self.weights.size, dtype=np.int32)
-        seen[rows], seen[drawn] = True, True
+        seen[columns] = True
         nodes = np.flatnonzero(seen)
         place[nodes] = np.arange(nodes.size)
-        values, columns, indptr = _rows(rows, counts, degrees, drawn, self.weights)
-        matrix = sp.csr_array((values, place[columns], indptr), shape=(rows.size, nodes.size))
-        return nodes, Block(Compressed.of(matrix), Compressed.of(matrix.tocsc().T))
+        matrix = sp.csr_array((values, place[columns], starts), shape=(rows.size, nodes.size))
+        return nodes, Block.of(matrix, turned=Block.of(matrix.tocsc().T))
 
-    def rows(self, start: int, stop: int, *, normalised: bool = True) -> Compressed:
+    def rows(self, start: int, stop: int, *, normalised: bool = True) -> Block:
         """Return a range of rows over all nodes and all neighbours; without norms all entries are 1."""
-        degrees = np.diff(self.indptr[start : stop + 1])
-        neighbours = self.indices[self.indptr[start] : self.indptr[stop]]
         weights = self.weights if normalised else np.ones_like(self.weights)
-        arrays = _rows(np.arange(start, stop), degrees, degrees, neighbours, weights)
-        return Compressed.of(sp.csr_array(arrays, shape=(stop - start, weights.size)))
+        starts, columns, values = _entries(
+            self.indptr, self.indices, np.arange(start, stop), weights, ALL, np.uint64(0)
+        )
+        return Block.of(sp.csr_array((values, columns, starts), shape=(stop - start, weights.size)))
 
 
 @compiled
-def draw_neighbours(indptr: Ints, indices: Ints, rows: Ints, counts: Ints, key: np.uint64) -> Ints:
-    """Draw ``counts`` neighbours of every row, each once; the draw of a row depends on its number alone.
+def _entries(
+    indptr: Ints, indices: Ints, rows: Ints, weights: Floats, most: int, key: np.uint64
+) -> tuple[Ints, Ints, Floats]:
+    """Return where rows begin, and their entries, a node before its neighbours: their nodes and their values."""
+    degrees = indptr[rows + 1] - indptr[rows]
+    starts = np.zeros(rows.size + 1, dtype=np.int32)
+    starts[1:] = np.cumsum(np.minimum(degrees, most) + 1)
+    columns = np.empty(starts[-1], dtype=np.int32)
+    values = np.empty(columns.size, dtype=weights.dtype)
+    for r in range(rows.size):
+        row, degree, end = rows[r], degrees[r], starts[r]
+        own, count = weights[row], starts[r + 1] - end - 1
+        columns[end], values[end] = row, own * own
+        for place in draw_places(degree, count, mix(key, row)):
+            end += 1
+            columns[end] = indices[indptr[row] + place]
+            values[end] = own * weights[columns[end]] * (degree / count)
+    return starts, columns, values
+
+
+@compiled
+def draw_places(degree: int, count: int, stream: np.uint64) -> Ints:
+    """Draw ``count`` of so many places, each once, in order.
 
     Floyd's way: the k-th of n draws from the first (degree - n + k) places, and takes the last of
     these instead where the place was drawn before. A row of ten million costs no more than its n draws.
     """
-    out = np.empty(counts.sum(), dtype=indices.dtype)
-    end = 0
-    for r in range(rows.size):
-        start, degree = indptr[rows[r]], indptr[rows[r] + 1] - indptr[rows[r]]
-        n = counts[r]
-        taken = np.arange(n)
-        if degree > n:
-            stream = mix(key, rows[r])
-            for k in range(n):
-                last = degree - n + k
-                place = min(np.int64(unit(mix(stream, k)) * (last + 1)), last)
-                for before in range(k):
-                    if taken[before] == place:
-                        place = last
-                        break
-                taken[k] = place
-            taken.sort()
-        for k in range(n):
-            out[end + k] = indices[start + taken[k]]
-        end += n
-    return out
-
-
-@compiled
-def _rows(rows: Ints, counts: Ints, degrees: Ints, drawn: Ints, weights: Floats) -> tuple[Floats, Ints, Ints]:
-    """Return the entries of rows, a node before its neighbours: their values, their nodes, and where rows begin."""
-    indptr = np.zeros(rows.size + 1, dtype=np.int32)
-    columns = np.empty(rows.size + drawn.size, dtype=np.int32)
-    values = np.empty(columns.size, dtype=weights.dtype)
-    end, read = 0, 0
-    for r in range(rows.size):
-        own = weights[rows[r]]
-        columns[end], values[end] = rows[r], own * own
-        end += 1
-        for _ in range(counts[r]):
-            columns[end] = drawn[read]
-            values[end] = own * weights[drawn[read]] * (degrees[r] / counts[r])
-            end += 1
-            read += 1
-        indptr[r + 1] = end
-    return values, columns, indptr
+    taken = np.arange(count)
+    if count < degree:
+        for k in range(count):
+            last = degree - count + k
+            place = np.int64(min(unit(mix(stream, k)) * (last + 1), last))
+            taken[k] = last if place in taken[:k] else place
+        taken.sort()
+    return taken

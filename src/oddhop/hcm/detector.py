@@ -31,7 +31,7 @@ from oddhop.hcm.hop_pairs import labelled_pairs
 from oddhop.hcm.material import Material
 from oddhop.hcm.model import Inputs, Shape, device_of
 from oddhop.hcm.model_file import SCHEMA, HCMLearned, HCMModel, from_parts, to_parts
-from oddhop.hcm.purify import LeftOut, check_one_kind, learn_attributes, purify
+from oddhop.hcm.purify import check_one_kind, learn_attributes, purify
 from oddhop.hcm.ranking import agreement, rank_nodes, spread_of
 from oddhop.hcm.scoring import Scores, score_nodes
 from oddhop.hcm.settings import HCMSettings, published
@@ -104,7 +104,7 @@ class HCM(GraphDetector):
         purified = purify(prepared, settings.drop_ratio, seed=run.seed, workers=run.workers, directed=settings.directed)
         run.progress("preparing", 1, 1)
         pairs = labelled_pairs(purified, settings, run.seed, run.workers, run.progress)
-        left_out = LeftOut(purified.dropped, purified.tied, purified.measure, purified.hubs)
+        left_out = purified.left_out
         del prepared, purified  # training needs the room
         shape = Shape.of(settings, preparation.width)
         plan = Plan.of(settings, pairs, run.seed, _device(settings, run.mapper))

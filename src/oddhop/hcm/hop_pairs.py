@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.parallel import Progress, map_blocks, silent
+from oddhop.base.parallel import Progress, silent, threads
 from oddhop.base.randomness import HOPS, generator, word
 from oddhop.errors import NothingToLearnError
 from oddhop.hcm.hop_search import count_block, draw_block
@@ -31,9 +31,9 @@ SOURCES_AT_ONCE = 64
 PILOT_SOURCES = 256
 POOL_PAIRS = 2**19  # of every class, for a whole run
 MAX_SOURCES = 2**14
-PERMUTED = 2**26  # nodes; the order of more is not written down to take its beginning
 NO_EDGES = "the network has no edges, and hop counts are learned from edges; give at least one edge"
 
+Part = TypeVar("Part")
 Drawn: TypeAlias = tuple[Ints, Ints, Ints]
 """Pairs of a block: first nodes, second nodes, classes."""
 
@@ -78,32 +78,6 @@ class Batch:
     labels: Ints
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The sources that pairs are drawn from, those that are looked at first, and how many they stand for."""
-
-    sources: Ints
-    pilot: Ints
-    population: int
-
-
-@dataclass(frozen=True)
-class Draw:
-    """How pairs are drawn.
-
-    Attributes
-    ----------
-    rates : how often every pair of a class is drawn.
-    expand : whether the last two classes are told apart by reading all the rim's edges.
-    class_sizes, exact : as in :class:`HopPairs`.
-    """
-
-    rates: Floats
-    expand: bool
-    class_sizes: Floats
-    exact: bool
-
-
 def labelled_pairs(
     purified: Purified, settings: HCMSettings, seed: int, workers: int = 1, progress: Progress = silent
 ) -> HopPairs:
@@ -126,24 +100,19 @@ def sample_pairs(
     """Draw about ``pairs_per_class`` pairs from every class that exists."""
     if network.indices.size == 0:
         raise NothingToLearnError(NO_EDGES)
-    indptr, indices = network.indptr, network.indices
-    choice = choose_sources(np.diff(indptr), max_sources, seed)
-    counts, rim_edges = np.zeros(classes), 0
-    for seen, edges in map_blocks(
-        lambda block: count_block(indptr, indices, block, classes), _blocks(choice.pilot), workers=workers
-    ):
-        counts += seen
-        rim_edges += int(edges)
-    draw = plan_draw(network, choice, counts, rim_edges, pairs_per_class)
+    indptr, indices, key = network.indptr, network.indices, word(seed, HOPS)
+    sources, population = choose_sources(np.diff(indptr), max_sources, seed)
+    pilots = sources[:PILOT_SOURCES]
+    seen = _by_block(lambda block: count_block(indptr, indices, block, classes), pilots, workers, silent)
+    counts, rim_edges = np.sum([count for count, _ in seen], axis=0, dtype=float), sum(edges for _, edges in seen)
+    rates, sizes, expand = plan_draw(network, sources.size, population, counts, rim_edges, pairs_per_class)
 
     def draw_some(block: Ints) -> Drawn:
-        drawn: Drawn = draw_block(
-            indptr, indices, network.backwards, block, classes, draw.rates, draw.expand, word(seed, HOPS)
-        )
+        drawn: Drawn = draw_block(indptr, indices, network.backwards, block, classes, rates, expand, key)
         return drawn
 
-    drawn = _from_all(draw_some, choice.sources, workers, progress)
-    return _grouped(drawn, draw.class_sizes, exact=draw.exact)
+    drawn = _by_block(draw_some, sources, workers, progress)
+    return _grouped(drawn, sizes, exact=pilots.size == indptr.size - 1)
 
 
 def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: Progress = silent) -> HopPairs:
@@ -161,11 +130,9 @@ def list_pairs(network: Purified, classes: int, *, workers: int = 1, progress: P
         left, right = np.nonzero(asked)
         return nodes[left + block[0]], nodes[right], table[asked]
 
-    parts = _from_all(list_all, nodes, workers, progress)
-    sizes = np.zeros(classes)
-    for _, _, labels in parts:
-        sizes += np.bincount(labels, minlength=classes)
-    return _grouped(parts, sizes, exact=True)
+    parts = _by_block(list_all, nodes, workers, progress)
+    counts = [np.bincount(labels, minlength=classes) for _, _, labels in parts]
+    return _grouped(parts, np.sum(counts, axis=0, dtype=float), exact=True)
 
 
 def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Batch:
@@ -180,27 +147,29 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
     return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
 
 
-def choose_sources(degrees: Ints, max_sources: int, seed: int) -> Choice:
-    """Choose from all nodes; where none of the first has an edge, take the first nodes that have one."""
-    rng, nodes = generator(seed, HOPS), degrees.size
-    some = max(max_sources, PILOT_SOURCES)
-    order = rng.permutation(nodes) if nodes <= PERMUTED else rng.choice(nodes, some, replace=False)
+def choose_sources(degrees: Ints, max_sources: int, seed: int) -> tuple[Ints, int]:
+    """Choose sources, and say of how many nodes; where none of the first has an edge, take nodes that have one."""
+    order = generator(seed, HOPS).permutation(degrees.size)
     if not np.any(degrees[order[:PILOT_SOURCES]]):
         order = np.flatnonzero(degrees)
-        nodes = order.size
-    return Choice(order[:max_sources], order[:PILOT_SOURCES], nodes)
+    return order[:max_sources], order.size
 
 
-def plan_draw(network: Purified, choice: Choice, counts: Floats, rim_edges: int, pairs_per_class: int) -> Draw:
-    """Say how pairs are drawn, from what the pilot saw: pairs by class, and the edges that the last search reads."""
+def plan_draw(
+    network: Purified, sources: int, population: int, counts: Floats, rim_edges: int, pairs_per_class: int
+) -> tuple[Floats, Floats, bool]:
+    """Say how pairs are drawn, from what the first sources saw: pairs by class, and the edges at the rim.
+
+    Return how often every pair of a class is drawn, how many pairs it has, and whether the last two classes are told
+    apart by reading all the rim's edges.
+    """
+    pilots = min(PILOT_SOURCES, sources)
     rates = np.zeros(counts.size)
-    some = counts > 0
-    rates[some] = pairs_per_class * choice.pilot.size / (counts[some] * choice.sources.size)
+    np.divide(pairs_per_class * pilots, counts * sources, out=rates, where=counts > 0)
     seen = 2 if network.into is None else 1  # how often a pair is met when all nodes are sources
-    sizes = counts * choice.population / (seen * choice.pilot.size)
+    sizes = counts * population / (seen * pilots)
     sizes[0] = network.indices.size / seen  # this class is known: the edges
-    expand = _reading_the_rim_is_cheaper(network, rates, rim_edges / choice.pilot.size)
-    return Draw(rates, expand, sizes, exact=choice.pilot.size == network.indptr.size - 1)
+    return rates, sizes, _reading_the_rim_is_cheaper(network, rates, rim_edges / pilots)
 
 
 def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: float) -> bool:
@@ -214,17 +183,9 @@ def _reading_the_rim_is_cheaper(network: Purified, rates: Floats, rim_edges: flo
     return bool(rim_edges <= proposals)
 
 
-def _from_all(function: Callable[[Ints], Drawn], sources: Ints, workers: int, progress: Progress) -> list[Drawn]:
-    blocks = _blocks(sources)
-    parts = []
-    for done, part in enumerate(map_blocks(function, blocks, workers=workers), start=1):
-        parts.append(part)
-        progress("hop pairs", done, len(blocks))
-    return parts
-
-
-def _blocks(sources: Ints) -> list[Ints]:
-    return [sources[k : k + SOURCES_AT_ONCE] for k in range(0, sources.size, SOURCES_AT_ONCE)]
+def _by_block(function: Callable[[Ints], Part], nodes: Ints, workers: int, progress: Progress) -> list[Part]:
+    blocks = [nodes[start : start + SOURCES_AT_ONCE] for start in range(0, nodes.size, SOURCES_AT_ONCE)]
+    return threads(workers)(function, blocks, lambda done: progress("hop pairs", done, len(blocks)))
 
 
 def _grouped(parts: Iterable[Drawn], sizes: Floats, *, exact: bool) -> HopPairs:

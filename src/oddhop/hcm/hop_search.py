@@ -35,13 +35,6 @@ def search(indptr: Ints, indices: Ints, source: int, depth: int, mark: Ints, que
 
 
 @compiled
-def forget(mark: Ints, queue: Ints, end: int) -> None:
-    """Take the marks of a search back."""
-    for k in range(end):
-        mark[queue[k]] = 0
-
-
-@compiled
 def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tuple[Ints, int]:
     """Count the nodes of every class around the sources, and the edges that the last search reads."""
     nodes = indptr.size - 1
@@ -57,7 +50,7 @@ def count_block(indptr: Ints, indices: Ints, sources: Ints, classes: int) -> tup
         counts[classes - 1] += nodes - ends[classes - 1]
         for node in queue[ends[classes - 3] if classes > 2 else 0 : ends[classes - 2]]:
             rim_edges += indptr[node + 1] - indptr[node]
-        forget(mark, queue, ends[classes - 1])
+        mark[queue[: ends[classes - 1]]] = 0
     return counts, rim_edges
 
 
@@ -127,7 +120,7 @@ def draw_block(
                         continue
                 left[end], right[end], labels[end] = source, node, label
                 end += 1
-        forget(mark, queue, ends[depth])
+        mark[queue[: ends[depth]]] = 0
     return left[:end].copy(), right[:end].copy(), labels[:end].copy()
 
 

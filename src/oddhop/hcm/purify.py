@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,42 +27,43 @@ HUB = 2**17
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What hop labels are made without.
+
+    Attributes
+    ----------
+    dropped : how many edges, floor(drop_ratio x edges).
+    tied : how many of them stood at the very threshold, where a seeded hash decided.
+    similarity : "cosine" or "jaccard".
+    hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
+    """
+
+    dropped: int = 0
+    tied: int = 0
+    similarity: str = "cosine"
+    hubs: int = 0
+
+
+@dataclass(frozen=True)
 class Purified:
     """The network that hop labels are taken from.
 
     Attributes
     ----------
     indptr, indices : the adjacency that is left; with a direction, where the arrows of a node lead.
-    dropped : how many edges were dropped, floor(drop_ratio x edges).
-    tied : how many dropped edges stood at the very threshold, where a seeded hash decided.
-    measure : "cosine" or "jaccard".
-    hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
-    into : with a direction, where the arrows into a node come from, in the same form as ``indptr`` and ``indices``;
-        None without, where that is the same.
+    into : with a direction, where the arrows into a node come from, in the same form; None without, where that is
+        the same.
     """
 
     indptr: Ints
     indices: Ints
-    dropped: int
-    tied: int
-    measure: str
-    hubs: int = 0
     into: tuple[Ints, Ints] | None = None
+    left_out: LeftOut = LeftOut()
 
     @property
     def backwards(self) -> tuple[Ints, Ints]:
         """The adjacency to search against the arrows."""
-        return (self.indptr, self.indices) if self.into is None else self.into
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Which edges hop labels were made without, how many by a tie, by which similarity; and the hubs passed over."""
-
-    dropped: int
-    tied: int
-    similarity: str
-    hubs: int
+        return self.into or (self.indptr, self.indices)
 
 
 def check_one_kind(kinds: NodeKinds | None) -> None:
@@ -85,41 +87,39 @@ def learn_attributes(graph: Graph, settings: HCMSettings) -> Preparation:
 
 def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, directed: bool = False) -> Purified:
     """Drop exactly floor(drop_ratio x edges) edges, the least similar first; with ``directed`` give their arrows."""
-    measure = "jaccard" if is_binary(graph.attributes) else "cosine"
+    similarity = "jaccard" if is_binary(graph.attributes) else "cosine"
     drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
+    keep, tied = np.ones(graph.edge_count, dtype=bool), 0
+    if drop:
+        keep, tied = _alike(graph, similarity, drop, seed, workers)
     hubs = graph.degrees > HUB
-    if drop == 0 and not hubs.any() and not directed:
-        return Purified(graph.indptr, graph.indices, 0, 0, measure)
-    keep, tied = _alike(graph, measure, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
     if hubs.any():
-        without = keep.copy()
+        past = keep.copy()
         for start in range(0, graph.edge_count, EDGES_AT_ONCE):
             left, right = graph.ends(start, start + EDGES_AT_ONCE)
-            without[start : start + left.size] &= ~(hubs[left] | hubs[right])
+            past[start : start + left.size] &= ~(hubs[left] | hubs[right])
         # Of a star nothing would be left.
-        keep, hubs = (without, hubs) if without.any() else (keep, np.zeros_like(hubs))
-    into = None
+        keep, hubs = (past, hubs) if past.any() else (keep, np.zeros_like(hubs))
+    left_out = LeftOut(drop, tied, similarity, int(hubs.sum()))
     if directed:
-        (indptr, indices), into = _arrow_rows(graph, keep)
-    else:
-        indptr, indices = keep_edges(graph.indptr, graph.indices, graph.upper, keep)
-    return Purified(indptr, indices, drop, tied, measure, int(hubs.sum()), into)
+        return Purified(*_arrow_rows(graph, keep), left_out)
+    if keep.all():
+        return Purified(graph.indptr, graph.indices, None, left_out)
+    return Purified(*keep_edges(graph.indptr, graph.indices, graph.upper, keep), None, left_out)
 
 
-def _arrow_rows(graph: Graph, keep: Bools) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+def _arrow_rows(graph: Graph, keep: Bools) -> tuple[Ints, Ints, tuple[Ints, Ints]]:
     """Return the arrows of the marked edges by the node that they leave, and by the node that they reach."""
     left, right = (end[keep] for end in graph.ends(0, graph.edge_count))
-    ways = arrows(graph)[keep]
-    forward, backward = (ways & way > 0 for way in (FORWARD, BACKWARD))
+    forward, backward = (arrows(graph)[keep] & way > 0 for way in (FORWARD, BACKWARD))
     tails = np.concatenate([left[forward], right[backward]])
     heads = np.concatenate([right[forward], left[backward]])
-    ones = np.ones(tails.size, dtype=np.int8)
-    matrix = sp.csr_array((ones, (tails, heads)), shape=2 * (graph.node_count,))
-    return _rows(matrix), _rows(matrix.T.tocsr())
-
-
-def _rows(matrix: sp.csr_array) -> tuple[Ints, Ints]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(index_dtype(matrix.shape[0]))
+    matrix = sp.csr_array((np.ones(tails.size, dtype=np.int8), (tails, heads)), shape=2 * (graph.node_count,))
+    out, into = (
+        (rows.indptr.astype(np.int64), rows.indices.astype(index_dtype(graph.node_count)))
+        for rows in (matrix, matrix.T.tocsr())
+    )
+    return *out, into
 
 
 def _alike(graph: Graph, measure: str, drop: int, seed: int, workers: int) -> tuple[Bools, int]:
@@ -140,19 +140,15 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
     It is rounded to single precision, so that ties are ties on every machine. A row of zeros is
     like nothing: 0.
     """
-    x, jaccard = graph.attributes, measure == "jaccard"
-    if is_sparse(x):
-        shrink, norms = _norms(x.indptr, x.data)
-    else:
-        shrink, norms = _norms(x.shape[1] * np.arange(x.shape[0] + 1), x.reshape(-1))
+    x: Any = graph.attributes
+    dense = not is_sparse(x)
+    starts = x.shape[1] * np.arange(x.shape[0] + 1) if dense else x.indptr
+    columns, values = (np.empty(0, dtype=np.int32), x.reshape(-1)) if dense else (x.indices, x.data)
+    shrink, norms = _norms(starts, values)
 
     def similarity(start: int) -> Floats:
-        left, right = graph.ends(start, start + EDGES_AT_ONCE)
-        if is_sparse(x):
-            found = _sparse_similarity(x.indptr, x.indices, x.data, shrink, norms, left, right, jaccard)
-        else:
-            found = _dense_similarity(x, shrink, norms, left, right, jaccard)
-        return np.asarray(found)
+        ends, jaccard = graph.ends(start, start + EDGES_AT_ONCE), measure == "jaccard"
+        return np.asarray(_similarity(starts, columns, values, dense, shrink, norms, *ends, jaccard))
 
     blocks = range(0, graph.edge_count, EDGES_AT_ONCE)
     out = np.empty(graph.edge_count, dtype=np.float32)
@@ -162,68 +158,56 @@ def edge_similarity(graph: Graph, measure: str, *, workers: int = 1) -> Floats:
 
 
 @compiled
-def _norms(indptr: Ints, data: Floats) -> tuple[Floats, Floats]:
-    rows = indptr.size - 1
-    shrink = np.zeros(rows)
-    norms = np.zeros(rows)
-    for i in range(rows):
-        shrink[i] = _shrink(data[indptr[i] : indptr[i + 1]])
-        for k in range(indptr[i], indptr[i + 1]):
-            norms[i] += (data[k] * shrink[i]) ** 2
+def _norms(starts: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return what brings the largest value of each row to 1, and the norm of the row after that.
+
+    Before anything is squared: 1e200 must not overflow, nor 1e-200 vanish. A row of zeros (or of less than 1e-300)
+    stays zero.
+    """
+    shrink, norms = np.zeros(starts.size - 1), np.zeros(starts.size - 1)
+    for i in range(shrink.size):
+        peak = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            peak = max(peak, abs(values[k]))
+        shrink[i] = 1.0 / peak if peak > 1e-300 else 0.0
+        for k in range(starts[i], starts[i + 1]):
+            norms[i] += (values[k] * shrink[i]) ** 2
     return shrink, np.sqrt(norms)
 
 
 @compiled
-def _shrink(row: Floats) -> float:
-    # What brings the largest value of a row to 1 before anything is squared: 1e200 must not
-    # overflow, nor 1e-200 vanish. A row of zeros (or of less than 1e-300) stays zero.
-    peak = 0.0
-    for value in row:
-        peak = max(peak, abs(value))
-    return 1.0 / peak if peak > 1e-300 else 0.0
-
-
-@compiled
-def _dense_similarity(x: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool) -> Floats:
-    out = np.zeros(left.size, dtype=np.float32)
-    for e in range(left.size):
-        u, v = left[e], right[e]
-        if shrink[u] > 0 and shrink[v] > 0:
-            dot = 0.0
-            for k in range(x.shape[1]):
-                dot += (x[u, k] * shrink[u]) * (x[v, k] * shrink[v])
-            out[e] = _measure(dot, norms[u], norms[v], jaccard)
-    return out
-
-
-@compiled
-def _sparse_similarity(
-    indptr: Ints, columns: Ints, data: Floats, shrink: Floats, norms: Floats, left: Ints, right: Ints, jaccard: bool
+def _similarity(
+    starts: Ints,
+    columns: Ints,
+    values: Floats,
+    dense: bool,
+    shrink: Floats,
+    norms: Floats,
+    left: Ints,
+    right: Ints,
+    jaccard: bool,
 ) -> Floats:
+    """Return the similarity of pairs of rows; in dense ones every column has a value."""
     out = np.zeros(left.size, dtype=np.float32)
     for e in range(left.size):
         u, v = left[e], right[e]
-        if shrink[u] > 0 and shrink[v] > 0:
-            dot = 0.0
-            a, b = indptr[u], indptr[v]
-            while a < indptr[u + 1] and b < indptr[v + 1]:
-                if columns[a] < columns[b]:
-                    a += 1
-                elif columns[a] > columns[b]:
-                    b += 1
-                else:
-                    dot += (data[a] * shrink[u]) * (data[b] * shrink[v])
-                    a += 1
-                    b += 1
-            out[e] = _measure(dot, norms[u], norms[v], jaccard)
+        if shrink[u] == 0 or shrink[v] == 0:
+            continue
+        dot, a, b = 0.0, starts[u], starts[v]
+        while a < starts[u + 1] and b < starts[v + 1]:
+            if dense or columns[a] == columns[b]:
+                dot += (values[a] * shrink[u]) * (values[b] * shrink[v])
+                a += 1
+                b += 1
+            elif columns[a] < columns[b]:
+                a += 1
+            else:
+                b += 1
+        if jaccard:  # on zeros and ones the dot product counts what is shared, a squared norm what is had
+            out[e] = dot / (round(norms[u] ** 2) + round(norms[v] ** 2) - dot)
+        else:
+            out[e] = dot / (norms[u] * norms[v])
     return out
-
-
-@compiled
-def _measure(dot: float, left_norm: float, right_norm: float, jaccard: bool) -> float:
-    if jaccard:  # on zeros and ones the dot product counts what is shared, a squared norm what is had
-        return dot / (round(left_norm**2) + round(right_norm**2) - dot)
-    return dot / (left_norm * right_norm)
 
 
 @compiled
