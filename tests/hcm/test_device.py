@@ -19,6 +19,7 @@ from oddhop.hcm.chains import descend
 from oddhop.hcm.hop_pairs import Batch
 from oddhop.hcm.model import HopModel, Inputs, Shape, Step, device_of
 from oddhop.hcm.sampler import SGLD, Rule
+from oddhop.hcm.settings import HCMSettings
 from tests.cli.conftest import DETECT, FAST_HCM, refused, run
 from tests.conftest import QUICK, sha256
 
@@ -87,9 +88,17 @@ def test_nothing_returns_to_numpy_between_the_transfer_and_the_end_of_the_update
 def test_auto_takes_a_gpu_that_holds_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert [device_of("auto", single=single) for single in (True, False)] == ["mps", "cpu"]
+    assert [device_of(HCMSettings(device="auto", precision=precision)) for precision in ("float32", "float64")] == [
+        "mps",
+        "cpu",
+    ]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert [device_of(name) for name in ("auto", "cuda", "mps", "cpu")] == ["cuda", "cuda", "mps", "cpu"]
+    assert [device_of(HCMSettings(device=name)) for name in ("auto", "cuda", "mps", "cpu")] == [
+        "cuda",
+        "cuda",
+        "mps",
+        "cpu",
+    ]
 
 
 def test_a_device_that_is_not_there_is_refused(small: Graph, monkeypatch: pytest.MonkeyPatch) -> None:

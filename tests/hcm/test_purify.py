@@ -164,27 +164,6 @@ def test_the_graph_is_left_alone():
     assert (graph.indptr.tobytes(), graph.indices.tobytes(), graph.attributes.tobytes()) == before
 
 
-def test_no_hop_is_counted_over_a_hub(monkeypatch):
-    monkeypatch.setattr("oddhop.hcm.purify.HUB", 4)
-    edges = [[0, 0, 0, 0, 0, 1], [1, 2, 3, 4, 5, 2]]
-    graph = Graph.from_arrays(edges, np.random.default_rng(0).normal(size=(6, 2)))
-    left = purify(graph, 0.0, seed=0)
-    assert (left.left_out.hubs, left.left_out.tied, left.indices.tolist()) == (1, 0, [2, 1])
-    star = Graph.from_arrays([edges[0][:5], edges[1][:5]], graph.attributes)
-    assert purify(star, 0.0, seed=0).left_out.hubs == 0  # nothing would be left to learn from
-    assert purify(star, 0.0, seed=0).indices.size == 10
-
-
-@pytest.mark.parametrize(("neighbours", "hubs"), [(2**17, 0), (2**17 + 1, 1)])
-def test_a_hub_has_more_than_131072_neighbours(neighbours, hubs):
-    nodes = np.arange(neighbours + 1)
-    edges = np.column_stack([[np.zeros(neighbours, dtype=int), nodes[1:]], [[1], [2]]])
-    graph = Graph.from_arrays(edges, np.ones((nodes.size, 1)))
-    left = purify(graph, 0.0, seed=0)
-    assert left.left_out.hubs == hubs
-    assert left.indices.size == (2 if hubs else graph.indices.size)
-
-
 @pytest.mark.parametrize("ratio", [0.001, 0.2, 0.7, 0.999])
 def test_in_a_large_network_the_least_similar_go(ratio):
     rng = np.random.default_rng(0)

@@ -149,19 +149,19 @@ def run_chains(
 ) -> Posterior:
     """Run all chains but those that ran ``before``: by a mapper as tasks, or on so many threads of this process."""
     first = 0 if before is None else len(before.weights)
-    numbers, total = range(first, plan.chains), plan.steps * plan.chains
-    done = dict.fromkeys(range(first), plan.steps) | dict.fromkeys(numbers, 0)
+    steps = [plan.steps] * first + [0] * (plan.chains - first)
 
     def report(number: int, step: int) -> None:
-        done[number] = step
-        progress("training", sum(done.values()), total)
+        steps[number] = step
+        progress("training", sum(steps), plan.steps * plan.chains)
 
-    if mapper is None:
-        finished = threads(workers)(partial(_run_chain, plan, shape, material, report), numbers, lambda _: None)
-    else:  # a task elsewhere cannot report its steps
-        run = partial(_run_chain, plan, shape, material, None)
-        finished = mapper(run, numbers, lambda done: progress("training", (first + done) * plan.steps, total))
-    weights, losses = np.stack([kept for kept, _ in finished]), np.array([loss for _, loss in finished])
+    def ended(chains: int) -> None:
+        if mapper:  # a task elsewhere cannot report its steps
+            progress("training", plan.steps * (first + chains), plan.steps * plan.chains)
+
+    run = partial(_run_chain, plan, shape, material, None if mapper else report)
+    found = (mapper or threads(workers))(run, range(first, plan.chains), ended)
+    weights, losses = (np.stack(part) for part in zip(*found, strict=True))
     if before is not None:
         weights, losses = np.concatenate([before.weights, weights]), np.concatenate([before.losses, losses])
     return Posterior(weights, shape, losses)

@@ -16,7 +16,7 @@ LISTED, KEPT = 64, 40  # bytes of a pair while pairs are listed and sorted, and 
 RANKED = 220
 
 
-def memory(size: Size, settings: HCMSettings, *, workers: int, in_folder: bool = False) -> Cost:
+def memory(size: Size, settings: HCMSettings, workers: int, *, in_folder: bool = False) -> Cost:
     """Estimate the peak memory of every stage; ``in_folder`` the figures of the edges lie on disk."""
     nodes, edges = size.nodes, size.edges
     item, width = np.dtype(settings.dtype).itemsize, _width(size.attributes, settings)

@@ -10,21 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Ints
-from oddhop.base.parallel import Mapper, Progress, available_workers
+from oddhop.base.parallel import Progress, available_workers
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
-from oddhop.detector.cost import Cost, Size
 from oddhop.detector.estimator import parameters_of
 from oddhop.detector.flagging import budget
-from oddhop.detector.model_file import Parts
 from oddhop.detector.result_table import Judgement
-from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
 from oddhop.graph.graph import Graph
-from oddhop.hcm import cost
 from oddhop.hcm.chains import Plan, run_chains
+from oddhop.hcm.cost import memory
 from oddhop.hcm.diagnostics import GUIDE, Diagnostics, kept_by_another_seed, ties
 from oddhop.hcm.explain import explain_nodes
 from oddhop.hcm.hop_pairs import labelled_pairs
@@ -107,7 +104,7 @@ class HCM(GraphDetector):
         left_out = purified.left_out
         del prepared, purified  # training needs the room
         shape = Shape.of(settings, preparation.width)
-        plan = Plan.of(settings, pairs, run.seed, _device(settings, run.mapper))
+        plan = Plan.of(settings, pairs, run.seed, device_of(settings, tasks=run.mapper is not None))
         material = Material(graph, inputs, pairs, run.folder)
         if run.mapper is not None and run.stored is not None:
             material = material.in_files(run.stored)
@@ -144,7 +141,7 @@ class HCM(GraphDetector):
             learned.posterior,
             Material(graph, inputs),
             maxima=learned.maxima,
-            device=_device(settings.model_copy(update={"device": self.device})),
+            device=device_of(settings.model_copy(update={"device": self.device})),
             workers=self.workers or available_workers(),
             progress=progress,
         )
@@ -168,24 +165,9 @@ class HCM(GraphDetector):
     def _prepared(self, graph: Graph) -> Graph:
         return self.model_.learned.preparation.apply(graph, self.model_.settings.dtype)
 
-    def _memory(self, size: Size, settings: HCMSettings, workers: int, *, in_folder: bool) -> Cost:
-        return cost.memory(size, settings, workers=workers, in_folder=in_folder)
-
-    def _to_parts(self, learned: HCMLearned) -> Parts:
-        return to_parts(learned)
-
-    @classmethod
-    def _from_parts(cls, parts: Parts, settings: Any) -> tuple[HCMLearned, int]:
-        return from_parts(parts, settings)
-
-
-def _device(settings: HCMSettings, mapper: Mapper | None = None) -> str:
-    """Return where the model runs; the machines of a cluster compute alike on their processors alone."""
-    if mapper is None:
-        return device_of(settings.device, single=settings.precision == "float32")
-    if settings.device not in ("auto", "cpu"):
-        raise SettingsError(f"device={settings.device!r} is for one machine", "set device='cpu' for a run over tasks")
-    return "cpu"
+    _memory = staticmethod(memory)
+    _to_parts = staticmethod(to_parts)
+    _from_parts = staticmethod(from_parts)
 
 
 def judgement(scores: Scores, settings: HCMSettings) -> Judgement:

@@ -50,7 +50,6 @@ class Diagnostics:
     dropped, tied, similarity : edges dropped before labelling, how many of them by a tie, and
         by which similarity.
     temperature : of the noise.
-    hubs : nodes of so many neighbours that no hop was counted over them.
     """
 
     chains: int
@@ -64,7 +63,6 @@ class Diagnostics:
     tied: int
     similarity: str
     temperature: float
-    hubs: int
 
     def __repr__(self) -> str:
         chains = f"{self.chains} chain{'s' * (self.chains > 1)}"

@@ -140,11 +140,17 @@ def receptive(inputs: Inputs, ends: Ints, layers: int) -> tuple[torch.Tensor, tu
     return torch.from_numpy(np.ascontiguousarray(inputs.convolved[nodes])), tuple(blocks)
 
 
-def device_of(asked: str, *, single: bool = True) -> str:
-    """Return the device that is asked for; ``auto`` is a GPU where torch sees one that holds the numbers."""
+def device_of(settings: HCMSettings, *, tasks: bool = False) -> str:
+    """Return where the model runs; ``auto`` is a GPU where torch sees one that holds the numbers.
+
+    The machines of a cluster, which run it as tasks, compute alike on their processors alone.
+    """
+    asked, single = settings.device, settings.precision == "float32"
+    if tasks and asked not in ("auto", "cpu"):
+        raise SettingsError(f"device={asked!r} is for one machine", "set device='cpu' for a run over tasks")
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available() and single, "cpu": True}
     if asked == "auto":
-        return next(name for name, found in there.items() if found)
+        return "cpu" if tasks else next(name for name, found in there.items() if found)
     if not there[asked]:
         raise SettingsError(
             f"device={asked!r}, and torch finds none on this machine",

@@ -15,7 +15,7 @@ from oddhop.hcm.purify import LeftOut
 from oddhop.hcm.ranking import Agreement
 from oddhop.hcm.settings import BY_NEED, HCMSettings
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,13 @@ def from_parts(parts: Parts, settings: HCMSettings) -> tuple[HCMLearned, int]:
     if (not reduced and columns != shape.attributes) or weights.dtype != settings.dtype:
         raise ValueError("the weights do not match the attributes or the precision")
     left_out = LeftOut(**parts.info["left_out"])
-    if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied, left_out.hubs)):
+    if any(type(count) is not int or count < 0 for count in (left_out.dropped, left_out.tied)):
         raise ValueError(f"{left_out} has counts that are not valid")
     agreed = None if parts.info["agreement"] is None else Agreement(**parts.info["agreement"])
-    shares = () if agreed is None else (agreed.kept, agreed.correlation)
-    if not all(type(share) is float and abs(share) <= 1 for share in shares):
-        raise ValueError(f"{agreed} is no agreement of two rankings")
-    if agreed is not None and (type(agreed.first) is not int or agreed.first < 1):
-        raise ValueError(f"{agreed} is no agreement of two rankings")
+    if agreed is not None:
+        shares = all(type(share) is float and abs(share) <= 1 for share in (agreed.kept, agreed.correlation))
+        if not shares or type(agreed.first) is not int or agreed.first < 1:
+            raise ValueError(f"{agreed} is no agreement of two rankings")
     max_ahp, max_iv = (float(one) for one in arrays["maxima"])
     posterior = Posterior(weights, shape, arrays["losses"])
     return HCMLearned(Preparation.of(arrays), posterior, (max_ahp, max_iv), left_out, agreed), columns

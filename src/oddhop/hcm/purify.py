@@ -22,8 +22,6 @@ from oddhop.hcm.arrows import BACKWARD, FORWARD, arrows
 from oddhop.hcm.settings import HCMSettings
 
 EDGES_AT_ONCE = 262_144
-HUB = 2**17
-"""Neighbours. Everybody is near everybody over a larger node, and a search over it reads all its edges every time."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,11 @@ class LeftOut:
     dropped : how many edges, floor(drop_ratio x edges).
     tied : how many of them stood at the very threshold, where a seeded hash decided.
     similarity : "cosine" or "jaccard".
-    hubs : how many nodes had more than 2^17 neighbours; no hop is counted over them.
     """
 
     dropped: int = 0
     tied: int = 0
     similarity: str = "cosine"
-    hubs: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,21 +85,11 @@ def purify(graph: Graph, drop_ratio: float, *, seed: int, workers: int = 1, dire
     """Drop exactly floor(drop_ratio x edges) edges, the least similar first; with ``directed`` give their arrows."""
     similarity = "jaccard" if is_binary(graph.attributes) else "cosine"
     drop = int(np.floor(drop_ratio * graph.edge_count + 1e-9))  # 0.29 x 100 is 29, not 28.999...
-    keep, tied = np.ones(graph.edge_count, dtype=bool), 0
-    if drop:
-        keep, tied = _alike(graph, similarity, drop, seed, workers)
-    hubs = graph.degrees > HUB
-    if hubs.any():
-        past = keep.copy()
-        for start in range(0, graph.edge_count, EDGES_AT_ONCE):
-            left, right = graph.ends(start, start + EDGES_AT_ONCE)
-            past[start : start + left.size] &= ~(hubs[left] | hubs[right])
-        # Of a star nothing would be left.
-        keep, hubs = (past, hubs) if past.any() else (keep, np.zeros_like(hubs))
-    left_out = LeftOut(drop, tied, similarity, int(hubs.sum()))
+    keep, tied = _alike(graph, similarity, drop, seed, workers) if drop else (np.ones(graph.edge_count, dtype=bool), 0)
+    left_out = LeftOut(drop, tied, similarity)
     if directed:
         return Purified(*_arrow_rows(graph, keep), left_out)
-    if keep.all():
+    if drop == 0:
         return Purified(graph.indptr, graph.indices, None, left_out)
     return Purified(*keep_edges(graph.indptr, graph.indices, graph.upper, keep), None, left_out)
 
