@@ -50,7 +50,7 @@ def test_a_shape_knows_the_number_of_weights() -> None:
 
 
 def test_the_processor_is_always_there() -> None:
-    assert device_of("cpu") == "cpu"
+    assert device_of(HCMSettings()) == "cpu"
 
 
 def test_a_model_gives_every_node_a_vector() -> None:

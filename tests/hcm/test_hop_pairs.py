@@ -19,7 +19,7 @@ PATH = Purified(np.array([0, 1, 3, 5, 7, 8]), np.array([1, 0, 2, 1, 3, 2, 4, 3])
 REGULAR = Purified(np.arange(0, 41, 4), np.zeros(40, dtype=np.int32))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def two_pilots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hops, "PILOT_SOURCES", 2)
 
@@ -28,6 +28,7 @@ def planned(counts: list[int], rim_edges: int) -> tuple[Floats, Floats, bool]:
     return plan_draw(REGULAR, 4, 10, np.array(counts, dtype=float), rim_edges, 8)
 
 
+@pytest.mark.usefixtures("two_pilots")
 def test_rates_and_sizes_follow_from_what_the_pilots_saw() -> None:
     rates, sizes, _ = planned([16, 0, 32, 64], 10)
     assert rates.tolist() == [0.25, 0.0, 0.125, 0.0625]  # 8 pairs of a class from 4 sources
@@ -40,6 +41,7 @@ def test_sizes_are_exact_where_all_nodes_were_pilots(pilots: int, exact: bool, m
     assert sample_pairs(PATH, 3, seed=0).exact is exact
 
 
+@pytest.mark.usefixtures("two_pilots")
 @pytest.mark.parametrize(("rim_edges", "expand"), [(2, True), (10, True), (11, False), (400, False)])
 def test_the_rim_is_read_where_proposals_would_read_no_less(rim_edges: int, expand: bool) -> None:
     # Half the rim's edges for one class, as rate x neighbours = 1/2, and 1/16 of all 40 entries for the other: at
@@ -47,6 +49,7 @@ def test_the_rim_is_read_where_proposals_would_read_no_less(rim_edges: int, expa
     assert planned([16, 16, 32, 64], rim_edges)[2] is expand
 
 
+@pytest.mark.usefixtures("two_pilots")
 @pytest.mark.parametrize(
     ("counts", "expand"), [([16, 16, 4, 64], True), ([16, 16, 64, 4], True), ([16, 4, 64, 64], False)]
 )
@@ -56,7 +59,6 @@ def test_a_class_that_is_wanted_whole_needs_the_rim_read(counts: list[int], expa
 
 def test_what_pilots_count_on_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hops, "SOURCES_AT_ONCE", 2)
-    monkeypatch.setattr(hops, "PILOT_SOURCES", 256)
     seen = []
 
     def noted(*asked: Any) -> tuple[Floats, Floats, bool]:
