@@ -17,18 +17,19 @@ Rows = list[tuple[int, int, float, float]]
 ELSEWHERE: Rows = [(6, 7, 3.0, 0), (7, 6, 4.5, 90)]
 
 
-def excused(network: Network, node: int, name: str) -> dict[str, float]:
-    """Return which share of a fact of a node each excuse explains."""
+def excused(network: Network, node: int, name: str, side: int | None = None) -> dict[str, float]:
+    """Return which share of a fact of a node each excuse explains, or of all that it sent (0) or received (1)."""
     facts, ends = ends_of(network, node)
     fact = next(one for one in facts.facts if one.name == name)
-    found = shares(fact, ends, facts.adds(fact, ends), explained(facts.known.setting, ends))[1][:, 0]
+    adds = facts.adds(fact, ends) if side is None else ends.amount * (ends.side == side)
+    found = shares(fact, ends, adds, explained(facts.known.setting, ends))[1][:, 0]
     return dict(zip([one.name for one in EXCUSES], found.tolist(), strict=True))
 
 
 def test_the_share_of_a_single_event_is_the_sum_of_squares_of_the_shares_of_all() -> None:
-    once = excused(payments([(0, 1, 900.0, 40), (0, 2, 100.0, 41), *ELSEWHERE]), 0, "volume sent")
+    once = excused(payments([(0, 1, 900.0, 40), (0, 2, 100.0, 41), *ELSEWHERE]), 0, "amounts sent", 0)
     assert once["one event"] == pytest.approx(0.9**2 + 0.1**2)
-    often = excused(payments([*((0, k % 5 + 1, 100.0, 40 + k) for k in range(10)), *ELSEWHERE]), 0, "volume sent")
+    often = excused(payments([*((0, k % 5 + 1, 100.0, 40 + k) for k in range(10)), *ELSEWHERE]), 0, "amounts sent", 0)
     assert often["one event"] == pytest.approx(0.1)
 
 
@@ -74,12 +75,40 @@ def test_a_partner_of_many_explains_what_is_paid_to_it_but_neither_its_amounts_n
     customers: Rows = [(k, 1, 5.0 + k, k) for k in range(2, 12)]
     network = payments([(0, 1, 900.0, 40), (1, 0, 100.0, 50), *customers], 12)
     # Ten others pay node 1; it pays nobody else. On average 12 payments go from 12 nodes, and to 2.
-    assert excused(network, 0, "volume sent")["known"] == pytest.approx(10 / (10 + 2 * 12 / 2))
-    assert excused(network, 0, "volume received")["known"] == 0.0
+    assert excused(network, 0, "amounts sent", 0)["known"] == pytest.approx(10 / (10 + 2 * 12 / 2))
+    assert excused(network, 0, "amounts received", 1)["known"] == 0.0
     assert excused(network, 0, "return flow")["known"] == 0.0
     assert excused(network, 0, "round amounts")["known"] == 0.0
     private = payments([(0, 1, 900.0, 40), *((k, 12, 5.0, k) for k in range(2, 12))], 13)
-    assert excused(private, 0, "volume sent")["known"] == 0.0
+    assert excused(private, 0, "amounts sent", 0)["known"] == 0.0
+
+
+def test_peers_are_the_others_of_its_kind_with_the_same_partner() -> None:
+    edges, nodes = bank()
+    kind = nodes["kind"].to_numpy(zero_copy_only=False).copy()
+    few = edges.filter(pa.array(edges["payee"].to_numpy() != 3))
+    seen = []
+    for like in ("person", "firm"):
+        kind[:12], kind[3] = like, "firm"
+        kind[100] = "person"  # and eight firms, or persons, pay node 3 as well
+        table = nodes.set_column(1, "kind", pa.array(kind))
+        rows = with_rows(few, [(100, 3, 900.0, 40.4), *((k, 3, 20.0, 30 + k) for k in range(4, 12))])
+        network = read_network(rows, table)
+        facts, ends = ends_of(network, 100)
+        setting = facts.known.setting
+        paid = (ends.partner == 3) & (ends.side == 0)
+        alike = int(setting.partners_alike(ends)[paid][0])
+        by = dict(zip([one.name for one in EXCUSES], explained(setting, ends)[paid][0].tolist(), strict=True))
+        assert by["peers"] == pytest.approx((alike - 1) / (alike - 1 + setting.usual_alike))
+        seen.append(alike)
+    assert seen == [9, 1]
+
+
+def test_a_single_event_or_a_known_partner_does_not_explain_a_volume() -> None:
+    network = payments([(0, 1, 900.0, 40), *((k, 1, 5.0 + k, k) for k in range(2, 12))], 12)
+    found = excused(network, 0, "volume sent")
+    assert found["one event"] == found["known"] == 0.0
+    assert found["peers"] > 0.3
 
 
 def test_what_is_spread_over_many_partners_is_explained_and_what_one_of_them_has_is_not() -> None:
@@ -118,7 +147,7 @@ def test_events_without_times_or_directions_have_fewer_excuses() -> None:
     nodes = pa.table({"id": np.arange(12), "age": np.linspace(20, 60, 12)})
     directed, undirected = (read_network(edges, nodes, directed=way) for way in (True, False))
     for network in (directed, undirected):
-        found = excused(network, 0, "volume sent")
+        found = excused(network, 0, "amounts sent", 0)
         assert found["regular"] == found["in turn"] == found["habit"] == 0.0
         assert 0.3 < found["known"] < 0.7
 

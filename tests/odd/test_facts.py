@@ -303,7 +303,8 @@ def test_p_values_are_ranks_in_the_bulk_and_a_tail_beyond() -> None:
 
 def test_volumes_add_up_either_side() -> None:
     network = payments([(0, 1, 10.0, 1), (0, 1, 5.0, 2), (1, 2, 3.0, 3)])
-    volume, seen, partners, usual = measure_nodes(network.graph.events)
+    volume, seen, usual = measure_nodes(network.graph.events)
+    partners = facts_of(network).known.setting.partner_counts.T
     assert partners[:, :3].tolist() == [[1, 1, 0], [0, 1, 1]]
     assert volume[:, :3].tolist() == [[15.0, 3.0, 0.0], [0.0, 15.0, 3.0]]
     assert (seen[2] - seen[0]) == 2 * DAY * 1_000_000

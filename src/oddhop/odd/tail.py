@@ -1,8 +1,8 @@
 """From the scores of a view to p-values, by one rule: ranks for most nodes, and a tail for the far ones.
 
-Up to the 80 % point a p-value is the share of nodes that score as high. Beyond it a generalised Pareto tail goes
-through the 90 % and the 98 % point, so a handful of odd nodes does not bend it. It is never steeper than exponential,
-and says at least 1 in 100 n: what the highest of a hundred such networks would show.
+Up to the 98 % point a p-value is the share of nodes that score as high. Beyond it goes a generalised Pareto tail, with
+the shape that the 80, 90 and 98 % points have, so a handful of odd nodes does not bend it. It is never steeper than
+exponential, and says at least 1 in 100 n: what the highest of a hundred such networks would show.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def tail_log_p(score: Floats, judged: Bools) -> Floats:
     if start < middle < far:
         shapes = np.linspace(0.0, HEAVIEST, 121)[1:]
         shape = float(np.interp((far - start) / (middle - start), (10**shapes - 1) / (2**shapes - 1), shapes))
-        scale = (middle - start) * shape / (2**shape - 1)
-        above = x > start
-        log_p[above] = np.log(1 - START) - np.log1p(shape * (x[above] - start) / scale) / shape
+        scale = (far - middle) * shape / (1 - 5**-shape)  # beyond the 98 % point
+        above = x > far
+        log_p[above] = np.log(1 - FAR) - np.log1p(shape * (x[above] - far) / scale) / shape
     out[judged] = np.clip(log_p, smallest_log_p(x.size), 0.0)
     return out
 

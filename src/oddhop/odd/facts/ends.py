@@ -10,7 +10,14 @@ import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
-from oddhop.odd.facts.kernels import add_volumes, count_partners, mark_repeated, number_pairs, order_by_time
+from oddhop.odd.facts.kernels import (
+    add_volumes,
+    count_alike,
+    count_partners,
+    mark_repeated,
+    number_pairs,
+    order_by_time,
+)
 
 ENDS_AT_ONCE = 1 << 18
 SIZES = 16
@@ -118,7 +125,6 @@ class Setting:
     stratum : of every judged node, from 0.
     volume : what every node sent and received in all, (2, nodes).
     seen : when every node was first seen.
-    partner_counts : how many nodes every node sent to, and received from, (2, nodes).
     begin, end : of the period.
     usual : the amount that stands for a missing one.
     """
@@ -128,7 +134,6 @@ class Setting:
     stratum: Ints
     volume: Floats
     seen: Ints
-    partner_counts: Ints
     begin: int
     end: int
     usual: float
@@ -165,10 +170,40 @@ class Setting:
         return np.asarray(np.diff(rows))
 
     @cached_property
+    def partners_by_stratum(self) -> tuple[Ints, Ints, Ints]:
+        """The different partners of every node and side, see :func:`~oddhop.odd.facts.kernels.count_partners`."""
+        stratum = np.full(self.events.node_count, self.strata)  # one more for nodes that are not judged
+        stratum[self.judged.start : self.judged.stop] = self.stratum
+        indptr, partners = np.asarray(self.events.indptr), np.asarray(self.events.partners)
+        return count_partners(indptr, partners, stratum, self.strata + 1)
+
+    @cached_property
+    def partner_counts(self) -> Ints:
+        """How many nodes every node sent to, and received from, (nodes, 2)."""
+        begin, _, counts = self.partners_by_stratum
+        return np.diff(np.append(0, np.cumsum(counts))[begin]).reshape(-1, 2)
+
+    @cached_property
     def usual_partners(self) -> Floats:
-        """Return with how many nodes those that sent, and received, did so on average."""
-        some = np.maximum((self.partner_counts > 0).sum(axis=1), 1)
-        return np.asarray(np.maximum(self.partner_counts.sum(axis=1) / some, 1.0))
+        """With how many nodes those that sent, and received, did so on average."""
+        some = np.maximum((self.partner_counts > 0).sum(axis=0), 1)
+        return np.asarray(np.maximum(self.partner_counts.sum(axis=0) / some, 1.0))
+
+    @cached_property
+    def usual_alike(self) -> float:
+        """With how many nodes of a stratum those with any deal on average, on one side."""
+        _, levels, counts = self.partners_by_stratum
+        judged = counts[levels < self.strata]
+        return float(judged.sum() / max(judged.size, 1))
+
+    def other_side(self, ends: Ends) -> Ints:
+        """Return on which side of its partner every end is."""
+        return 1 - ends.side if self.events.columns.directed else np.zeros_like(ends.side)
+
+    def partners_alike(self, ends: Ends) -> Ints:
+        """Return with how many nodes of the stratum of its node the partner of every end deals on that side."""
+        row = 2 * ends.partner + self.other_side(ends)
+        return count_alike(*self.partners_by_stratum, row, self.strata_of(ends))
 
     @cached_property
     def typical_sides(self) -> Floats:
@@ -228,8 +263,8 @@ class Setting:
         return out[self.stratum]
 
 
-def measure_nodes(events: Events) -> tuple[Floats, Ints, Ints, float]:
-    """Return of every node what it sent and received, with how many others, and when it was first seen.
+def measure_nodes(events: Events) -> tuple[Floats, Ints, float]:
+    """Return of every node what it sent and received, and when it was first seen.
 
     The last is a usual amount: the geometric mean of all.
     """
@@ -243,4 +278,4 @@ def measure_nodes(events: Events) -> tuple[Floats, Ints, Ints, float]:
     usual = float(np.exp(total / max(count, 1)))
     indptr = np.asarray(events.indptr)
     add_volumes(indptr, np.asarray(events.times), np.asarray(amounts), usual, volume, seen)
-    return volume, seen, count_partners(indptr, np.asarray(events.partners)), usual
+    return volume, seen, usual

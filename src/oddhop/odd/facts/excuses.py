@@ -33,6 +33,8 @@ class Excuse:
     of_ends : how far every end is explained; None for the share of a single event in all that carries the fact.
     timed : whether events must have times.
     not_for : the families of facts that it does not explain.
+    by_columns : whether it explains what is beyond a node's columns: a volume is, by whatever number of events and
+        with whatever partners it came about.
     """
 
     name: str
@@ -40,6 +42,11 @@ class Excuse:
     of_ends: Callable[[Setting, Ends], Floats] | None = None
     timed: bool = False
     not_for: tuple[int, ...] = ()
+    by_columns: bool = True
+
+    def explains(self, fact: Fact) -> bool:
+        """Return whether it can explain a fact."""
+        return fact.family not in self.not_for and (self.by_columns or not fact.by_columns)
 
 
 def regular(_: Setting, ends: Ends) -> Floats:
@@ -61,9 +68,15 @@ def new_partners_in_most_weeks(setting: Setting, ends: Ends) -> Floats:
 
 def partners_of_many(setting: Setting, ends: Ends) -> Floats:
     """Return how many others the partner deals with on its side, as a share."""
-    side = 1 - ends.side if setting.events.columns.directed else np.zeros_like(ends.side)
-    others = setting.partner_counts[side, ends.partner] - 1
+    side = setting.other_side(ends)
+    others = setting.partner_counts[ends.partner, side] - 1
     return np.asarray(others / (others + MANY * setting.usual_partners[side]))
+
+
+def partners_of_its_kind(setting: Setting, ends: Ends) -> Floats:
+    """Return how many others of the same stratum the partner deals with on its side, as a share."""
+    others = np.maximum(setting.partners_alike(ends) - 1, 0)
+    return np.asarray(others / (others + max(setting.usual_alike, 1.0)))
 
 
 def many_partners(setting: Setting, ends: Ends) -> Floats:
@@ -77,11 +90,12 @@ def many_partners(setting: Setting, ends: Ends) -> Floats:
 
 
 EXCUSES = (
-    Excuse("one event", "a single event is most of that"),
+    Excuse("one event", "a single event is most of that", by_columns=False),
     Excuse("regular", "most of that is equal amounts at equal intervals", regular, True),
     Excuse("in turn", "most of that goes back and forth in turn with the same partner", in_turn, True),
     Excuse("habit", "it has new partners like that in most weeks", new_partners_in_most_weeks, True, (FORM, HOURS)),
-    Excuse("known", "its partners deal with many others", partners_of_many, False, (BACK, FORM)),
+    Excuse("known", "its partners deal with many others", partners_of_many, False, (BACK, FORM), False),
+    Excuse("peers", "others of its kind have the same partners", partners_of_its_kind, False, (BACK, FORM)),
     Excuse("many", "that is spread over many partners", many_partners, False, (BACK, FORM)),
 )
 
@@ -99,7 +113,7 @@ def explained(setting: Setting, ends: Ends) -> Floats:
 
 def shares(fact: Fact, ends: Ends, adds: Floats, by: Floats) -> tuple[Floats, Floats]:
     """Return how much carries a fact, (nodes,), and which share of that each excuse explains, (excuses, nodes)."""
-    used = np.array([fact.family not in one.not_for for one in EXCUSES])
+    used = np.array([one.explains(fact) for one in EXCUSES])
     return lower(ends.start, adds, by, used)
 
 

@@ -74,11 +74,11 @@ def find_facts(
 
 
 def _find_facts(events: Events, nodes: slice, coordinates: AttributeRows, columns: AttributeRows) -> EventFacts:
-    volume, seen, partners, usual_amount = measure_nodes(events)
+    volume, seen, usual_amount = measure_nodes(events)
     stratum = guess_stratum(categories(columns), volume[:, nodes].sum(axis=0))
     begin = int(seen.min(where=seen != NO_TIME, initial=LATEST))
     end = int(events.times.max(initial=NO_TIME))
-    setting = Setting(events, range(nodes.start, nodes.stop), stratum, volume, seen, partners, begin, end, usual_amount)
+    setting = Setting(events, range(nodes.start, nodes.stop), stratum, volume, seen, begin, end, usual_amount)
     known = learn_known(setting, unexplained_volumes(setting, coordinates))
     facts, usual = facts_for(setting), dict[Fact, Usual]()
     for ends in setting.blocks():

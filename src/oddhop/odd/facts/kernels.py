@@ -50,16 +50,37 @@ def add_volumes(indptr: Ints, times: Ints, amounts: Floats, usual: float, volume
 
 
 @compiled
-def count_partners(indptr: Ints, partners: Ints) -> Ints:
-    """Count the different nodes that every node sent to, and received from."""
-    counts = np.zeros((2, indptr.size // 2), dtype=np.int64)
-    seen_in = np.full(indptr.size // 2, -1)
+def count_partners(indptr: Ints, partners: Ints, stratum: Ints, strata: int) -> tuple[Ints, Ints, Ints]:
+    """Count the different partners of every row by their stratum: where rows begin, and strata and counts there."""
+    begin, levels = np.zeros(indptr.size, dtype=np.int64), np.empty(partners.size, dtype=np.int64)
+    counts, found = np.empty(partners.size, dtype=np.int64), 0
+    seen_in, number = np.full(indptr.size // 2, -1), np.zeros(strata, dtype=np.int64)
     for row in range(indptr.size - 1):
         for e in range(indptr[row], indptr[row + 1]):
-            if seen_in[partners[e]] != row:
-                seen_in[partners[e]] = row
-                counts[row % 2, row // 2] += 1
-    return counts
+            if seen_in[partners[e]] == row:
+                continue
+            seen_in[partners[e]] = row
+            level = stratum[partners[e]]
+            if number[level] == 0:
+                levels[found] = level
+                found += 1
+            number[level] += 1
+        for k in range(begin[row], found):
+            counts[k] = number[levels[k]]
+            number[levels[k]] = 0
+        begin[row + 1] = found
+    return begin, levels[:found].copy(), counts[:found].copy()
+
+
+@compiled
+def count_alike(begin: Ints, levels: Ints, counts: Ints, row: Ints, stratum: Ints) -> Ints:
+    """Give for every end how many partners of its stratum a row has."""
+    out = np.zeros(row.size, dtype=np.int64)
+    for e in range(row.size):
+        for k in range(begin[row[e]], begin[row[e] + 1]):
+            if levels[k] == stratum[e]:
+                out[e] = counts[k]
+    return out
 
 
 @compiled
