@@ -173,40 +173,43 @@ def crime(edges: pa.Table, make: Callable[[int], tuple[int, int, float, float]],
     return with_rows(edges, [make(k) for k in range(count)])
 
 
-def firsts(edges: pa.Table, nodes: pa.Table, node: int) -> tuple[str, int]:
+def firsts(edges: pa.Table, nodes: pa.Table, node: int) -> tuple[list[str], int]:
+    """Return the loudest facts of a node, and its rank."""
     detector = Odd(random_state=0, simulate=False, n_resamples=2).fit(edges, nodes=nodes)
     result = detector.result_
     place = result["id"].to_pylist().index(node)
-    said = " ".join(detector.explain(node).sentences)
-    return said, int(result["rank"][place].as_py())
+    facts = detector._facts
+    assert facts is not None
+    number = detector.network_.numbers([node])[0]
+    return [facts.facts[k].name for k in facts.which[:, number]], int(result["rank"][place].as_py())
 
 
-def test_a_takeover_at_night_is_found_and_told_by_its_hours_and_partners() -> None:
+def test_a_takeover_at_night_is_found_by_its_hours() -> None:
     edges, nodes = bank()
     taken = crime(edges, lambda k: (100, 200 + 3 * k, 450.0 + k, 40.05 + k / 100), 12)
-    said, rank = firsts(taken, nodes, 100)
+    loudest, rank = firsts(taken, nodes, 100)
     assert rank <= 3
-    assert "at hours that are rare for their kind" in said
+    assert "odd hours" in loudest
 
 
 def test_amounts_just_below_a_limit_are_found() -> None:
     edges, nodes = bank()
     split = crime(edges, lambda k: (100, 101 + k, 972.4 + 0.3 * k, 10.4 + 3 * k), 20)
-    said, rank = firsts(split, nodes, 100)
+    loudest, rank = firsts(split, nodes, 100)
     assert rank <= 3
-    assert "just below a round amount" in said
+    assert "just below a limit" in loudest
 
 
-def test_a_silent_node_that_wakes_up_is_told_with_its_days() -> None:
+def test_a_silent_node_that_wakes_up_is_found() -> None:
     edges, nodes = bank(nodes=601)
     source, target = (edges[name].to_numpy() for name in ("payer", "payee"))
     quiet = edges.filter(pa.array((source != 600) & (target != 600)))
     woken = with_rows(
         quiet, [(600, 3, 20.0, 0.5), (600, 5, 4_000.0, 70.5), (9, 600, 4_100.0, 70.4), (600, 7, 90.0, 71.5)]
     )
-    said, rank = firsts(woken, nodes, 600)
+    loudest, rank = firsts(woken, nodes, 600)
     assert rank <= 5
-    assert "was silent for 69 days and then had" in said
+    assert "silence" in loudest
 
 
 def test_stranger_outlier_and_clique_are_the_same_with_and_without_events() -> None:

@@ -20,7 +20,6 @@ from oddhop.odd.facts.table import BACK, FORM, HOURS, Fact
 
 WEIGHT = 0.7  # by how much a fact is lowered that is explained in full; 0 for none
 MANY = 2.0  # times as many partners as nodes have on average; with as many others an event is explained by half
-LEAST_SAID = 0.5  # of what carries a fact
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Excuse:
 
     Attributes
     ----------
-    name, sentence : what it is called, and what is said of a fact that it explains.
+    name : what it is called.
     of_ends : how far every end is explained; None for the share of a single event in all that carries the fact.
     timed : whether events must have times.
     not_for : the families of facts that it does not explain.
@@ -38,7 +37,6 @@ class Excuse:
     """
 
     name: str
-    sentence: str
     of_ends: Callable[[Setting, Ends], Floats] | None = None
     timed: bool = False
     not_for: tuple[int, ...] = ()
@@ -90,13 +88,13 @@ def many_partners(setting: Setting, ends: Ends) -> Floats:
 
 
 EXCUSES = (
-    Excuse("one event", "a single event is most of that", by_columns=False),
-    Excuse("regular", "most of that is equal amounts at equal intervals", regular, True),
-    Excuse("in turn", "most of that goes back and forth in turn with the same partner", in_turn, True),
-    Excuse("habit", "it has new partners like that in most weeks", new_partners_in_most_weeks, True, (FORM, HOURS)),
-    Excuse("known", "its partners deal with many others", partners_of_many, False, (BACK, FORM), False),
-    Excuse("peers", "others of its kind have the same partners", partners_of_its_kind, False, (BACK, FORM)),
-    Excuse("many", "that is spread over many partners", many_partners, False, (BACK, FORM)),
+    Excuse("one event", by_columns=False),
+    Excuse("regular", regular, True),
+    Excuse("in turn", in_turn, True),
+    Excuse("habit", new_partners_in_most_weeks, True, (FORM, HOURS)),
+    Excuse("known", partners_of_many, False, (BACK, FORM), False),
+    Excuse("peers", partners_of_its_kind, False, (BACK, FORM)),
+    Excuse("many", many_partners, False, (BACK, FORM)),
 )
 
 

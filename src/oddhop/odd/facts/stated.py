@@ -15,10 +15,17 @@ from oddhop.graph.events import DAY, HOUR
 from oddhop.odd.facts.ends import Ends
 from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.facts.strata import classes
-from oddhop.odd.facts.table import SAID, Fact
+from oddhop.odd.facts.table import Fact, Measure
 
 LEAST = float(np.log(20))  # as loud as one node in twenty
 BEYOND = 1.3  # times what is usual
+_IT_IS = "Usually it is {usual}."
+USUAL: dict[Measure, str] = {
+    "share": "Usually {usual} does.",
+    "mean": _IT_IS,
+    "total": _IT_IS,
+    "gap": "Usually {one} has {event} every {usual}.",
+}
 Sides = tuple[bool, bool]
 """Whether what a node sent, and what it received, counts."""
 
@@ -58,11 +65,10 @@ class FactsInWords:
     def _said(self, fact: Fact, node: int, ends: Ends, carries: Bools) -> CardFact | None:
         words, setting = self.words, self.facts.known.setting
         place, directed = node - setting.judged.start, setting.events.columns.directed
-        measure, first, other = SAID[fact.name]
-        of_side = (False, True) if fact.name.endswith(("received", "received from")) else (True, False)
+        measure = fact.measure
         sides = tuple(bool((carries & (ends.side == side)).any()) for side in (0, 1))
         if measure in ("total", "mean") and directed:
-            sides = of_side
+            sides = fact.side == 0, fact.side == 1
         figures = self._figures(fact, (sides[0], sides[1]))
         same = (self.alike == self.alike[place]) & ~np.isnan(figures)
         own = float(figures[place])
@@ -94,8 +100,8 @@ class FactsInWords:
         above = figures[same] <= own if measure == "gap" else figures[same] >= own
         return CardFact(
             fact.name,
-            first.format(**fills),
-            other.format(usual=said, **fills),
+            fact.sentence.format(**fills),
+            USUAL[measure].format(usual=said, **fills),
             whom,
             int(same.sum()),
             float(above.mean()),
@@ -114,7 +120,7 @@ class FactsInWords:
         key = fact.name, sides
         if key in self._known:
             return self._known[key]
-        setting, measure = self.facts.known.setting, SAID[fact.name][0]
+        setting, measure = self.facts.known.setting, fact.measure
         out = np.full(setting.stratum.size, np.nan)
         for ends in setting.blocks():
             on = np.array(sides)[ends.side]
