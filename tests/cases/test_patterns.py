@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from oddhop.cases.assemble import torn
+from oddhop.cases.growth import Draft
+from oddhop.cases.surprise import event_book
+from oddhop.graph.events import Events
 from tests.cases.small_bank import (
     CASH,
     CHAIN,
@@ -125,3 +130,34 @@ def test_a_group_that_pays_each_other_is_no_ring() -> None:
     assert case.headline.startswith(f"5 accounts paid each other 20 times, €{total:,.0f}")
     assert case.headline.endswith("; 10 of their 10 pairs deal with each other")
     assert case.amount == pytest.approx(total, abs=0.01)
+
+
+def test_a_ring_and_a_farm_that_share_an_account_are_two_cases() -> None:
+    pairs = [(one, other) for one in range(5) for other in range(5) if one != other]
+    names = ["r0", "g1", "g2", "g3", "g4"]
+    farm = [
+        (names[a], names[b], 900.0 + 31.7 * k, 24.0 * (22 + 2 * k) + 12, "transfer") for k, (a, b) in enumerate(pairs)
+    ]
+    found = cases_of(bank([*RING, *farm]), "r0", "r1", "g1", "g2").cases
+    assert {tuple(ids(case)) for case in found} == {("r0", "r1", "r2", "r3"), ("g1", "g2", "g3", "g4", "r0")}
+    ring, group = sorted(found, key=lambda case: case.pattern != "ring")
+    assert (ring.pattern, ring.event_count, group.pattern, group.event_count) == ("ring", 12, "group", 20)
+    assert "€5,000 each" in ring.headline
+    assert "each," not in group.headline
+
+
+def test_circles_with_one_member_in_common_are_torn_apart_and_nothing_else_is() -> None:
+    def split(rows: list[tuple[int, int]], *seeds: int) -> list[tuple[set[int], int]]:
+        source, target = (np.array(side) for side in zip(*rows, strict=True))
+        nodes = int(max(source.max(), target.max())) + 1
+        book = event_book(Events.of_arcs(source, target, nodes), np.zeros(nodes, dtype=np.int64))
+        draft = Draft(tuple(range(nodes)), (), frozenset(range(len(rows))), seeds)
+        return sorted(((set(one.members), len(one.events)) for one in torn(book, draft)), key=lambda one: max(one[0]))
+
+    circles = [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)]
+    assert split(circles, 1, 3) == [({0, 1, 2}, 3), ({0, 3, 4}, 3)]
+    assert split(circles, 1, 0) == [({0, 1, 2}, 3), ({0, 3, 4}, 3)]
+    assert len(split(circles, 1)) == 1  # nothing was flagged in the other
+    chain = [(k, k + 1) for k in range(6)]
+    assert len(split(chain, 0, 6)) == 1
+    assert len(split([*circles, (1, 3), (3, 1)], 1, 4)) == 1

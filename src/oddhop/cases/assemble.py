@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from oddhop.base.arrays import Bools, Ints
 from oddhop.cases.growth import LOOK, MEMBERS, Draft
 from oddhop.cases.surprise import EventBook
 
 MOST_PARTNERS, BACK_AND_FORTH = 60, 3
+CIRCLE, MOST = 3, 0.8  # members of a circle, and the share of the events of a draft that its circles have
 
 
 def assemble(book: EventBook | None, gathered: Sequence[Draft], groups: Mapping[int, Sequence[int]]) -> list[Draft]:
@@ -33,10 +38,62 @@ def assemble(book: EventBook | None, gathered: Sequence[Draft], groups: Mapping[
         drafts.append(new)
     drafts = _join_groups(drafts, groups)
     if book is not None:
-        drafts = _join_lone(book, drafts)
+        drafts = [part for draft in _join_lone(book, drafts) for part in torn(book, draft)]
     place = {one.seeds[0]: k for k, one in enumerate(gathered)}
     drafts = [replace(one, seeds=tuple(sorted(one.seeds, key=place.__getitem__))) for one in drafts]
     return sorted(drafts, key=lambda one: place[one.seeds[0]])
+
+
+def torn(book: EventBook, draft: Draft) -> list[Draft]:
+    """Part a draft whose events are circles of members with a single member in common, such as a ring and a farm."""
+    events, members = np.array(sorted(draft.events), dtype=np.int64), np.array(draft.members)
+    size = members.size
+    if not book.directed or size < 2 * CIRCLE - 1 or not events.size:
+        return [draft]
+    place = np.full(book.nodes, size)
+    place[members] = np.arange(size)
+    source, target = place[book.source[events]], place[book.target[events]]
+    among = (source < size) & (target < size)
+    pairs = np.zeros((size, size), dtype=bool)
+    pairs[source[among], target[among]] = True
+    between = (pairs.sum(axis=0) > 1) & (pairs.sum(axis=1) > 1)  # it is on two circles
+    for shared in np.flatnonzero(between).tolist():
+        rest = pairs.copy()
+        rest[shared], rest[:, shared] = False, False
+        group = connected_components(rest, directed=False)[1]
+        large = np.flatnonzero(np.bincount(group) >= CIRCLE - 1)
+        circles = [np.flatnonzero(group == one) for one in large] if large.size > 1 else []
+        circles = [mine for mine in circles if _is_circle(pairs, np.append(mine, shared))]
+        held = sum(int((np.isin(source, mine) | np.isin(target, mine)).sum()) for mine in circles)
+        if len(circles) > 1 and held >= MOST * events.size:
+            return _parts(book, draft, int(members[shared]), [set(members[mine].tolist()) for mine in circles])
+    return [draft]
+
+
+def _is_circle(pairs: Bools, some: Ints) -> bool:
+    """Tell whether all of some members lead to each other."""
+    return int(connected_components(pairs[np.ix_(some, some)], connection="strong")[0]) == 1
+
+
+def _parts(book: EventBook, draft: Draft, shared: int, circles: Sequence[set[int]]) -> list[Draft]:
+    """Return a draft for each circle, the first with all that is in none; the draft itself where one has no seed."""
+    away = set[int]().union(*circles[1:])
+    inside = [{*draft.members} - away, *({*circle, shared} for circle in circles[1:])]
+    seeds = [[seed for seed in draft.seeds if seed in some and seed != shared] for some in inside]
+    if shared in draft.seeds:
+        min(seeds, key=len).append(shared)
+    if not all(seeds):
+        return [draft]
+    parts, left = [], set(draft.events)
+    for k in range(len(circles))[::-1]:  # the first takes what is left
+        ends = {event: {int(book.source[event]), int(book.target[event])} for event in left}
+        own = {event for event, both in ends.items() if k == 0 or both & circles[k]}
+        left -= own
+        known = set[int]().union(*(ends[event] for event in own))
+        members = tuple(node for node in draft.members if node in inside[k])
+        outside = tuple(node for node in draft.outside if node in known)
+        parts.append(Draft(members, outside, frozenset(own), tuple(seeds[k])))
+    return parts[::-1]
 
 
 def _joined(one: Draft, other: Draft, events: frozenset[int] = frozenset()) -> Draft:

@@ -18,17 +18,19 @@ from oddhop.cases.case import (
     LeftOut,
     Member,
     PassedOn,
+    Reading,
     Role,
     Run,
 )
 from oddhop.cases.growth import MEMBERS, Draft
 from oddhop.cases.marks import NIGHT, SHOWN, StatedFact, Usual, marks_of
 from oddhop.cases.nouns import Words
-from oddhop.cases.readings import group_reading, next_steps, reading_of, sureness
+from oddhop.cases.readings import everyday, group_reading, next_steps, reading_of, sureness
 from oddhop.cases.sentences import LONGEST, SHORT, fitting, headlines
 from oddhop.cases.shape import Shape, shape_of
 from oddhop.cases.surprise import EventBook
 from oddhop.cases.technical import technical
+from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import Explanation
 from oddhop.graph.events import DAY, NO_TIME
 from oddhop.tables.network import Network
@@ -43,12 +45,13 @@ class CardMaker:
 
     Attributes
     ----------
-    network, words : what it is about, and how that is said.
+    network, columns, words : what it is about, and how that is said.
     usual : of the events; None without any.
     rank, score : of every node.
     """
 
     network: Network
+    columns: Columns
     words: Words
     usual: Usual | None
     rank: Ints
@@ -92,7 +95,7 @@ class CardMaker:
                 for node, (part, hours) in shape.passed.items()
             ),
             facts=marks.facts or self._column_facts(whys),
-            reading=reading_of(words, book, shape),
+            reading=reading_of(usual, shape, marks.measures),
             next=next_steps(words, book, shape),
             sure=sureness(words, self._rarities(shape, whys), self._judged),
             technical=tuple(technical(words.nouns, why) for why in whys),
@@ -111,7 +114,7 @@ class CardMaker:
         if pattern == "group" and len(members) > 1:
             headline, short = lone.group_headline(words, network, members)
         else:
-            headline, short = lone.lone_headline(words, why, pattern, said)
+            headline, short = lone.lone_headline(words, self.columns, members[0], why, pattern, said)
         drawn = members[: lone.MOST_TIES]
         role: Role = "group" if len(members) > 1 else "alone"
         return Case(
@@ -124,11 +127,21 @@ class CardMaker:
             focus=(why.id,),
             ties=tuple((network.name(a), network.name(b)) for a, b in lone.ties_among(network, drawn)),
             facts=(*said, *self._column_facts(whys))[:SHOWN],
-            reading=group_reading(words, pattern, [one.column for one in why.columns]),
+            reading=self._lone_reading(pattern, why, members),
             next=(f"The {words.nouns.nodes} that {why.id} deals with.",) if why.degree else (),
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),
             technical=tuple(technical(words.nouns, why) for why in whys),
         )
+
+    def _lone_reading(self, pattern: str, why: Explanation, members: Sequence[int]) -> Reading:
+        """Return what a case without events of its own could be; hardly any money is a reading by itself."""
+        reading, usual = group_reading(self.words, pattern, [one.column for one in why.columns]), self.usual
+        if usual is None or not (usual.book.paid and self.words.sums) or len(members) > 1 or pattern != "single":
+            return reading
+        total = float(np.nansum(usual.book.told[usual.book.of(members[0])]))
+        if total > usual.middle:
+            return reading
+        return everyday(self.words, reading.looks_like, self.words.amount(total), usual.middle)
 
     def _rarities(self, shape: Shape, whys: Sequence[Explanation]) -> list[float]:
         """Return how rare members are; those that only paid in or were paid do not count beside others."""
@@ -201,8 +214,7 @@ class CardMaker:
     def _beside(self, shape: Shape) -> Ints:
         """Return other events of the focus, the largest where there are very many, by time."""
         book = self._book
-        own = np.unique(np.concatenate([book.of(node) for node in shape.focus]))
-        own = np.setdiff1d(own, shape.events)
+        own = shape.own[~np.isin(shape.own, shape.events)]
         own = own[np.lexsort((own, -book.amount[own]))[:BESIDE]]
         return np.asarray(own[np.lexsort((own, book.time[own]))])
 
@@ -211,8 +223,7 @@ class CardMaker:
         book = self._book
         if not book.timed:
             return ()
-        own = np.unique(np.concatenate([book.of(node) for node in shape.focus]))
-        own = own[book.when[own] != NO_TIME]
+        own = shape.own[book.when[shape.own] != NO_TIME]
         inside = np.isin(own, shape.events)
         days, place = np.unique(book.when[own] // DAY, return_inverse=True)
         weight = np.nan_to_num(book.told[own]) if book.paid else np.ones(own.size)

@@ -250,7 +250,7 @@ class CaseFinder:
         events = self.network.graph.events
         types = () if events is None or not events.columns.kinds else events.columns.levels[0]
         usual = None if book is None else Usual(book, words, types, self._kind_names())
-        return CardMaker(self.network, words, usual, *self.ranked)
+        return CardMaker(self.network, self.columns, words, usual, *self.ranked)
 
     def _kind_names(self) -> tuple[str, ...]:
         """Return what the nodes of a kind are called: by the column that tells the kinds apart."""

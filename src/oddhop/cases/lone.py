@@ -11,12 +11,20 @@ import numpy as np
 from oddhop.cases.case import Fact, Pattern
 from oddhop.cases.nouns import Words, plural
 from oddhop.cases.technical import CLOSE, among_all, linked
-from oddhop.explain.columns import UNKNOWN
+from oddhop.explain.columns import UNKNOWN, Columns
 from oddhop.explain.explanation import TELLING, ColumnDifference, Explanation
 from oddhop.explain.phrases import spoken
+from oddhop.tables.encode.encoders import CategoryColumn, TextColumn
 from oddhop.tables.network import Network
 
 RARE, COMMON = 5.0, 20.0  # percent of nodes with less, or more, and with the same value
+ALL_BUT, FEW = 0.25, 0.05  # of its partners that are unlike it; of the nodes with such a combination of values
+VIEWS = {
+    "flow": "what it sent and received",
+    "stranger": "whom it deals with",
+    "clique": "how those are tied to each other",
+    "place": "its place in the network",
+}
 MOST_TIES = 12  # members whose ties are drawn
 TOGETHER = ("clique", "cycle")  # the kinds of anomaly that several nodes share
 PATTERNS: dict[str | None, Pattern] = {"clique": "group", "stranger": "stranger", "outlier": "outlier"}
@@ -65,11 +73,17 @@ def group_headline(words: Words, network: Network, members: Sequence[int]) -> tu
     return f"{who} {how}: {ties:,} of their {pairs:,} pairs are linked", f"{who}, {ties:,} of {pairs:,} pairs linked"
 
 
-def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Sequence[Fact]) -> tuple[str, str]:
+def lone_headline(
+    words: Words, columns: Columns, node: int, why: Explanation, pattern: Pattern, facts: Sequence[Fact]
+) -> tuple[str, str]:
     """Say what sets one node apart."""
     name, nouns = str(why.id), words.nouns
     column = why.columns[0] if why.columns else None
     if pattern == "stranger":
+        if column and why.far < ALL_BUT * why.degree:  # hardly any of them is unlike it; all together are
+            usual = _plain_value(column.usual).partition(" (")[0].removeprefix("median ")
+            base = f"{name} differs from the {why.degree:,} {nouns.nodes} it {linked(nouns)}"
+            return f"{base}: {_named_value(column)}, usually {usual}", base
         whole = {1: f"the one {nouns.node}", 2: f"both {nouns.nodes}"}
         all_of_them = whole.get(why.degree, f"all {why.degree:,} {nouns.nodes}")
         far = all_of_them if why.far == why.degree else f"{why.far:,} of the {why.degree:,} {nouns.nodes}"
@@ -79,9 +93,15 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
         return base, base
     if pattern == "outlier" and why.columns:
         rare = [one for one in why.columns if _is_rare(one.elsewhere)]
-        said = spoken([_named_value(one) for one in (rare or why.columns)[:2]])
-        what = "values that are rare here" if rare else "an unusual combination of values"
-        return f"{name} has {what}: {said}", f"{name} has {'rare' if rare else 'an unusual combination of'} values"
+        if rare:
+            said = spoken([_named_value(one) for one in rare[:2]])
+            return f"{name} has values that are rare here: {said}", f"{name} has rare values"
+        said = spoken([_named_value(one) for one in why.columns[:2]])
+        alike, every = like_it(columns, node, [one.column for one in why.columns[:2]])
+        if alike > FEW * every or len(why.columns) < 2:
+            return f"{name} is a little unusual: {said}", f"{name} is a little unusual"
+        base = f"{name} has a rare combination of values"
+        return f"{base}: {said} ({alike:,} of {every:,} {nouns.nodes})", base
     if pattern == "group":
         kinds = words.network.graph.kinds
         if kinds is not None:
@@ -91,7 +111,30 @@ def lone_headline(words: Words, why: Explanation, pattern: Pattern, facts: Seque
         return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
     if facts:
         return facts[0].here.removesuffix("."), f"{name}: {facts[0].measure}"
-    return f"Several small things together set {name} apart", f"{name}: several small things"
+    small = [*map(_named_value, why.columns[:2]), *(VIEWS[one.name] for one in why.views if one.name in VIEWS)]
+    if why.views and small:
+        return f"{name} is a little unusual in several ways: {spoken(small[:3])}", f"{name} is a little unusual"
+    return f"Nothing by itself sets {name} apart", f"{name}: nothing by itself"
+
+
+def like_it(columns: Columns, node: int, names: Sequence[str]) -> tuple[int, int]:
+    """Count the judged nodes with such values in some columns as one has, and all of them.
+
+    Such a value is the same category, as high a number where it is above the median, as low a one below, or none.
+    """
+    judged = columns.graph.judged
+    every = np.arange(judged.start, judged.stop)
+    alike = np.ones(every.size, dtype=bool)
+    for span in (one for one in columns.spans if one.name in names):
+        rows, mark = columns.rows(every, span), span.encoder is not None and span.encoder.mark
+        own = rows[node - judged.start]
+        if isinstance(span.encoder, CategoryColumn | TextColumn) or (mark and own[-1] >= 0.5):
+            alike &= (rows == own).all(axis=1)
+        else:
+            middle = np.median(rows[rows[:, -1] < 0.5, 0] if mark else rows[:, 0])
+            alike &= (rows[:, 0] >= own[0]) if own[0] >= middle else (rows[:, 0] <= own[0])
+            alike &= (rows[:, -1] < 0.5) if mark else True
+    return int(alike.sum()), every.size
 
 
 def column_facts(words: Words, why: Explanation) -> tuple[Fact, ...]:

@@ -7,8 +7,9 @@ and the members with all nodes of their kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ LEAST, RARE = 0.6, 0.35  # of the events of a case, and how much rarer it must b
 IN_HEADLINE, HOW = 0.8, 0.2
 NAMES = ("card", "transfer", "cash", "cheque", "check", "wire", "deposit", "debit", "credit", "mail", "phone")
 SHOWN = 3
+CENT = 0.01
 FEWEST = 20  # others that say what is usual
 FORM = ("just below a limit", "equal amounts", "round amounts")
 # Facts of a node that say what a fact of the case says.
@@ -38,12 +40,16 @@ ALIKE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mark:
-    """A fact of a case, how many nats it is worth, and what it adds to a headline: how it was done, who was silent."""
+    """A fact of a case, how many nats it is worth, and what it adds to a headline.
+
+    ``how`` says how it was done, of the events that it ``holds`` for; ``silent`` who was silent before.
+    """
 
     fact: Fact
     nats: float
+    holds: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     how: str = ""
     silent: str = ""
 
@@ -81,10 +87,19 @@ class Marks:
         return tuple(one.fact for one in self.marks[:SHOWN])
 
     @property
-    def how(self) -> str:
-        """The words that a headline takes behind its verb."""
-        first = [one.how for one in self.marks if one.how][:2]
-        return "".join(f" {how}" for how in sorted(first, key=lambda how: how.startswith(",")))
+    def measures(self) -> list[str]:
+        """What sets it apart, by name."""
+        return [one.fact.measure for one in self.marks]
+
+    def how(self, events: Ints) -> str:
+        """Return the words that a headline about some events takes behind its verb: true of all, or mostly true."""
+        said: list[str] = []
+        for one in self.marks:
+            part = float(np.isin(events, one.holds).mean()) if one.how and events.size else 0.0
+            if part >= IN_HEADLINE and len(said) < 2:
+                mostly = f", mostly{one.how[1:]}" if one.how.startswith(",") else f"mostly {one.how}"
+                said.append(one.how if part == 1 else mostly)
+        return "".join(f" {how}" for how in sorted(said, key=lambda how: how.startswith(",")))
 
     @property
     def silent(self) -> str:
@@ -108,32 +123,61 @@ class Usual:
     types: tuple[str, ...]
     like: tuple[str, ...]
 
+    def by_type(self, mask: Bools | None = None) -> Ints:
+        """Count the events of every type, or some of them."""
+        if mask is None:
+            return self._sizes
+        return np.bincount(self.book.type[mask], minlength=self._sizes.size)
+
     @cached_property
-    def by_type(self) -> Ints:
-        """How many events of every type there are."""
+    def _sizes(self) -> Ints:
         return np.bincount(self.book.type)
 
     @cached_property
-    def round(self) -> Bools:
-        """The events whose amount has at most two digits that are not zero, and is at least 100."""
+    def round(self) -> tuple[Bools, Ints]:
+        """The events whose amount has at most two digits that are not zero, and is at least 100; and how many."""
         told = np.nan_to_num(self.book.told)
         digits = told / 10.0 ** (np.floor(np.log10(np.maximum(told, 1.0))) - 1)
-        return (np.abs(digits - np.round(digits)) < 1e-6) & (told >= 100)
+        return self._counted((np.abs(digits - np.round(digits)) < 1e-6) & (told >= 100))
 
     @cached_property
-    def night(self) -> Bools:
-        """The events between midnight and five."""
-        return np.asarray(self.book.time % 24 < NIGHT)
+    def night(self) -> tuple[Bools, Ints]:
+        """The events between midnight and five, and how many there are of every type."""
+        return self._counted(self.book.time % 24 < NIGHT)
 
     @cached_property
-    def opens(self) -> Bools:
-        """The events that are the first from their source to their target."""
+    def opens(self) -> tuple[Bools, Ints]:
+        """The events that are the first from their source to their target, and how many there are of every type."""
         book = self.book
         order = np.lexsort((book.time, book.source * book.nodes + book.target))
         pair = (book.source * book.nodes + book.target)[order]
         out = np.zeros(pair.size, dtype=bool)
         out[order[np.concatenate([[True], pair[1:] != pair[:-1]])]] = True
-        return out
+        return self._counted(out)
+
+    def _counted(self, mask: Bools) -> tuple[Bools, Ints]:
+        return mask, self.by_type(mask)
+
+    @cached_property
+    def _amounts(self) -> tuple[Floats, Ints]:
+        """The amounts of every type, sorted, one type after the other; and where each begins."""
+        order = np.lexsort((self.book.told, self.book.type))
+        return self.book.told[order], np.concatenate([[0], np.cumsum(self._sizes)])
+
+    @cached_property
+    def middle(self) -> float:
+        """The median amount of all events."""
+        return float(np.nanmedian(self.book.told)) if self.book.paid else 0.0
+
+    def between(self, low: float, high: float) -> Ints:
+        """Count for every type the events with an amount of at least ``low`` and less than ``high``."""
+        amounts, start = self._amounts
+        return np.array([np.diff(np.searchsorted(amounts[a:b], [low, high]))[0] for a, b in pairwise(start.tolist())])
+
+    @cached_property
+    def received(self) -> Ints:
+        """How many events every node received."""
+        return np.bincount(self.book.target, minlength=self.book.nodes)
 
     def limit(self, amounts: Floats) -> float:
         """Return the round amount that most of some amounts are just below, 0 if there is none."""
@@ -144,23 +188,19 @@ class Usual:
         found, counts = np.unique(limits[limits > 0], return_counts=True)
         return float(found[counts.argmax()]) if found.size and counts.max() >= LEAST * amounts.size else 0.0
 
-    def others(self, events: Ints) -> tuple[Bools, str]:
-        """Return the events that some are compared with, of the same types if there are enough, and their name."""
+    def others(self, events: Ints) -> tuple[Ints, str]:
+        """Return the types of the events that some are compared with, all where they have few, and their name."""
         kinds = np.unique(self.book.type[events])
-        alike = np.isin(self.book.type, kinds)
-        alike[events] = False
         named = [self.types[kind - 1] for kind in kinds.tolist() if kind]
         some = f" of the {'type' if len(named) == 1 else 'types'} {' and '.join(named)}" if 0 < len(named) <= 2 else ""
-        if alike.sum() < FEWEST:
-            alike, some = np.ones_like(alike), ""
-            alike[events] = False
-        return alike, f"other {self.words.nouns.events}{some}"
+        if self._sizes[kinds].sum() - events.size < FEWEST:
+            kinds, some = np.arange(self._sizes.size), ""
+        return kinds, f"other {self.words.nouns.events}{some}"
 
     def alike(self, node: int) -> tuple[Bools, str]:
         """Return the nodes of the same kind, and what they are called."""
         kind = int(self.book.kind[node])
-        same = self.book.kind == kind
-        return same, self.like[kind] if kind < len(self.like) else self.words.nouns.nodes
+        return self.book.kind == kind, self.like[kind] if kind < len(self.like) else self.words.nouns.nodes
 
 
 def marks_of(usual: Usual, shape: Shape, stated: Sequence[StatedFact] = ()) -> Marks:
@@ -178,10 +218,6 @@ def marks_of(usual: Usual, shape: Shape, stated: Sequence[StatedFact] = ()) -> M
     return Marks(tuple(found))
 
 
-def _fact(measure: str, here: str, usual: str, of_whom: str, count: int, p: float | None = None) -> Fact:
-    return Fact(measure, here, usual, of_whom, count, p)
-
-
 def entering(book: EventBook, shape: Shape) -> Ints:
     """Return the events by which money came in, or all where that is not known."""
     givers = shape.of("pays in", outside=True)
@@ -191,55 +227,40 @@ def entering(book: EventBook, shape: Shape) -> Ints:
 
 def _shares(usual: Usual, shape: Shape) -> Iterator[Mark]:
     """Compare the form of the events: their type, round amounts, a limit, equal amounts, the night, first contact."""
-    book, words = usual.book, usual.words
-    events = entering(book, shape)
-    noun = words.nouns.events
-    size = events.size
+    book, words, mine = usual.book, usual.words, shape.events
+    events, noun = entering(book, shape), words.nouns.events
+    size, told = events.size, book.told[events]
     if size < 2:
         return
-    kinds, counts = np.unique(book.type[events], return_counts=True)
-    kind = int(kinds[counts.argmax()])
-    if kind and usual.by_type[usual.by_type > 0].size > 1:
-        part, rest = counts.max() / size, usual.by_type[kind] - (book.type[shape.events] == kind).sum()
-        everything = book.source.size - shape.events.size
-        yield from _share_mark(
-            "type",
-            (int(counts.max()), size),
-            (int(rest), everything),
-            lambda many: f"{many} {words.nouns.event if size == 1 else noun} were of the type {usual.types[kind - 1]}",
-            "are",
-            f"other {noun}",
-            how=_by(words, usual.types[kind - 1]) if part >= IN_HEADLINE else "",
+    kind = int(np.bincount(book.type[events]).argmax())
+    if kind and np.count_nonzero(usual.by_type()) > 1:
+        name, every = usual.types[kind - 1], np.arange(usual.by_type().size)
+        counts = np.where(every == kind, usual.by_type(), 0)
+        did = f"were of the type {name}"
+        yield from _form(
+            usual, shape, "type", book.type == kind, counts, (every, f"other {noun}"), did, _by(words, name)
         )
-    masks: list[tuple[str, Bools, str, str]] = []
+    forms: list[tuple[str, Bools, Ints, str, str]] = []
     if book.paid and words.sums:
-        masks.append(("round amounts", usual.round, "were round amounts", "in round sums"))
-        limit = usual.limit(np.nan_to_num(book.told[events]))
+        forms.append(("round amounts", *usual.round, "were round amounts", "in round sums"))
+        limit = usual.limit(np.nan_to_num(told))
         if limit >= 100:
-            under = (book.told < limit) & (book.told >= limit * (1 - NEAR))
-            said = words.amount(limit)
-            masks.append(("just below a limit", under, f"were just below {said}", f", each just below {said},"))
-        values, often = np.unique(np.round(np.nan_to_num(book.told[events]), 2), return_counts=True)
-        if often.max() >= LEAST * size and values[often.argmax()] > 0 and size > 3:
-            value = values[often.argmax()]
-            same, said = np.round(book.told, 2) == value, words.amount(float(value))
-            masks.append(("equal amounts", same, f"were of {said} exactly", f", {said} each,"))
-    if book.timed and usual.night.mean() < 0.5 and (book.time[events] % 1 > 0).any():
-        masks.append(("odd hours", usual.night, "came between midnight and 05:00", "at night"))
+            low, said = limit * (1 - NEAR), words.amount(limit)
+            under = (book.told < limit) & (book.told >= low)
+            did, how = f"were just below {said}", f", each just below {said},"
+            forms.append(("just below a limit", under, usual.between(low, limit), did, how))
+        values, often = np.unique(np.round(np.nan_to_num(told), 2), return_counts=True)
+        value = float(values[often.argmax()])
+        if often.max() >= LEAST * size and value > 0 and size > 3:
+            same, said = np.abs(book.told - value) < CENT / 2, words.amount(value)
+            counts = usual.between(value - CENT / 2, value + CENT / 2)
+            forms.append(("equal amounts", same, counts, f"were of {said} exactly", f", {said} each,"))
+    if book.timed and usual.night[0].mean() < 0.5 and (book.time[events] % 1 > 0).any():
+        forms.append(("odd hours", *usual.night, "came between midnight and 05:00", "at night"))
     if book.timed:
-        masks.append(("new partners", usual.opens, "went to somebody the sender had never dealt with before", ""))
-    alike, whom = usual.others(shape.events)
-    for measure, mask, did, how in masks:
-        own = int(mask[events].sum())
-        yield from _share_mark(
-            measure,
-            (own, size),
-            (int((mask & alike).sum()), int(alike.sum())),
-            lambda many, did=did: f"{many} {noun} {did}",  # type: ignore[misc]
-            "are" if did.startswith("were") else "do",
-            whom,
-            how=how if own >= IN_HEADLINE * size else "",
-        )
+        forms.append(("new partners", *usual.opens, "went to somebody the sender had never dealt with before", ""))
+    for measure, mask, counts, did, how in forms:
+        yield from _form(usual, shape, measure, mask, counts, usual.others(mine), did, how)
 
 
 def _by(words: Words, kind: str) -> str:
@@ -248,27 +269,27 @@ def _by(words: Words, kind: str) -> str:
     return f"by {name}" if " " in name or plain(name) in NAMES else f"by {name} {words.nouns.event}"
 
 
-def _share_mark(
-    measure: str,
-    here: tuple[int, int],
-    elsewhere: tuple[int, int],
-    said: Callable[[str], str],
-    verb: str,
-    whom: str,
-    how: str,
+def _form(
+    usual: Usual, shape: Shape, measure: str, mask: Bools, counts: Ints, others: tuple[Ints, str], did: str, how: str
 ) -> Iterator[Mark]:
-    own, other = here[0] / here[1], elsewhere[0] / max(elsewhere[1], 1)
-    if own < LEAST or other > RARE * own or elsewhere[1] < FEWEST:
+    """Compare how many events of a case have some form with how many others of some types have it."""
+    book, (kinds, whom), mine = usual.book, others, shape.events
+    events, inside = entering(book, shape), np.isin(book.type[mine], kinds)
+    size, own = events.size, int(mask[events].sum())
+    rest = int(usual.by_type()[kinds].sum()) - int(inside.sum())
+    elsewhere = int(counts[kinds].sum()) - int((inside & mask[mine]).sum())
+    part, other = own / size, elsewhere / max(rest, 1)
+    if part < LEAST or other > RARE * part or rest < FEWEST:
         return
-    p = (elsewhere[0] + 1) / (elsewhere[1] + 1)
-    nats = here[1] * (
-        own * np.log(own / p) + (1 - own) * np.log(max(1 - own, 1e-9) / (1 - p)) if own < 1 else -np.log(p)
+    p = (elsewhere + 1) / (rest + 1)
+    nats = size * (
+        part * np.log(part / p) + (1 - part) * np.log(max(1 - part, 1e-9) / (1 - p)) if own < size else -np.log(p)
     )
-    many = ("Both" if here[1] == 2 else f"All {here[1]:,}") if here[0] == here[1] else f"{here[0]:,} of the {here[1]:,}"
-    fact = _fact(
-        measure, f"{said(many)}.", f"Usually {share(other) if other else 'none'} {verb}.", whom, elsewhere[1], other
-    )
-    yield Mark(fact, float(nats), how if other <= HOW else "")
+    many = ("Both" if size == 2 else f"All {size:,}") if own == size else f"{own:,} of the {size:,}"
+    verb = "are" if did.startswith("were") else "do"
+    rare = f"Usually {share(other) if other else 'none'} {verb}."
+    fact = Fact(measure, f"{many} {usual.words.nouns.events} {did}.", rare, whom, rest, other)
+    yield Mark(fact, float(nats), mine[mask[mine]], how if other <= HOW else "")
 
 
 def _passing(usual: Usual, shape: Shape) -> Iterator[Mark]:
@@ -278,18 +299,20 @@ def _passing(usual: Usual, shape: Shape) -> Iterator[Mark]:
     if not way or not book.paid or not words.sums or not book.timed:
         return
     same, whom = usual.alike(way[0])
-    got = int((same & (np.bincount(book.target, minlength=book.nodes) > 0)).sum())
+    got = int((same & (usual.received > 0)).sum())
     part, rate = shape.share_passed, float(book.passed[book.kind[way[0]]])
     wait = float(np.median([hours for _, hours in shape.passed.values()]))
+    stages = any(shape.payers[node] & {*way} for node in way)  # a sum that goes from one to the next is not added up
     total = sum(shape.received[node] for node in way)
+    what = f"what {'it' if len(way) == 1 else 'they'}" if stages else f"the {words.amount(total)}"
     who = _some(words, way, "in the middle")
     soon = f", after {duration(wait)} in the median" if wait > 0 else ""
-    here = f"{who} passed on {share(part)} of the {words.amount(total)} received{soon}."
+    here = f"{who} passed on {share(part)} of {what} received{soon}."
     rest = (
         f"Usually {article(words.nouns.node)} of this kind passes on {share(rate)} of what it receives within six days."
     )
     nats = len(way) * np.log(max(part, 1e-9) / max(rate, 1e-3)) * 3
-    yield Mark(_fact("passed on to one", here, rest, whom, got), float(nats))
+    yield Mark(Fact("passed on to one", here, rest, whom, got), float(nats))
 
 
 def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
@@ -297,11 +320,10 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
     book, words = usual.book, usual.words
     if not book.timed or shape.events.size < 3:
         return
-    own = np.unique(np.concatenate([book.of(node) for node in shape.focus]))
-    rest = np.setdiff1d(own, shape.events)
+    inside = np.isin(shape.own, shape.events)
+    ours, rest = shape.own[inside], shape.own[~inside]
     first, last = book.time[shape.events].min(), book.time[shape.events].max()
-    span, whole = max(last - first, 1.0), float(np.ptp(book.time))
-    ours = np.intersect1d(own, shape.events)
+    span, whole = max(last - first, 1.0), book.end - book.begin
     who = _some(words, shape.focus, _focus(words, shape))
     left = whole - span
     if left > span / 2 and ours.size:
@@ -311,10 +333,8 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
             here = f"{who} had {words.event_count(ours.size)} of this case in {duration(span)}."
             before = f"Usually there are fewer: {apart.size or 'none'} in the other {duration(left)} of the period."
             nats = ours.size * np.log(ours.size / expected) - ours.size + expected
-            yield Mark(
-                _fact("busiest week", here, before, f"other {words.nouns.events} of its own", int(apart.size)),
-                float(nats) / 2,
-            )
+            whom = f"other {words.nouns.events} of its own"
+            yield Mark(Fact("busiest week", here, before, whom, int(apart.size)), float(nats) / 2)
     rest, ours = (some[np.isfinite(book.told[some])] for some in (rest, ours))
     if words.sums and rest.size >= 5 and ours.size:
         here_median, usual_median = (float(np.median(book.told[some])) for some in (ours, rest))
@@ -323,9 +343,8 @@ def _own_past(usual: Usual, shape: Shape) -> Iterator[Mark]:
             here = f"The median {words.nouns.event} of the case is {words.amount(here_median)}."
             before = f"Usually it is {words.amount(usual_median)}: the median of the {rest.size:,} others {whose}."
             nats = 2 * np.log(here_median / usual_median)
-            yield Mark(
-                _fact("amounts", here, before, f"other {words.nouns.events} of its own", int(rest.size)), float(nats)
-            )
+            whom = f"other {words.nouns.events} of its own"
+            yield Mark(Fact("amounts", here, before, whom, int(rest.size)), float(nats))
 
 
 def _some(words: Words, nodes: Sequence[int], where: str) -> str:
@@ -342,22 +361,22 @@ def _silence(usual: Usual, shape: Shape) -> Iterator[Mark]:
     if not book.timed or len(shape.focus) != 1:
         return
     node = shape.focus[0]
-    begin, first = float(book.time.min()), float(book.time[shape.events].min())
+    begin, first = book.begin, float(book.time[shape.events].min())
     times = book.time[book.of(node)]
     earlier = times[times < first]
     known = earlier.size or (book.born is not None and book.born[node] < begin)
     gap = first - float(earlier.max(initial=begin))
-    if not known or gap < max(SILENT, float(np.ptp(book.time)) / 4):
+    if not known or gap < max(SILENT, (book.end - begin) / 4):
         return
     same, whom = usual.alike(node)
     counts = book.degree[same]
-    often = float(np.ptp(book.time)) / max(float(np.median(counts[counts > 0])), 1.0)
+    often = (book.end - begin) / max(float(np.median(counts[counts > 0])), 1.0)
     if gap < 3 * often:
         return
     name = words.name(node)
     here = f"Before, {name} had no {words.nouns.event} for {duration(gap)}."
     rest = f"Usually {article(words.nouns.node)} of this kind has one every {duration(often)}."
-    fact = _fact("silence", here, rest, whom, int((counts > 0).sum()))
+    fact = Fact("silence", here, rest, whom, int((counts > 0).sum()))
     yield Mark(fact, gap / often, silent=f", silent for {duration(gap)},")
 
 
@@ -383,7 +402,7 @@ def _young(usual: Usual, shape: Shape) -> Iterator[Mark]:
     here = f"{who} {'was' if len(young) == 1 else 'were'} opened less than 90 days before."
     if len(young) == len(members) > 1:
         here = f"All {words.node_count(len(members))} were opened less than 90 days before."
-    fact = _fact("young members", here, f"Usually {share(part)} are that young.", whom, int(known.size), part)
+    fact = Fact("young members", here, f"Usually {share(part)} are that young.", whom, int(known.size), part)
     yield Mark(
         replace(fact, members=tuple(words.network.name(node) for node in young)), -len(young) * np.log(max(part, 1e-3))
     )

@@ -126,6 +126,11 @@ class Words:
         """Whether amounts are added up: those of payments are, ratings are not."""
         return self.nouns.sends not in NO_SUM
 
+    @property
+    def named(self) -> bool:
+        """Whether the tables say what events are."""
+        return self.nouns.event not in GENERIC
+
     def name(self, node: int) -> str:
         """Return the id of a node."""
         return str(self.network.name(node))
@@ -151,8 +156,10 @@ class Words:
 
     def who(self, nodes: Sequence[int]) -> str:
         """Say who some nodes are: the id of one, how many there are of more, by kind where there are several."""
-        if len(nodes) == 1:
-            return self.name(nodes[0])
+        return self.name(nodes[0]) if len(nodes) == 1 else self.kinds(nodes)
+
+    def kinds(self, nodes: Sequence[int]) -> str:
+        """Count some nodes, by kind where there are several: "3 accounts", "1 device and 2 merchants"."""
         kinds = [self.network.kind_of(node) or self.nouns.node for node in nodes]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return spoken([f"{count:,} {kind if count == 1 else plural(kind)}" for kind, count in counts.items()])

@@ -8,6 +8,7 @@ import numpy as np
 
 from oddhop.base.arrays import Ints
 from oddhop.cases.case import Reading, Sureness
+from oddhop.cases.marks import Usual
 from oddhop.cases.nouns import Words, article, duration
 from oddhop.cases.shape import Shape
 from oddhop.cases.surprise import DAY, WEEK, EventBook
@@ -53,26 +54,54 @@ READINGS = {
     ),
     "single": ("It looks like a change of use.", "It could also be a season, a new job or a new business."),
 }
+# What the form of the events looks like, and what innocent thing it could be.
+FORMS = {
+    "just below a limit": (
+        "It looks like a larger sum that is split, so that no part of it reaches a limit.",
+        "It could also be the takings of a business, brought to the bank whenever the till is full.",
+    ),
+    "equal amounts": (
+        "It looks like a collection: many pay one the same sum within a short time.",
+        "It could also be a fee, tickets or the contributions to a trip or a club.",
+    ),
+}
+OF_A_CROWD = ("fan-in", "passed on", "chain")
 FEW_RUNS, OFF, MANY, FEW_KNOWN = 3, 0.1, 3, 0.2
 NIGHT = 5
 RHYTHMS = ((DAY, "day"), (7 * DAY, "week"), (30.4 * DAY, "month"))
 
 
-def reading_of(words: Words, book: EventBook, shape: Shape) -> Reading:
-    """Return what a case with events could be: its pattern, an innocent one, and the first test that decides."""
-    key: str = shape.pattern
-    if not (words.sums and book.paid):
+def reading_of(usual: Usual, shape: Shape, forms: Sequence[str] = ()) -> Reading:
+    """Return what a case with events could be, and the first test of the innocent reading that decides.
+
+    ``forms`` are the facts that set its events apart, by name, the most telling first.
+    """
+    words, book, key = usual.words, usual.book, str(shape.pattern)
+    priced = words.sums and book.paid
+    if not priced:
         key = "group"
     elif key == "group" and len(shape.nodes) == 2:
         key = "pair"
     looks, could = _said(words, key)
     if key == "passed on":
         could = f"It could also be {_innocent(book, shape)}."
+    form = next((one for one in forms if one in FORMS), "")
+    if priced and key in (OF_A_CROWD if form == "just below a limit" else ("fan-in",)):
+        looks, could = FORMS.get(form, (looks, could))
+    if priced and shape.money <= usual.middle:
+        return everyday(words, looks, words.amount(shape.money), usual.middle)
     for test in (_regular, _back, _known_before) if key not in ("fan-out", "pair") else (_known_before,):
         told = test(words, book, shape)
         if told is not None:
-            return Reading(looks, could, told, "for" if told.startswith("For") else "against")
+            verdict = {"For": "for", "Aga": "against"}.get(told[:3], "undecided")
+            return Reading(looks, could, told, verdict)  # type: ignore[arg-type]
     return Reading(looks, could, f"Nothing in the {words.nouns.events} decides between the two.")
+
+
+def everyday(words: Words, looks: str, amount: str, middle: float) -> Reading:
+    """Return the reading of a case in which hardly any money moved."""
+    test = f"For it: {amount} is no more than the median {words.nouns.event} here, {words.amount(middle)}."
+    return Reading(looks, "It could also be everyday use.", test, "for")
 
 
 def _innocent(book: EventBook, shape: Shape) -> str:
@@ -80,7 +109,7 @@ def _innocent(book: EventBook, shape: Shape) -> str:
     payers = len(shape.of("pays in", outside=True))
     if book.timed and (book.time[shape.events] % 24 < NIGHT).mean() > 0.8:
         return "a nightly batch, such as wages, or somebody in another time zone"
-    if book.timed and _regular("", book, shape) is not None:
+    if book.timed and _rhythm(book, shape):
         return "rents, wages or contributions that are collected and paid on"
     if payers > MANY:
         return "a collection for a trip, a club or a present, which one account pays on"
@@ -97,15 +126,25 @@ def _pairs(book: EventBook, events: Ints) -> Ints:
     return np.unique(book.source[events] * book.nodes + book.target[events])
 
 
-def _regular(_: object, book: EventBook, shape: Shape) -> str | None:
-    """Test whether it comes back day by day, week by week or month by month."""
+def _rhythm(book: EventBook, shape: Shape) -> str:
+    """Return whether it comes back every day, week or month; empty where it does not."""
     if not book.timed or len(shape.runs) < FEW_RUNS:
-        return None
+        return ""
     gaps = np.diff([book.time[run].min() for run in shape.runs])
-    for length, name in RHYTHMS:
-        if np.abs(gaps - length).max() <= max(OFF * length, DAY / 8):
-            return f"For it: it comes back every {name}, {len(shape.runs)} times so far."
-    return None
+    return next((name for length, name in RHYTHMS if np.abs(gaps - length).max() <= max(OFF * length, DAY / 8)), "")
+
+
+def _regular(words: Words, book: EventBook, shape: Shape) -> str | None:
+    """Test whether it comes back; that speaks for nothing where several who are paid pass it on to one."""
+    name = _rhythm(book, shape)
+    if not name:
+        return None
+    again = f"it comes back every {name}, {len(shape.runs)} times so far"
+    way = shape.of("passes on")
+    ends = set[int]().union(*(shape.payees[node] for node in way)) - {*way}
+    if len(way) > 1 and len(ends) == 1:
+        return f"Undecided: {again}, but {words.node_count(len(way))} passed it on to {words.name(ends.pop())}."
+    return f"For it: {again}."
 
 
 def _back(words: Words, book: EventBook, shape: Shape) -> str | None:
@@ -127,7 +166,7 @@ def _known_before(words: Words, book: EventBook, shape: Shape) -> str | None:
     """Test whether the pairs had dealt with each other before the case."""
     if not book.timed:
         return None
-    first, begin = float(book.time[shape.events].min()), float(book.time.min())
+    first, begin = float(book.time[shape.events].min()), book.begin
     pairs = _pairs(book, shape.events)
     own = np.unique(np.concatenate([book.of(node) for node in shape.nodes]))
     earlier = own[book.time[own] < first]
@@ -158,7 +197,7 @@ def next_steps(words: Words, book: EventBook, shape: Shape) -> tuple[str, ...]:
             many = words.event_count(later.size)
             steps.append(f"{name}, which received {got} and sent {words.amount(left)} since, by {many}.")
         elif book.timed:
-            steps.append(f"{name}: the {got} had not left it by {words.day(int(book.when[book.when > 0].max()))}.")
+            steps.append(f"{name}: the {got} had not left it by {words.day(book.last)}.")
         else:
             steps.append(f"{name}, which received {got}.")
     sources = sorted(shape.of("pays in", outside=True), key=lambda node: (-shape.sent[node], node))
@@ -184,7 +223,7 @@ def _opened_together(words: Words, book: EventBook, shape: Shape) -> list[str]:
         return []
     many = np.searchsorted(born, born + WEEK, "right") - np.arange(born.size)
     first = born[many.argmax()]
-    if many.max() < 2 or first < book.time.min() - 365 * DAY:
+    if many.max() < 2 or first < book.begin - 365 * DAY:
         return []
     there = (book.born >= first) & (book.born <= first + WEEK)
     there[list(shape.draft.members)] = False

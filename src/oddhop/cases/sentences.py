@@ -29,7 +29,7 @@ def headlines(words: Words, book: EventBook, shape: Shape, marks: Marks) -> tupl
         long, short = _paid(one, marks)
     else:
         base = f"{words.who(shape.draft.members)} had {one.count(shape.events)}"
-        long, short = [f"{base}{marks.how} {one.span}", base], [base]
+        long, short = [f"{base}{marks.how(shape.events)} {one.span}", base], [base]
     return fitting(long, LONGEST), fitting(short, SHORT)
 
 
@@ -41,7 +41,7 @@ def _ring(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
         start = f"{one.count(events)} {end}"
         return [f"{start} {one.span}{one.rounds}", start], [start]
     start, many = f"{one.words.amount(one.shape.money)}", f", {one.count(events)}"
-    long = [f"{start}{how} {end} {one.span}{one.rounds}{many}" for how in (marks.how, "")]
+    long = [f"{start}{how} {end} {one.span}{one.rounds}{many}" for how in (marks.how(events), "")]
     return [*long, f"{start} {end}"], [f"{start} {end}"]
 
 
@@ -54,7 +54,8 @@ def _group(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     base = f"{words.who(group)} {verb} {times(events.size)}"
     if words.nouns.sent == "sent":
         base = f"{words.who(group)} {verb} {one.count(events)}"
-    total = f", {one.sum(events)}{marks.how}," if one.priced else marks.how
+    how = marks.how(events)
+    total = f", {one.sum(events)}{how}," if one.priced else how
     linked = f"; {pairs:,} of their {possible:,} pairs deal with each other" if size > 2 else ""
     return [f"{base}{total} {one.span}{linked}", f"{base}{total} {one.span}", base], [base]
 
@@ -66,7 +67,8 @@ def _chain(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     start = f"{money if one.priced else one.count(one.shape.events)} passed through {one.words.who(way)} in turn"
     kept = f"; each handed on {share(one.shape.share_passed)}{one.after}" if one.priced else ""
     end = f", at last to {one.words.who(one.sinks)}" if one.sinks else ""
-    long = [f"{start}{marks.how} {one.span}{one.rounds}{kept}{end}", f"{start} {one.span}{one.rounds}{kept}{end}"]
+    how = marks.how(one.shape.events)
+    long = [f"{start}{how} {one.span}{one.rounds}{kept}{end}", f"{start} {one.span}{one.rounds}{kept}{end}"]
     return [*long, f"{start} {one.span}{kept}{end}", f"{start} {one.span}{kept}", start], [start]
 
 
@@ -75,11 +77,13 @@ def _passed_on(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     way = shape.of("passes on")
     givers = [node for node in one.sources if shape.payees[node] & set(way)]
     into = one.between(givers, way) if givers else one.into(way)
+    into = into if into.size else one.between(way, way)
     who = words.who(way)
     received = f"received {one.sum(into) if one.priced else one.count(into)}"
-    none = f"{who} {received}{marks.how}"
+    how = marks.how(into)
+    none = f"{who} {received}{how}"
     full, start, plain = (
-        one.gave(givers, way, into, *told) if givers else none for told in ((marks.how, marks.silent), (marks.how,), ())
+        one.gave(givers, way, into, *told) if givers else none for told in ((how, marks.silent), (how,), ())
     )
     part = share(shape.share_passed)
     went = f"; {part} went on" if one.priced else "; they were passed on"
@@ -96,13 +100,13 @@ def _paid(one: _Phrases, marks: Marks) -> tuple[list[str], list[str]]:
     words, payers = one.words, one.shape.payers
     sinks = [node for node in one.sinks if payers[node] & set(one.sources)]
     events = one.between(one.sources, sinks)
-    ends = one.sources, sinks, events
-    full, base, plain = (one.gave(*ends, *told) for told in ((marks.how, marks.silent), (marks.how,), ()))
+    ends, how = (one.sources, sinks, events), marks.how(events)
+    full, base, plain = (one.gave(*ends, *told) for told in ((how, marks.silent), (how,), ()))
     if events.size == 1:
         when = f"on {words.day(int(one.book.when[events[0]]))}" if one.book.timed else ""
-        single = f", in a single {words.nouns.event}" if one.priced else ""
+        single = f", in a single {words.nouns.event}" if one.priced and words.named else ""
         return [f"{full} {when}{single}", f"{base} {when}", base, plain], [plain]
-    many = f", {one.count(events)}" if one.priced else ""
+    many = f", {one.count(events) if words.named else times(events.size)}" if one.priced else ""
     long = [f"{full} {one.span}{many}", f"{base} {one.span}{many}", f"{plain} {one.span}{many}", plain]
     return long, [plain, f"{words.who(one.sources)}: {one.sum(events)}"]
 

@@ -23,7 +23,7 @@ class Shape:
     Attributes
     ----------
     draft : its members, by number, and those at its edge.
-    events : sorted by time.
+    events : sorted by time; ``own`` has all events of the focus, whether of the case or not.
     role, received, sent, payers, payees : of every member and everybody at the edge.
     pattern, order, focus : see :class:`~oddhop.cases.case.Case`.
     runs : the events of every repetition.
@@ -33,6 +33,7 @@ class Shape:
 
     draft: Draft
     events: Ints
+    own: Ints
     role: dict[int, Role]
     received: dict[int, float]
     sent: dict[int, float]
@@ -107,6 +108,7 @@ def shape_of(book: EventBook, draft: Draft) -> Shape:
     return Shape(
         draft,
         events,
+        np.unique(np.concatenate([book.of(node) for node in focus])),
         roles,
         received,
         sent,

@@ -72,9 +72,24 @@ class EventBook:
         return self.kind.size
 
     @cached_property
+    def begin(self) -> float:
+        """When the first event was."""
+        return float(self.time.min())
+
+    @cached_property
+    def end(self) -> float:
+        """When the last event was."""
+        return float(self.time.max())
+
+    @cached_property
+    def last(self) -> int:
+        """When the last event was, as the table has it."""
+        return int(self.when[self.when != NO_TIME].max())
+
+    @property
     def spells(self) -> float:
         """How many times six days the period has."""
-        return max(1.0, float(np.ptp(self.time)) / HORIZON)
+        return max(1.0, (self.end - self.begin) / HORIZON)
 
     @cached_property
     def degree(self) -> Ints:
@@ -131,7 +146,7 @@ def event_book(events: Events, kind: Ints, born: Floats | None = None) -> EventB
     )
     kinds = events.kinds[once, 0].astype(np.int64) + 1 if columns.kinds else np.zeros(source.size, dtype=np.int64)
     both = np.concatenate([source, target])
-    pairs = np.unique(np.minimum(source, target) * nodes + np.maximum(source, target))
+    pairs = distinct(np.minimum(source, target) * nodes + np.maximum(source, target))
     return EventBook(
         source=source,
         target=target,
@@ -148,7 +163,7 @@ def event_book(events: Events, kind: Ints, born: Floats | None = None) -> EventB
         start=np.concatenate([[0], np.cumsum(np.bincount(both, minlength=nodes))]),
         order=np.argsort(both, kind="stable") % max(source.size, 1),
         partners=np.bincount(np.concatenate([pairs // nodes, pairs % nodes]), minlength=nodes),
-        arcs=np.unique(source * nodes + target),
+        arcs=distinct(source * nodes + target),
     )
 
 
@@ -188,7 +203,7 @@ def with_surprise(book: EventBook) -> EventBook:
     if book.paid and book.timed:  # the same sum again is one fact
         same = codes(book.source * book.nodes + book.target, np.round(book.amount, 2))
         day = np.floor((book.time - book.time.min()) / DAY).astype(np.int64)
-        surprise /= np.bincount(np.unique(same * (day.max() + 1) + day) // (day.max() + 1))[same]
+        surprise /= np.bincount(distinct(same * (day.max() + 1) + day) // (day.max() + 1))[same]
     got = np.bincount(book.target, book.amount, book.nodes)
     on = np.bincount(book.target, book.amount * goes_on, book.nodes) / np.maximum(got, 1e-9)
     some = got > 0
@@ -218,6 +233,12 @@ def tail(stat: Floats, group: Ints) -> Floats:
     out = np.empty(group.size)
     out[order] = end - start + 1.5
     return np.minimum(1, out / np.bincount(group)[group])
+
+
+def distinct(values: Ints) -> Ints:
+    """Return the different values, sorted; of very many faster than numpy's own."""
+    out = np.sort(values)
+    return np.asarray(out[np.concatenate([np.ones(min(out.size, 1), dtype=bool), out[1:] != out[:-1]])])
 
 
 def codes(*columns: Ints | Floats) -> Ints:
@@ -254,9 +275,9 @@ def _rate_and_mean(book: EventBook, node: Ints, amounts: Floats, cell: Ints) -> 
     number = np.bincount(node, minlength=book.nodes)[node].astype(np.float64)
     total = np.bincount(node, amounts, book.nodes)[node]
     for step in (-1, 0, 1):
-        at = np.minimum(np.searchsorted(keys, key + step), keys.size - 1)
-        hit = keys[at] == key + step
-        number, total = number - counts[at] * hit, total - totals[at] * hit
+        at = np.minimum(np.searchsorted(keys, keys + step), keys.size - 1)
+        hit = keys[at] == keys + step
+        number, total = number - (counts[at] * hit)[place], total - (totals[at] * hit)[place]
     span = max(float(since.max()), DAY)
     usual = np.median(np.bincount(node)[np.unique(node)]) / span
     rate = (number + 1) / (max(span - 3 * WEEK, WEEK) + 1 / usual)
@@ -269,12 +290,12 @@ def _burst(book: EventBook, node: Ints, rate: Floats, cell: Ints) -> Floats:
     since = book.time - book.time.min()
     span, size, best = since.max() + 1, np.bincount(cell)[cell], np.zeros(since.size)
     places = [group * (span + 8 * WEEK) + since for group in (node, cell)]
-    lines = [np.sort(place) for place in places]
+    orders = [np.argsort(place, kind="stable") for place in places]
+    count, crowd = np.zeros(since.size, dtype=np.int64), np.zeros(since.size, dtype=np.int64)
     for width in (1.0, DAY, WEEK):
-        count, crowd = (
-            np.searchsorted(line, place + width, "right") - np.searchsorted(line, place - width)
-            for line, place in zip(lines, places, strict=True)
-        )
+        for out, place, order in zip((count, crowd), places, orders, strict=True):
+            line = place[order]  # what is asked for in order is found several times as fast
+            out[order] = np.searchsorted(line, line + width, "right") - np.searchsorted(line, line - width)
         around = np.minimum(since + width, span) - np.maximum(since - width, 0)
         seen = np.maximum(count - 1.0, 1e-9)
         expected = rate * around * np.maximum((crowd + 1) / (size * around / span + 1), 0.5)
@@ -287,18 +308,25 @@ def _passed_on(book: EventBook, amounts: Floats, own: tuple[Floats, Floats]) -> 
     """Return the chance that the receiver hands an amount on by accident, that an amount came so, and who hands on."""
     size, since = book.source.size, book.time - book.time.min()
     big, order = since.max() + 8 * WEEK, np.lexsort((since, book.source))
-    at = np.searchsorted((book.source * big + since)[order], book.target * big + since)
+    wanted, at = book.target * big + since, np.zeros(size, dtype=np.int64)
+    by_time = np.argsort(wanted, kind="stable")
+    at[by_time] = np.searchsorted((book.source * big + since)[order], wanted[by_time])
     spread = max(float(np.sqrt(np.mean((amounts - own[1]) ** 2))), 0.3)
     chance, came, following = np.ones(size), np.ones(size), np.full(size, -1)
+    left = np.arange(size)  # the events whose receiver has further events in time
     for step in range(NEXT):
-        later = order[np.minimum(at + step, size - 1)]
-        gap, loss = since[later] - since, amounts - amounts[later]
-        fits = (at + step < size) & (book.source[later] == book.target) & (book.target[later] != book.source)
-        fits &= (gap <= HORIZON) & (loss > -0.01) & (loss < 0.3)
+        left = left[at[left] + step < size]
+        later = order[at[left] + step]
+        some = (book.source[later] == book.target[left]) & (since[later] - since[left] <= HORIZON)
+        left, later = left[some], later[some]
+        loss = amounts[left] - amounts[later]
+        fits = (book.target[later] != book.source[left]) & (loss > -0.01) & (loss < 0.3)
+        event, later, loss = left[fits], later[fits], loss[fits]
         away = (amounts[later] - own[1][later]) / spread
         density = np.exp(-(away**2) / 2) / (2.5 * spread) * (np.abs(loss) + 0.02) if book.paid else 1.0
-        odds = np.where(fits, 1 - np.exp(-own[0][later] * (np.maximum(gap, 0) + 0.25) * density), 1.0)
-        following, chance = np.where(odds < chance, later, following), np.minimum(odds, chance)
+        odds = 1 - np.exp(-own[0][later] * (np.maximum(since[later] - since[event], 0) + 0.25) * density)
+        better = odds < chance[event]
+        following[event[better]], chance[event[better]] = later[better], odds[better]
     has = np.flatnonzero(following >= 0)
     has = has[np.argsort(-chance[has], kind="stable")]
     came[following[has]] = chance[has]  # the best comes last and stays
@@ -317,7 +345,7 @@ def _with_bonds(book: EventBook) -> EventBook:
     far, tried = np.full((kinds, kinds), 0.5), np.ones((kinds, kinds))
     some = np.flatnonzero((book.partners > 1) & (book.partners < HUB))
     for node in some[:: max(1, some.size // SAMPLE)].tolist():
-        near = np.unique(book.other(book.of(node, 60), node))
+        near = distinct(book.other(book.of(node, 60), node))
         near = near[book.partners[near] < HUB][:12]
         if near.size < 2:
             continue
@@ -325,7 +353,7 @@ def _with_bonds(book: EventBook) -> EventBook:
         at = (kind[node], np.minimum(kind[a], kind[b]), np.maximum(kind[a], kind[b]))
         np.add.at(shut, at, book.linked(a, b))
         np.add.at(seen, at, 1)
-        farther = np.unique(book.other(book.of(int(near[0]), 30), int(near[0])))
+        farther = distinct(book.other(book.of(int(near[0]), 30), int(near[0])))
         farther = farther[(farther != node) & (farther != near[1])]
         np.add.at(far, (kind[near[1]], kind[farther]), book.linked(farther, np.full(farther.size, near[1])))
         np.add.at(tried, (kind[near[1]], kind[farther]), 1)

@@ -18,7 +18,7 @@ from oddhop.odd.facts.strata import classes
 from oddhop.odd.facts.table import Fact, Measure
 
 LEAST = float(np.log(20))  # as loud as one node in twenty
-BEYOND = 1.3  # times what is usual
+BEYOND, OFTEN = 1.3, 0.5  # times what is usual; a share that is usual is no fact
 _IT_IS = "Usually it is {usual}."
 USUAL: dict[Measure, str] = {
     "share": "Usually {usual} does.",
@@ -75,7 +75,7 @@ class FactsInWords:
         if np.isnan(own):
             return None  # a node that sent nothing has no usual amount
         usual = float(np.median(figures[same]))
-        if measure == "share" and (own == 0 or own < BEYOND * usual):
+        if measure == "share" and (own == 0 or own < BEYOND * usual or usual > OFTEN):
             return None  # it is rare for what it takes into account, and would not look so
         counted = carries & np.array(sides)[ends.side]
         here = self._amount(float(ends.amount[counted].sum()), int(counted.sum()))
@@ -92,7 +92,7 @@ class FactsInWords:
             "total": self._amount(own, round(own)),
             "mean": words.amount(own),
             "sent": self._verb,
-            "partners": words.node_count(np.unique(ends.partner[counted]).size),
+            "partners": words.kinds(np.unique(ends.partner[counted]).tolist()),
             "days": f"{days:,} days",
         }
         said = {"share": share(usual) if usual else "none of it", "gap": duration(usual)}.get(measure, many)
