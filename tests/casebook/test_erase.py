@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oddhop import Graph, Network
-from oddhop.casebook import Book, Entry, fingerprint_of, member_ids, open_book, suppressed
+from oddhop.casebook import Book, Entry, decide, fingerprint_of, member_ids, open_book
 from oddhop.casebook.fingerprint import text_hashes
 from oddhop.errors import CaseBookError, SettingsError
 
@@ -69,7 +69,7 @@ def test_a_fingerprint_of_an_older_version_goes_whole(book: Book) -> None:
     with book.writing():
         book._store.run("UPDATE entries SET fingerprint = $1", [(old,)])
     assert book.current()["c1"].fingerprint is None  # nothing to compare with: the case is shown again
-    assert not suppressed(book, {"x": (["a"], fingerprint_of(network(), np.array([0])))}).hidden
+    assert not decide(book, {"x": (["a"], fingerprint_of(network(), np.array([0])))})["x"].hidden
     book.erase("b", "ann", "request 12")
     assert book._store.rows("SELECT fingerprint FROM entries WHERE case_id = 'c1'") == [(None,)]
 

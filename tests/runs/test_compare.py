@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
@@ -24,8 +26,8 @@ from oddhop.runs import checked_run_settings, compare, detect, fit, score
 from oddhop.runs.compare import Comparison, Side, check_alike, grown, open_side
 from oddhop.runs.drift import column_indexes, stability_index, unseen_shares
 from oddhop.runs.folder import read_manifest
-from oddhop.runs.reasons import reasons_of
-from oddhop.runs.state import read_state, write_state
+from oddhop.runs.reasons import Reasons, reasons_of
+from oddhop.runs.state import State, read_state, write_state
 
 PAIRS = checked_run_settings({"read": {"flows": False}, "odd": {"random_state": 0}})
 Tables = dict[str, pa.Table]
@@ -69,7 +71,26 @@ def reasons(found: Comparison) -> dict[str, tuple[str, str]]:
 
 def why(old: Path, new: Path, *ids: str) -> list[str]:
     """Say the reasons of nodes whether or not they are listed."""
-    return reasons_of(open_side(old).state, open_side(new).state, same_model=True).of(pa.array(ids))
+    found, known = reasons_between(open_side(old), open_side(new))
+    return found.of(known.numbers(*ids))
+
+
+@dataclass(frozen=True)
+class Known:
+    """The ids of a run, in the order of its results."""
+
+    ids: list
+
+    def numbers(self, *ids: object) -> np.ndarray:
+        return np.array([self.ids.index(one) for one in ids])
+
+
+def reasons_between(old: Side | State, new: Side | State) -> tuple[Reasons, Known]:
+    """Compare what two runs keep of their nodes."""
+    then, now = ((one.result if isinstance(one, Side) else one.records())["id"].combine_chunks() for one in (old, new))
+    place = pc.fill_null(pc.index_in(now, value_set=then), -1).to_numpy()
+    states = (one.state if isinstance(one, Side) else one for one in (old, new))
+    return reasons_of(*states, (then, now), place, same_model=True), Known(now.to_pylist())
 
 
 def test_where_nothing_changed_nothing_is_listed(home: Path, tables: Tables, tmp_path: Path) -> None:
@@ -176,22 +197,22 @@ def test_a_slight_change_is_news_only_with_a_rise_beyond_the_old_interval(
     home: Path, tables: Tables, tmp_path: Path
 ) -> None:
     new = scored(home, with_edge(tables, "p3", "p77"), tmp_path / "new")
-    found = reasons_of(open_side(home / "old").state, open_side(new).state, same_model=True)
-    ids = pa.array(["p3", "p77", *(f"p{k}" for k in range(40, 45))])
-    assert not found.enough[found._places(ids)].any()  # one neighbour of many
+    found, known = reasons_between(open_side(home / "old"), open_side(new))
+    ids = known.numbers("p3", "p77", *(f"p{k}" for k in range(40, 45)))
+    assert not found.enough[found.rows[ids]].any()  # one neighbour of many
     assert found.news(ids, np.ones(7, dtype=bool)).tolist() == [True, True] + [False] * 5
     assert not found.news(ids, np.zeros(7, dtype=bool)).any()
     ages = tables["nodes"]["age"].to_pylist()
     ages[40] = 900
     old = scored(home, {**tables, "nodes": column(tables["nodes"], "age", ages)}, tmp_path / "other")
-    found = reasons_of(open_side(old).state, open_side(home / "old").state, same_model=True)
+    found, known = reasons_between(open_side(old), open_side(home / "old"))
     ties = [set(row.values()) for row in tables["edges"].select(["from", "to"]).to_pylist()]
     everybody = [f"p{k}" for k in range(1, 80)]
     own, near = (
         np.array([one == "p40" or (beside and {one, "p40"} in ties) for one in everybody]) for beside in (0, 1)
     )
-    assert np.array_equal(found.news(pa.array(everybody), np.ones(79, dtype=bool)), near)
-    assert np.array_equal(found.news(pa.array(everybody), np.zeros(79, dtype=bool)), own)
+    assert np.array_equal(found.news(known.numbers(*everybody), np.ones(79, dtype=bool)), near)
+    assert np.array_equal(found.news(known.numbers(*everybody), np.zeros(79, dtype=bool)), own)
     assert near.sum() > own.sum() == 1
 
 
@@ -419,8 +440,8 @@ def test_of_several_kinds_the_judged_are_kept_and_an_id_counts_with_its_kind(tmp
     assert states["a"].judged == "person"
     assert states["a"].records()["id"].to_pylist() == [1, 2, 3]
     assert [one for one in states["a"].records().column_names if one.startswith("column")] == ["column:age"]
-    found = reasons_of(states["a"], states["b"], same_model=True)
-    assert found.of(pa.array([1, 2, 3])) == [
+    found, known = reasons_between(states["a"], states["b"])
+    assert found.of(known.numbers(1, 2, 3)) == [
         "1 of 2 neighbours is new; 1 of 2 neighbours is gone",
         "1 of 1 neighbours is gone",
         "only other nodes changed",

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oddhop.casebook.book import Book, open_book
     from oddhop.casebook.changes import Changed, changed
-    from oddhop.casebook.decisions import Decision, Decisions, Identity, identify, suppressed
+    from oddhop.casebook.decisions import Decision, decide
     from oddhop.casebook.entry import VERDICTS, Entry, NewVerdict, now
     from oddhop.casebook.erase import Erased
     from oddhop.casebook.fingerprint import fingerprint_of, member_ids
     from oddhop.casebook.record import Fingerprint
 
 __all__ = [
-    "VERDICTS", "Book", "Changed", "Decision", "Decisions", "Entry", "Erased", "Fingerprint", "Identity", "NewVerdict",
-    "changed", "fingerprint_of", "identify", "member_ids", "now", "open_book", "suppressed",
+    "VERDICTS", "Book", "Changed", "Decision", "Entry", "Erased", "Fingerprint", "NewVerdict", "changed", "decide",
+    "fingerprint_of", "member_ids", "now", "open_book",
 ]  # fmt: skip
 
 _NAMES = {
     "book": "Book open_book",
     "changes": "Changed changed",
-    "decisions": "Decision Decisions Identity identify suppressed",
+    "decisions": "Decision decide",
     "entry": "VERDICTS Entry NewVerdict now",
     "erase": "Erased",
     "fingerprint": "fingerprint_of member_ids",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -70,48 +70,18 @@ class Decision:
         return [*out, *self.changed.sentences]
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """The decisions of the book about every case of a run.
-
-    Attributes
-    ----------
-    by_case : the decisions, by the ids that the cases have in the run.
-
-    Examples
-    --------
-    >>> from oddhop.casebook import Decision, Decisions
-    >>> Decisions({"n1": Decision("c1", hidden=True), "n2": Decision("n2")}).hidden
-    1
-    """
-
-    by_case: Mapping[str, Decision]
-
-    @property
-    def hidden(self) -> int:
-        """The number of hidden cases. A program that hides them must say so."""
-        return sum(one.hidden for one in self.by_case.values())
-
-    @property
-    def sentence(self) -> str:
-        """How many are hidden and why, in words; empty where none is."""
-        hidden = self.hidden
-        if not hidden:
-            return ""
-        were = "cleared case is" if hidden == 1 else "cleared cases are"
-        return f"{hidden:,} {were} hidden because little has changed since the verdict"
-
-
-def suppressed(
+def decide(
     book: Book,
     cases: Mapping[str, tuple[Collection[str], Fingerprint]],
     more_than: float = MORE_THAN,
     run: str | None = None,
-    core: Mapping[str, int] | None = None,
-) -> Decisions:
-    """Decide which cases are hidden because they were cleared.
+) -> dict[str, Decision]:
+    """Decide which case of the book each case of a run is, by its members, and which cleared ones stay hidden.
 
-    Which case of the book each is, :func:`identify` says.
+    Two cases are the same if they share at least half of the members of the smaller. Where several cases of the book
+    are like one of the run, the one with the last entry goes on, and the others are merged into it. Where one case of
+    the book is like several of the run, it goes on as the one that shares most members with it, and the others were
+    split from it.
 
     Parameters
     ----------
@@ -119,69 +89,19 @@ def suppressed(
     cases : the members, as texts, and the fingerprint of every case of the run, by its id.
     more_than : how much must have changed for a cleared case to come back; see :func:`changed`.
     run : the run that asks. What it wrote itself, before it was killed, does not count.
-    core : how many of the members of a case, the first ones, are its core; all of them, if it is left out.
 
     Examples
     --------
     >>> import tempfile
-    >>> from oddhop.casebook import Entry, Fingerprint, open_book, suppressed
+    >>> from oddhop.casebook import Entry, Fingerprint, decide, open_book
     >>> nothing = Fingerprint()
     >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
     ...     book.append([Entry("c1", "cleared", members=("a", "b"), fingerprint=nothing, who="ann")])
-    ...     decided = suppressed(book, {"n1": (["b", "c"], nothing), "n2": (["d"], nothing)})
-    >>> decided.hidden, decided.by_case["n1"].hidden, decided.by_case["n2"].hidden
-    (1, True, False)
-    >>> decided.sentence
-    '1 cleared case is hidden because little has changed since the verdict'
+    ...     decided = decide(book, {"n1": (["b", "c"], nothing), "n2": (["d"], nothing)})
+    >>> [(one.case_id, one.hidden) for one in decided.values()]
+    [('c1', True), ('n2', False)]
     """
-    known = identify(book, {name: list(members) for name, (members, _) in cases.items()}, core, run)
-    return Decisions({name: _decided(known[name], judged, more_than) for name, (_, judged) in cases.items()})
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Which case of the book a case of a run is.
-
-    Attributes
-    ----------
-    case_id : what it is called in the book. A case that is new, or was split from another, has an id of its own.
-    before : the last entry of the case that it was, or was a part of; None for a new case.
-    merged : the ids of other cases of the book that are part of it now.
-    """
-
-    case_id: str
-    before: Entry | None = None
-    merged: tuple[str, ...] = ()
-
-
-def identify(
-    book: Book, cases: Mapping[str, Sequence[str]], core: Mapping[str, int] | None = None, run: str | None = None
-) -> dict[str, Identity]:
-    """Return which case of the book each case of a run is, by its members and whatever its id.
-
-    It is the same case if the book's has at least half of its core, or if it has at least half of the members of the
-    book's. Where several cases of the book are alike, the one with the last entry goes on, and the others are merged
-    into it. Where one case of the book is like several of the run, it goes on as the one that shares most members with
-    it, and the others were split from it.
-
-    Parameters
-    ----------
-    book : the book of cases.
-    cases : the members of every case of the run, as texts, those of the core first, by its id.
-    core, run : see :func:`suppressed`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from oddhop.casebook import Entry, identify, open_book
-    >>> with tempfile.TemporaryDirectory() as folder, open_book(f"{folder}/cases.db") as book:
-    ...     book.append([Entry("c1", "open", members=("a", "b", "c", "d"))])
-    ...     found = identify(book, {"n1": ["a", "b", "x"], "n2": ["c", "d", "y", "z"]}, core={"n1": 2})
-    >>> [(one.case_id, one.before.case_id) for one in found.values()]
-    [('c1', 'c1'), ('n2', 'c1')]
-    """
-    sizes = core or {}
-    whole = {name: set(members) for name, members in cases.items()}
+    whole = {name: set(members) for name, (members, _) in cases.items()}
     known = book.of_nodes(sorted(set().union(*whole.values())))
     own = {name for name, entry in known.items() if run is not None and entry.entry == entry_of_run(run, name)}
     with_node: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -191,21 +111,15 @@ def identify(
             for node in entry.members:
                 with_node[node].append(entry)
     alike: dict[str, list[Entry]] = {}
-    for name, members in cases.items():
-        head = set(members[: sizes.get(name, len(members))])
+    for name, members in whole.items():
         near = {entry.entry: entry for node in members for entry in with_node.get(node, ())}
-        alike[name] = sorted(
-            (
-                one
-                for one in near.values()
-                if 2 * len(head & set(one.members)) >= len(head)
-                or 2 * len(whole[name] & set(one.members)) >= len(one.members)
-            ),
-            key=lambda one: (one.at, one.entry),
-        )
+        same = [
+            one for one in near.values() if 2 * len(members & {*one.members}) >= min(len(members), len(one.members))
+        ]
+        alike[name] = sorted(same, key=lambda one: (one.at, one.entry))
     shared = {name: len(whole[name] & set(found[-1].members)) if found else 0 for name, found in alike.items()}
     going_on = {found[-1].case_id for found in alike.values() if found}
-    out: dict[str, Identity] = {}
+    out: dict[str, Decision] = {}
     taken: set[str] = set()
     for name in sorted(cases, key=lambda name: (-shared[name], name)):
         before = alike[name][-1] if alike[name] else None
@@ -218,17 +132,18 @@ def identify(
         taken.add(case_id)
         held = set() if before is None else set(before.members)  # a case that was merged earlier is not named again
         merged = {one.case_id for one in alike[name] if not set(one.members) <= held} - going_on
-        out[name] = Identity(case_id, before, tuple(sorted(merged)))
+        out[name] = _decided(case_id, before, tuple(sorted(merged)), cases[name][1], more_than)
     return {name: out[name] for name in cases}
 
 
-def _decided(known: Identity, judged: Fingerprint, more_than: float) -> Decision:
-    before, case_id = known.before, known.case_id
+def _decided(
+    case_id: str, before: Entry | None, merged: tuple[str, ...], judged: Fingerprint, more_than: float
+) -> Decision:
     if before is None:
         return Decision(case_id)
     what = None if before.fingerprint is None else changed(before.fingerprint, judged, more_than=more_than)
     if before.verdict == "cleared":
         hidden = what is not None and not what.enough
-        return Decision(case_id, before, what, hidden=hidden, opens=not hidden, merged=known.merged)
+        return Decision(case_id, before, what, hidden=hidden, opens=not hidden, merged=merged)
     moved = before.verdict == "open" and (what is None or what.enough)
-    return Decision(case_id, before, what, opens=moved or case_id != before.case_id, merged=known.merged)
+    return Decision(case_id, before, what, opens=moved or case_id != before.case_id, merged=merged)

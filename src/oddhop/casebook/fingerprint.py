@@ -148,7 +148,7 @@ def fingerprint_of(network: Network, nodes: Ints) -> Fingerprint:
         )
     # In the order of the hashes: the numbers of nodes are others in another network.
     found = records(network, chosen).sort_by(NODE)
-    return Fingerprint(found, network.kind_of(int(chosen[0])) or "node")
+    return Fingerprint.of(found, network.kind_of(int(chosen[0])) or "node")
 
 
 def _entries(starts: Ints, stops: Ints) -> tuple[Ints, Ints]:

@@ -48,19 +48,11 @@ def list_cases(
 
         oddhop cases list cases.db --verdict cleared
     """
+    if Path(book).is_dir() and _lists_run(Path(book), as_json=as_json):
+        return
     from oddhop.casebook import open_book
     from oddhop.casebook.book import exported
-    from oddhop.cases.store import FILE, read_cases
-    from oddhop.cli.summary import show_cases
 
-    if (Path(book) / FILE).is_file():
-        cases = read_cases(Path(book))
-        if as_json:
-            for case in cases.cases:
-                echo(json.dumps(asdict(case)))
-        else:
-            show_cases(cases, len(cases.cases))
-        return
     with open_book(book, create=False) as opened:
         for entry in opened.latest(verdict):
             if as_json:
@@ -175,6 +167,21 @@ def erase(
         echo(f"erased from {erased.cases:,} cases and {erased.mentions:,} other places")
     else:
         echo("the book has nothing about this node")
+
+
+def _lists_run(folder: Path, *, as_json: bool) -> bool:
+    """List the cases of a run; return whether a folder has some."""
+    from oddhop.cases.store import FILE, read_cases
+    from oddhop.cli.summary import show_cases
+
+    if not (folder / FILE).is_file():
+        return False
+    cases = read_cases(folder)
+    if not as_json:
+        show_cases(cases, len(cases.cases))
+    for case in cases.cases if as_json else ():
+        echo(json.dumps(asdict(case)))
+    return True
 
 
 def _listed(case: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Ints
 from oddhop.base.parallel import Progress
-from oddhop.casebook import Book, Decision, Entry, Fingerprint, fingerprint_of, member_ids, suppressed
+from oddhop.casebook import Book, Decision, Entry, Fingerprint, decide, fingerprint_of, member_ids
 from oddhop.cases.case import Case, Cases
 from oddhop.cases.nouns import nouns_of
 from oddhop.detector.base import GraphDetector
@@ -171,7 +171,7 @@ def _judged(network: Network, nodes: Ints, numbers: Sequence[int]) -> dict[int, 
 
 def _decided(book: Book, seen: Mapping[int, tuple[list[str], Fingerprint]], run: str) -> dict[int, Decision]:
     """Ask the book about cases. A new one is called by the id of its first member."""
-    found = suppressed(book, {members[0]: (members, judged) for members, judged in seen.values()}, run=run).by_case
+    found = decide(book, {members[0]: (members, judged) for members, judged in seen.values()}, run=run)
     return {number: found[members[0]] for number, (members, _) in seen.items()}
 
 

@@ -174,10 +174,10 @@ def compare_sides(old: Side, new: Side) -> Comparison:
     rank = np.asarray(new.result["rank"].to_numpy())
     low, high = (np.asarray(old.result[name].to_numpy())[place] for name in ("rank_low", "rank_high"))
     outside = (rank < low) | (rank > high)
-    reasons = reasons_of(old.state, new.state, same_model=old.model == new.model)
+    reasons = reasons_of(old.state, new.state, (then, now), place, same_model=old.model == new.model)
     joined = known & is_listed & ~was
     news = joined.copy()
-    news[joined] = reasons.news(now.filter(pa.array(joined)), (rank < low)[joined])
+    news[joined] = reasons.news(np.flatnonzero(joined), (rank < low)[joined])
     sorts: dict[str, Bools] = {
         NEWLY: news,
         NEW: ~known & is_listed,
@@ -251,7 +251,7 @@ def _rows(what: str, ids: pa.Array, old: Side, new: Side, place: Ints, numbers: 
     """Return the rows of one sort of nodes of the new run, by their places in its results."""
     mine = ids.take(pa.array(numbers))
     before = pa.array(place[numbers], mask=place[numbers] < 0)
-    why = ["it is new in the tables"] * numbers.size if what == NEW else reasons.of(mine)
+    why = ["it is new in the tables"] * numbers.size if what == NEW else reasons.of(numbers)
     now = new.result.take(pa.array(numbers))
     if what == NO_LONGER and "status" in now.column_names:
         cleared = pc.fill_null(pc.equal(now["status"], "cleared"), False).to_pylist()

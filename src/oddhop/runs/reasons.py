@@ -26,13 +26,15 @@ class Reasons:
     Attributes
     ----------
     same_model : whether both runs were ranked by one model.
-    then, now : the records of these nodes, row by row; None where a run keeps no state, and nothing is known.
+    rows : of every node of the new run its row in these tables; -1 where the old run does not have it.
+    then, now : the records, row by row; None where a run keeps no state, and nothing is known.
     enough, at_all : who changed noticeably, and who is not exactly as before.
     edges_changed, columns_changed : the share of nodes with other neighbours, and with another value, by column.
     column_psi : how far the values of every column moved, over all nodes.
     """
 
     same_model: bool
+    rows: Ints
     then: pa.Table | None = None
     now: pa.Table | None = None
     enough: Bools | None = None
@@ -50,25 +52,25 @@ class Reasons:
         told = [f"{name} {share:.1%}" for name, share in self.columns_changed.items() if share]
         return out + [f"nodes with a changed value, by column: {', '.join(told)}"] * bool(told)
 
-    def news(self, ids: pa.Array, risen: Bools) -> Bools:
-        """Return of which nodes the new place on the list is news.
+    def news(self, nodes: Ints, risen: Bools) -> Bools:
+        """Return of which nodes of the new run, by their places in its results, the place on the list is news.
 
         The node changed noticeably; or its rank rose beyond its old interval, and it changed at all, or a neighbour did
         noticeably. Where nothing is known, all are.
         """
         if self.enough is None or self.at_all is None:
-            return np.ones(len(ids), dtype=bool)
-        places = self._places(ids)
+            return np.ones(nodes.size, dtype=bool)
+        places = self.rows[nodes]
         slight = self.at_all[places]
         near = np.flatnonzero(risen & ~slight & ~self.enough[places])
         slight[near] = self._neighbours_changed(places[near]) > 0
         return np.asarray(self.enough[places] | slight & risen)
 
-    def of(self, ids: pa.Array) -> list[str]:
-        """Say why each of some nodes changed; both runs have them."""
+    def of(self, nodes: Ints) -> list[str]:
+        """Say why each of some nodes changed, by their places in the new results; both runs have them."""
         if self.then is None or self.now is None:
-            return ["unknown"] * len(ids)
-        places = self._places(ids)
+            return ["unknown"] * nodes.size
+        places = self.rows[nodes]
         found = changes(*(one.take(pa.array(places)) for one in (self.then, self.now)))
         said = ["; ".join(Changed(found.together([k])).sentences) for k in range(len(places))]
         moved, near = found.at_all(), self._neighbours_changed(places)
@@ -87,35 +89,43 @@ class Reasons:
         rows = np.repeat(np.arange(places.size), lists.value_lengths().to_numpy())
         return np.bincount(rows[np.isin(lists.flatten().to_numpy(), changed)], minlength=places.size)
 
-    def _places(self, ids: pa.Array) -> Ints:
-        known = self.now["id"].combine_chunks() if self.now is not None else ids
-        places = pc.index_in(ids.cast(known.type), value_set=known)
-        if places.null_count:
-            raise RunFolderError(
-                "state.parquet does not have all nodes of the results", "restore the runs from a copy or run again"
-            )
-        return np.asarray(places.to_numpy(), dtype=np.int64)
 
+def reasons_of(
+    old: State | None, new: State | None, ids: tuple[pa.Array, pa.Array], place: Ints, *, same_model: bool
+) -> Reasons:
+    """Compare what two runs keep of their nodes, a part of them at a time.
 
-def reasons_of(old: State | None, new: State | None, *, same_model: bool) -> Reasons:
-    """Compare what two runs keep of their nodes, a part of them at a time."""
+    ``ids`` are those of the results of both, in one type, and ``place`` where the old results have each of the new.
+    """
+    kept = np.flatnonzero(place >= 0)
+    rows = np.full(place.size, -1)
+    rows[kept] = np.arange(kept.size)
     if old is None or new is None:
-        return Reasons(same_model)
+        return Reasons(same_model, rows)
     then, now = old.records(), new.records()
     moved = column_indexes(then, now)
-    ids = [one["id"].combine_chunks() for one in (then, now)]
-    if ids[0].type != ids[1].type:
-        ids = [one.cast(pa.large_string()) for one in ids]
-    found = pc.index_in(ids[1], value_set=ids[0])
-    then, now = then.take(found.drop_null()), now.filter(found.is_valid())
+    then, now = (
+        one.take(_rows_of(one, some.take(pa.array(which))))
+        for one, some, which in ((then, ids[0], place[kept]), (now, ids[1], kept))
+    )
     enough, at_all, edges = (np.zeros(len(now), dtype=bool) for _ in range(3))
     counts: dict[str, int] = {}
     for start in range(0, max(len(now), 1), ROWS_AT_ONCE):
         part = changes(*(one.slice(start, ROWS_AT_ONCE) for one in (then, now)))
-        rows = slice(start, start + ROWS_AT_ONCE)
-        enough[rows], at_all[rows], edges[rows] = part.enough(), part.at_all(), part.edges()
+        some = slice(start, start + ROWS_AT_ONCE)
+        enough[some], at_all[some], edges[some] = part.enough(), part.at_all(), part.edges()
         for name, mask in part.columns.items():
             counts[name] = counts.get(name, 0) + int((mask | part.slightly[name]).sum())
     size = max(len(now), 1)
     columns = {name: count / size for name, count in counts.items()}
-    return Reasons(same_model, then, now, enough, at_all, float(edges.sum()) / size, columns, moved)
+    return Reasons(same_model, rows, then, now, enough, at_all, float(edges.sum()) / size, columns, moved)
+
+
+def _rows_of(records: pa.Table, ids: pa.Array) -> pa.Array:
+    """Return the rows of some nodes in the records of a run."""
+    rows = pc.index_in(ids, value_set=records["id"].combine_chunks().cast(ids.type))
+    if rows.null_count:
+        raise RunFolderError(
+            "state.parquet does not have all nodes of the results", "restore the runs from a copy or run again"
+        )
+    return rows
