@@ -145,7 +145,7 @@ def test_z_is_that_of_its_formula() -> None:
     weight, use = rng.uniform(1, 2, 400), rng.random(400) < 0.9
     start = np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=40))])
     none = np.zeros(400, dtype=np.int64)
-    ends = Ends(0, start, nodes, none, none, none, np.ones(400), none, none, none)
+    ends = Ends(0, start, nodes, none, none, none, np.ones(400), none, none, none, none, none)
     share = Share(x, cell, 3, none, 1, use, weight)
     usual = usual_of(share)
     usual.add(share)
@@ -233,6 +233,9 @@ def test_facts_have_the_same_bits_in_blocks_and_in_any_order_of_rows(monkeypatch
     monkeypatch.setattr(ends_module, "ENDS_AT_ONCE", 500)
     blocks = facts_of(network)
     np.testing.assert_allclose(blocks.loud, whole.loud, atol=1e-9)
+    for kept in (0, 3_000):  # of 12,000 ends, for the next pass
+        monkeypatch.setattr(ends_module, "ENDS_KEPT", kept)
+        assert facts_of(network).loud.tobytes() == blocks.loud.tobytes()
 
 
 def test_the_background_has_as_many_small_p_values_as_they_say() -> None:

@@ -10,7 +10,7 @@ from oddhop.graph.rewire import AT_ONCE
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
 from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
-from oddhop.odd.facts.ends import ENDS_AT_ONCE
+from oddhop.odd.facts.ends import ENDS_AT_ONCE, ENDS_KEPT
 from oddhop.odd.facts.find import BYTES_AT_ONCE
 from oddhop.odd.facts.table import FACTS
 from oddhop.odd.homophily import SUMS
@@ -23,7 +23,7 @@ from oddhop.partitions.store import BLOCK
 
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
 COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they share
-FIGURE_BYTES, FACT_NODE_BYTES, END_BYTES = 32, 220, 450
+FIGURE_BYTES, FACT_NODE_BYTES, END_BYTES, KEPT_BYTES, PARTNER_BYTES = 32, 220, 450, 130, 16
 EVENT_BYTES = 24  # partner, time, amount and kind
 LONGEST_SIMULATION = 60.0
 SIMULATED_NODE_BYTES = 310
@@ -54,7 +54,8 @@ def _fact_memory(size: Size) -> int:
     if not size.events:
         return 0
     figures = min(FIGURE_BYTES * len(FACTS) * size.nodes, BYTES_AT_ONCE)
-    return figures + FACT_NODE_BYTES * size.nodes + END_BYTES * min(2 * size.events, ENDS_AT_ONCE)
+    ends = END_BYTES * min(2 * size.events, ENDS_AT_ONCE) + KEPT_BYTES * min(2 * size.events, ENDS_KEPT)
+    return figures + FACT_NODE_BYTES * size.nodes + ends + PARTNER_BYTES * 2 * size.events
 
 
 def _event_memory(size: Size) -> int:

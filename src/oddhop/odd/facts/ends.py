@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.graph.events import NO_TIME, Events
+from oddhop.graph.events import DAY, HOUR, NO_TIME, Events
 from oddhop.odd.facts.kernels import (
     add_volumes,
     count_alike,
     count_partners,
     mark_repeated,
+    near_limits,
     number_pairs,
     order_by_time,
 )
 
-ENDS_AT_ONCE = 1 << 18
+ENDS_AT_ONCE, ENDS_KEPT = 1 << 18, 1 << 21
+EIGHTHS, SLOTS = 8, 48  # of the period; hours of a weekday or of the weekend
+NEAR = 0.1  # how near to 1, 2 or 5 times a power of ten
+POWERS = 12  # of ten, from a hundredth
 SIZES = 16
 ROUNDING = 1e-6
 AMOUNTS_AT_ONCE = 1 << 22
@@ -41,6 +45,8 @@ class Ends:
     kind : the code of the kind and 1; 0 where it is missing, or there is none.
     row : the place among all :class:`~oddhop.graph.events.Events`.
     pair : one number for a node and a partner.
+    stratum : that of the node.
+    eighth : which part of the period it is in, from 0; 0 without a time.
     """
 
     first: int
@@ -53,13 +59,15 @@ class Ends:
     kind: Ints
     row: Ints
     pair: Ints
+    stratum: Ints
+    eighth: Ints
 
     @property
     def nodes(self) -> int:
         """How many nodes there are."""
         return self.start.size - 1
 
-    @property
+    @cached_property
     def known(self) -> Bools:
         """Whether an event has a time."""
         return np.asarray(self.time != NO_TIME)
@@ -69,6 +77,23 @@ class Ends:
         """The class of the amount; in each, amounts are up to four times as large as in the one before."""
         steps = np.log2(np.maximum(self.amount, 1e-300)) // 2 + SIZES // 4
         return np.asarray(np.clip(steps, 0, SIZES - 1), dtype=np.int64)
+
+    @cached_property
+    def form(self) -> Ints:
+        """The kind of event and the side."""
+        return 2 * self.kind + self.side
+
+    @cached_property
+    def slot(self) -> Ints:
+        """The kind and the hour, weekdays and weekends apart."""
+        day = self.time // DAY
+        weekend = day + 3 - (day + 3) // 7 * 7 >= 5  # the first of 1970 was a Thursday; a remainder takes longer
+        return self.kind * SLOTS + np.where(self.known, weekend * 24 + self.time // HOUR - day * 24, 0)
+
+    @cached_property
+    def limit(self) -> tuple[Ints, Bools]:
+        """The number of the limit that the amount is near to, -1 for none, and whether it is below it."""
+        return near_limits(self.amount, NEAR, POWERS)
 
     @cached_property
     def root(self) -> Floats:
@@ -203,7 +228,7 @@ class Setting:
     def partners_alike(self, ends: Ends) -> Ints:
         """Return with how many nodes of the stratum of its node the partner of every end deals on that side."""
         row = 2 * ends.partner + self.other_side(ends)
-        return count_alike(*self.partners_by_stratum, row, self.strata_of(ends))
+        return count_alike(*self.partners_by_stratum, row, ends.stratum)
 
     @cached_property
     def typical_sides(self) -> Floats:
@@ -220,9 +245,12 @@ class Setting:
         """What nodes of its stratum usually send and receive together."""
         return self.typical(self.volumes.sum(axis=0))
 
-    def blocks(self) -> Iterator[Ends]:
-        """Return the ends of the judged nodes, a block of so many at a time, or those of one node with more."""
-        indptr, first = self.events.indptr, self.judged.start
+    def blocks(self, first: int | None = None) -> Iterator[Ends]:
+        """Return the ends of the judged nodes, a block of so many at a time, or those of one node with more.
+
+        ``first`` is the node to begin with.
+        """
+        indptr, first = self.events.indptr, self.judged.start if first is None else first
         while first < self.judged.stop:
             until = indptr[2 * first] + ENDS_AT_ONCE
             fitting = np.searchsorted(indptr[2 * first : 2 * self.judged.stop + 1 : 2], until, side="right")
@@ -242,17 +270,17 @@ class Setting:
         amount = np.abs(own.amounts[order, 0]) if self.valued else np.ones(size)
         amount = np.where(np.isnan(amount), self.usual, amount)
         pair = number_pairs(indptr[::2], partner)
-        row = order + int(self.events.indptr[2 * first])
-        return Ends(first, indptr[::2], node, partner, side, time[order], amount, kind, row, pair)
+        row, time = order + int(self.events.indptr[2 * first]), time[order]
+        stratum = self.stratum[first - self.judged.start :][node]
+        part = (time - self.begin) / max(self.end - self.begin, 1) * EIGHTHS
+        inside = (time != NO_TIME) & self.timed
+        eighth = np.where(inside, np.clip(part, 0, EIGHTHS - 1), 0).astype(np.int64)
+        return Ends(first, indptr[::2], node, partner, side, time, amount, kind, row, pair, stratum, eighth)
 
     def places(self, ends: Ends) -> slice:
         """Return where the nodes of a block stand among the judged ones."""
         first = ends.first - self.judged.start
         return slice(first, first + ends.nodes)
-
-    def strata_of(self, ends: Ends) -> Ints:
-        """Return the stratum of the node of every end."""
-        return self.stratum[self.places(ends)][ends.node]
 
     def typical(self, values: Floats) -> Floats:
         """Return for every judged node the median of its stratum, over the values above 0."""
@@ -261,6 +289,24 @@ class Setting:
             some = values[(self.stratum == one) & (values > 0)]
             out[one] = np.median(some) if some.size else 1.0
         return out[self.stratum]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The ends of the judged nodes, a block at a time. The first of them are kept for the next pass."""
+
+    setting: Setting
+    _kept: list[Ends] = field(default_factory=list, repr=False)
+
+    def __iter__(self) -> Iterator[Ends]:
+        yield from self._kept
+        count = sum(ends.node.size for ends in self._kept)
+        last = self._kept[-1].first + self._kept[-1].nodes if self._kept else self.setting.judged.start
+        for ends in self.setting.blocks(last):
+            count += ends.node.size
+            if count <= ENDS_KEPT:
+                self._kept.append(ends)
+            yield ends
 
 
 def measure_nodes(events: Events) -> tuple[Floats, Ints, float]:

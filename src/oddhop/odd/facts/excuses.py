@@ -61,7 +61,7 @@ def new_partners_in_most_weeks(setting: Setting, ends: Ends) -> Floats:
     """Return in which share of all other weeks a node has new partners, on this side and with this kind of event."""
     week = (ends.time - setting.begin) * WEEKS // (setting.end - setting.begin + 1)
     fresh = ends.opens & ends.known
-    return weeks_of_new_partners(ends.start, 2 * ends.kind + ends.side, week, fresh) / (WEEKS - 1)
+    return weeks_of_new_partners(ends.start, ends.form, week, fresh) / (WEEKS - 1)
 
 
 def partners_of_many(setting: Setting, ends: Ends) -> Floats:

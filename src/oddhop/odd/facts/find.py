@@ -16,7 +16,7 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
 from oddhop.graph.rows import AttributeRows
-from oddhop.odd.facts.ends import Ends, Setting, measure_nodes
+from oddhop.odd.facts.ends import Blocks, Ends, Setting, measure_nodes
 from oddhop.odd.facts.excuses import explained, remains, shares
 from oddhop.odd.facts.of_ends import Known, learn_known
 from oddhop.odd.facts.share import Usual, standing, usual_of
@@ -79,18 +79,19 @@ def _find_facts(events: Events, nodes: slice, coordinates: AttributeRows, column
     begin = int(seen.min(where=seen != NO_TIME, initial=LATEST))
     end = int(events.times.max(initial=NO_TIME))
     setting = Setting(events, range(nodes.start, nodes.stop), stratum, volume, seen, begin, end, usual_amount)
-    known = learn_known(setting, unexplained_volumes(setting, coordinates))
+    blocks = Blocks(setting)
+    known = learn_known(blocks, unexplained_volumes(setting, coordinates))
     facts, usual = facts_for(setting), dict[Fact, Usual]()
-    for ends in setting.blocks():
+    for ends in blocks:
         for fact in facts:
             if fact.of_ends is not None:
                 share = fact.of_ends(known, ends)
                 usual.setdefault(fact, usual_of(share)).add(share)
-    which, loud = _loudest(known, facts, usual)
+    which, loud = _loudest(blocks, known, facts, usual)
     return EventFacts(known, facts, usual, which, loud, tail_log_p(loud.sum(axis=0), setting.counts > 0))
 
 
-def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) -> tuple[Ints, Floats]:
+def _loudest(blocks: Blocks, known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) -> tuple[Ints, Floats]:
     """Return the loudest facts of every node, at most one of a family."""
     setting = known.setting
     nodes, live = setting.stratum.size, setting.counts > 0
@@ -101,7 +102,7 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
     at_once = max(1, BYTES_AT_ONCE // (32 * max(nodes, 1)))
     for first in range(0, len(facts), at_once):
         some = facts[first : first + at_once]
-        made = zip(some, *_figures(known, some, usual), strict=True)
+        made = zip(some, *_figures(blocks, known, some, usual), strict=True)
         for k, (fact, figure, carried, left) in enumerate(made, first):
             own = rarity(figure, everybody if fact.by_columns else alike, fact.sides)
             if setting.valued and not fact.by_columns:
@@ -115,10 +116,12 @@ def _loudest(known: Known, facts: tuple[Fact, ...], usual: dict[Fact, Usual]) ->
     return which, loud
 
 
-def _figures(known: Known, facts: Sequence[Fact], usual: dict[Fact, Usual]) -> tuple[Floats, Floats, Floats]:
+def _figures(
+    blocks: Blocks, known: Known, facts: Sequence[Fact], usual: dict[Fact, Usual]
+) -> tuple[Floats, Floats, Floats]:
     """Return of every node the figures, the amounts that carry them and what excuses leave, (facts, nodes) each."""
     figures, chance, carried, left = np.full((4, len(facts), known.setting.stratum.size), np.nan)
-    for ends in known.setting.blocks():
+    for ends in blocks:
         mine, by = known.setting.places(ends), explained(known.setting, ends)
         for k, fact in enumerate(facts):
             figures[k, mine], chance[k, mine], adds = _figures_of(fact, known, usual, ends)

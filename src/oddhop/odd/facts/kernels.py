@@ -52,8 +52,8 @@ def add_volumes(indptr: Ints, times: Ints, amounts: Floats, usual: float, volume
 @compiled
 def count_partners(indptr: Ints, partners: Ints, stratum: Ints, strata: int) -> tuple[Ints, Ints, Ints]:
     """Count the different partners of every row by their stratum: where rows begin, and strata and counts there."""
-    begin, levels = np.zeros(indptr.size, dtype=np.int64), np.empty(partners.size, dtype=np.int64)
-    counts, found = np.empty(partners.size, dtype=np.int64), 0
+    begin, found = np.zeros(indptr.size, dtype=np.int64), 0
+    levels, counts = np.empty(partners.size, dtype=np.int32), np.empty(partners.size, dtype=np.int32)
     seen_in, number = np.full(indptr.size // 2, -1), np.zeros(strata, dtype=np.int64)
     for row in range(indptr.size - 1):
         for e in range(indptr[row], indptr[row + 1]):

@@ -48,7 +48,7 @@ def within_kind(
     setting: Setting, ends: Ends, x: Floats, use: Bools, weight: Floats, stratum: Ints | None = None
 ) -> Share:
     """Compare a figure within the kind of event and the side, and within the stratum if it is given."""
-    coarse, count = 2 * ends.kind + ends.side, 2 * setting.kinds
+    coarse, count = ends.form, 2 * setting.kinds
     if stratum is None:
         return Share(x, coarse, count, coarse, count, use, weight)
     return Share(x, coarse * setting.strata + stratum, count * setting.strata, coarse, count, use, weight)
@@ -67,10 +67,10 @@ def compared(
 
     All ends are used, and weigh as the root of their amount, if nothing else is given.
     """
-    coarse = 2 * ends.kind + ends.side
+    coarse = ends.form
     if apart is not None:
         coarse = coarse * levels + apart
-    cell = (coarse * setting.strata + setting.strata_of(ends)) * SIZES + ends.size
+    cell = (coarse * setting.strata + ends.stratum) * SIZES + ends.size
     count = 2 * setting.kinds * levels
     use = np.ones(cell.size, dtype=bool) if use is None else use
     weight = ends.root if weight is None else weight
