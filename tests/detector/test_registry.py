@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -20,7 +22,7 @@ from oddhop.detector.contract import FitRun
 from oddhop.detector.estimator import parameters_of
 from oddhop.detector.flagging import budget
 from oddhop.detector.ranking import rank_scores
-from oddhop.detector.registry import DETECTORS, Entry
+from oddhop.detector.registry import DETECTORS, Entry, registered
 from oddhop.detector.result_table import Judgement
 from oddhop.detector.settings import DetectorSettings
 from oddhop.errors import MissingExtraError, SettingsError
@@ -61,7 +63,7 @@ class Far(GraphDetector):
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DETECTORS, "far", Entry(f"{__name__}:Far", f"{__name__}:FarSettings", summary="for this test"))
 
 
@@ -71,7 +73,7 @@ def run(*words: str) -> str:
     return done.output
 
 
-def test_every_command_knows_a_third_detector(registered: None, folder: Path) -> None:
+def test_every_command_knows_a_third_detector(far: None, folder: Path) -> None:
     tables = ["edges.csv", "--nodes", "nodes.csv"]
     run("detect", *tables, "--detector", "far", "--set", "far.power=2.0", "--out", "run", "--top", "3", "--seed", "0")
     assert sorted(file.name for file in (folder / "run").glob("[!.]*")) == [
@@ -130,3 +132,88 @@ def test_without_torch_hcm_names_the_line_to_type(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ModuleNotFoundError):
         oddhop.detector.registry.detector_named("broken")
     assert issubclass(MissingExtraError, ImportError)
+
+
+MINE = '''
+import numpy as np
+from oddhop.detector.base import GraphDetector
+from oddhop.detector.estimator import parameters_of
+from oddhop.detector.flagging import budget
+from oddhop.detector.ranking import rank_scores
+from oddhop.detector.result_table import Judgement
+from oddhop.detector.settings import DetectorSettings
+
+
+class BusySettings(DetectorSettings):
+    power: float = 1.0
+
+
+class Busy(GraphDetector):
+    """The node with the most neighbours is the most anomalous."""
+
+    name = "busy"
+    settings_type = BusySettings
+
+    @parameters_of(BusySettings)
+    def __init__(self): ...
+
+    def _learn(self, graph, run):
+        return {}, self._of(graph, run.settings)
+
+    def _judge(self, graph, progress):
+        return self._of(graph, self.model_.settings)
+
+    def _of(self, graph, settings):
+        score, judged = graph.degrees.astype(float) ** settings.power, graph.degrees > 0
+        top = budget(settings, int(judged.sum()))
+        return Judgement(rank_scores(score, [score, score], judged, top, inflation=1.0), judged)
+'''
+
+
+@pytest.fixture
+def mine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    (folder / "mine_of_a_test.py").write_text(MINE)
+    monkeypatch.syspath_prepend(folder)
+    yield "mine_of_a_test:Busy"
+    DETECTORS.pop("busy", None)
+    sys.modules.pop("mine_of_a_test", None)
+
+
+def test_a_class_of_ones_own_runs_and_no_model_file_imports_it(mine: str, folder: Path) -> None:
+    tables, some = ["edges.csv", "--nodes", "nodes.csv"], ["--top", "3", "--explain", "9", "--set", "busy.power=2.0"]
+    run("detect", *tables, "--detector", mine, "--out", "run", *some)
+    first, *_, last = pq.read_table(folder / "run/results.parquet").to_pylist()
+    assert first["score"] == first["degree"] ** 2
+    assert f"{first['id']}: score" in run("explain", "run", first["id"])
+    DETECTORS.pop("busy")
+    sys.modules.pop("mine_of_a_test")
+    for words in (["explain", "run", last["id"]], ["report", "run"]):
+        refused = CliRunner().invoke(app, words)
+        assert "a model of 'busy'" in refused.stderr
+        assert "--detector package.module:Class" in refused.stderr
+        assert "mine_of_a_test" not in sys.modules
+        run(*words, "--detector", mine)
+        DETECTORS.pop("busy")
+        sys.modules.pop("mine_of_a_test")
+    run("score", "run/model.oddhop", *tables, "--out", "scores", "--detector", mine)
+    assert 'id="case-1"' in (folder / "run" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("oddhop.nowhere:It", "cannot be imported"),
+        ("oddhop.odd.detector:Even", "cannot be imported"),
+        ("oddhop.graph.graph:Graph", "is not a detector"),
+        ("oddhop.odd.detector:Odd.fit", "is not a detector"),
+    ],
+)
+def test_what_is_no_detector_is_refused(name: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        registered(name)
+
+
+def test_a_class_cannot_take_the_name_of_another_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Far, "name", "odd")
+    with pytest.raises(SettingsError, match="another detector is called 'odd'"):
+        registered(f"{__name__}:Far")

@@ -63,6 +63,7 @@ def score(
     edges: o.Edges,
     nodes: o.Nodes = None,
     out: o.Out = ...,  # type: ignore[assignment]
+    detector: o.OwnDetector = None,
     *,
     read: o.Chosen,
     learn: o.Chosen,
@@ -79,7 +80,7 @@ def score(
     from oddhop.cli.settings import gathered, named_nodes
     from oddhop.cli.summary import tell
 
-    chosen = gathered(None, [], read=read)
+    chosen = gathered(None, [], read=read, detector=detector or "odd")
     with console.working():
         run = runs.score(
             model,

@@ -18,7 +18,7 @@ from oddhop.base.temporary import sweep_temporary
 from oddhop.cli.console import Console, LogFormat
 from oddhop.cli.helping import EVERYDAY, HelpAll
 from oddhop.cli.stopping import stoppable
-from oddhop.detector.registry import DETECTORS, settings_named
+from oddhop.detector.registry import DETECTORS, registered, settings_named
 
 if TYPE_CHECKING:
     from oddhop.base.settings import Option
@@ -57,7 +57,8 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"Detector to use: {' or '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}.",
+        help=f"Detector to use: {' or '.join(f'{name} ({entry.summary})' for name, entry in DETECTORS.items())}; "
+        "or a class of your own, package.module:Class.",
         metavar="NAME",
         autocompletion=lambda: list(DETECTORS),
         rich_help_panel=LEARNING,
@@ -105,6 +106,14 @@ Out = Annotated[Path, typer.Option("--out", help="Write the results to this fold
 RunFolderPath = Annotated[
     Path, typer.Argument(help="Output folder of oddhop detect or oddhop score.", show_default=False)
 ]
+OwnDetector = Annotated[
+    str | None,
+    typer.Option(
+        "--detector",
+        help="Class of the detector, package.module:Class, if the model is of a class of your own.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -129,10 +138,14 @@ class TablesNow:
         ),
     ] = None
 
+    detector: OwnDetector = None
+
     def named(self) -> dict[str, Any]:
-        """Return them as functions of a run take them."""
+        """Return them as functions of a run take them; a detector is known by its name from then on."""
         from oddhop.cli.settings import named_nodes
 
+        if self.detector is not None:
+            registered(self.detector)
         return {"edges": self.edges, "nodes": named_nodes(self.nodes)}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from oddhop.detector.registry import settings_named
+from oddhop.detector.registry import registered, settings_named
 from oddhop.errors import SettingsError
 from oddhop.runs.read import is_query
 from oddhop.runs.settings import RunSettings, checked_run_settings
@@ -29,6 +29,7 @@ def gathered(
     Settings of learning go into the section of the detector.
     """
     values: dict[str, Any] = {} if file is None else _from_file(file)
+    detector = registered(detector)
     settings_named(detector)  # an unknown detector is refused by its own name
     for assignment in assignments:
         name, equals, text = assignment.partition("=")

@@ -1,11 +1,11 @@
-"""The detectors by name. To add one, add a line to ``DETECTORS``; nothing else needs to know."""
+"""The detectors by name. One of oddhop's own is a line in ``DETECTORS``; any other is named as a class."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from oddhop.errors import MissingExtraError, ModelFileError, SettingsError
 
@@ -47,11 +47,35 @@ DETECTORS: dict[str, Entry] = {
 }
 
 
+def registered(name: str) -> str:
+    """Return the name of a detector; a class, ``package.module:Class``, is known by its own name from now on.
+
+    Only a caller can name a class: what a model file or the folder of a run says imports nothing.
+    """
+    if ":" not in name:
+        return name
+    from oddhop.detector.base import GraphDetector
+
+    try:
+        found = resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(
+            f"the detector {name!r} cannot be imported: {error}",
+            "write package.module:Class, and install the package or name its folder in PYTHONPATH",
+        ) from None
+    if not (isinstance(found, type) and issubclass(found, GraphDetector)):
+        raise SettingsError(f"{name!r} is not a detector", "name a class that derives from GraphDetector")
+    entry = Entry(name, f"{name}.settings_type")
+    if DETECTORS.setdefault(found.name, entry) != entry:
+        raise SettingsError(f"another detector is called {found.name!r} already", "give the class another name")
+    return found.name
+
+
 def detector_named(name: str) -> type[GraphDetector]:
     """Return the detector of a name."""
     entry = _entry(name)
     try:
-        return _imported(entry.detector)  # type: ignore[no-any-return]
+        return resolve_name(entry.detector)  # type: ignore[no-any-return]
     except ModuleNotFoundError as error:
         if entry.extra is None or (error.name or "oddhop").partition(".")[0] == "oddhop":
             raise
@@ -62,7 +86,7 @@ def detector_named(name: str) -> type[GraphDetector]:
 
 def settings_named(name: str) -> type[DetectorSettings]:
     """Return the settings of the detector of a name; the detector itself is not imported."""
-    return _imported(_entry(name).settings)  # type: ignore[no-any-return]
+    return resolve_name(_entry(name).settings)  # type: ignore[no-any-return]
 
 
 def load(path: str | os.PathLike[str]) -> GraphDetector:
@@ -94,6 +118,7 @@ def load(path: str | os.PathLike[str]) -> GraphDetector:
         raise ModelFileError(
             f"{path} is a model of {kind!r}, and the known detectors are {', '.join(DETECTORS)}",
             "load it with the oddhop that wrote it, or fit again",
+            command="name the class with --detector package.module:Class, or fit again",
         )
     return detector_named(kind).load(path)
 
@@ -102,8 +127,3 @@ def _entry(name: str) -> Entry:
     if name not in DETECTORS:
         raise SettingsError(f"no detector is called {name!r}", f"choose {' or '.join(DETECTORS)}")
     return DETECTORS[name]
-
-
-def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from oddhop.base.settings import checked_two, takes
 from oddhop.detector.base import GraphDetector
-from oddhop.detector.registry import detector_named
+from oddhop.detector.registry import detector_named, registered
 from oddhop.errors import SettingsError
 from oddhop.graph.disk import is_stored, open_stored
 from oddhop.runs import folder as files
@@ -43,7 +43,7 @@ def detect(
     edges, nodes : tables, see :func:`oddhop.read_network`; or a folder made by ``oddhop ingest`` as ``edges``. With
         ``database`` a text that begins with SELECT is a query.
     out : the folder of the run. A killed run goes on with ``resume=True`` to the same bytes.
-    detector : its name in the registry.
+    detector : its name, or the class of another one as ``package.module:Class``.
     top, max_chance, seed, workers, max_memory : the options ``--top``, ``--max-chance``, ``--seed``, ``--workers`` and
         ``--max-memory`` of the command.
     settings : all others, by section, such as ``{"read": {"source": "payer"}, "odd": {"n_resamples": 50}}``; see
@@ -66,6 +66,7 @@ def detect(
      'state.parquet']
     """
     words = {"top": top, "max_chance": max_chance, "seed": seed, "workers": workers, "max_memory": max_memory}
+    detector = registered(detector)
     chosen = run_settings(settings, detector, words)
     mine = chosen.of(detector)
     cluster, output = checked_two(Cluster, Output, options)

@@ -8,7 +8,7 @@ from typing import Any
 
 from oddhop.base.checkpoints import discard_run
 from oddhop.detector.base import GraphDetector
-from oddhop.detector.registry import detector_named
+from oddhop.detector.registry import detector_named, registered
 from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.ranked import tell_resumed
 from oddhop.runs.read import read_for_run
@@ -36,6 +36,7 @@ def fit(
     The parameters are those of :func:`~oddhop.runs.detect`.
     """
     words = {"top": top, "max_chance": max_chance, "seed": seed, "workers": workers, "max_memory": max_memory}
+    detector = registered(detector)
     settings = run_settings(settings, detector, words)
     model = Path(model)
     checkpoints = model.with_name(f"{model.name}.checkpoints")

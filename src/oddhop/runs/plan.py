@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oddhop.detector.cost import Cost, Size, available_memory, check_memory
-from oddhop.detector.registry import detector_named
+from oddhop.detector.registry import detector_named, registered
 from oddhop.runs.log import LOGGED, Log
 from oddhop.runs.read import read_for_run
 from oddhop.runs.settings import RunSettings, run_settings
@@ -65,6 +65,7 @@ def plan(
     >>> plan(example.edges, example.nodes).network.graph.node_count
     600
     """
+    detector = registered(detector)
     chosen = run_settings(settings, detector, {"workers": workers, "max_memory": max_memory})
     network = read_for_run(log, chosen, edges, nodes, database)
     mine = chosen.of(detector)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import create_model
 
 from oddhop.base.settings import Settings, checked
-from oddhop.detector.registry import DETECTORS, settings_named
+from oddhop.detector.registry import DETECTORS, registered, settings_named
 from oddhop.detector.settings import DetectorSettings
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
@@ -21,7 +21,7 @@ class RunSettings(Settings):
 
     def of(self, detector: str) -> DetectorSettings:
         """Return the section of a detector."""
-        section: DetectorSettings = getattr(self, detector)
+        section: DetectorSettings = getattr(self, registered(detector))
         return section
 
     def with_random_state(self, detector: str, random_state: int | None) -> Self:
