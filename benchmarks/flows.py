@@ -201,9 +201,12 @@ def speed_child(what: str, folder: str, count: int) -> None:
     home = Path(folder)
     start = time.process_time()
     if what == "flows":
-        from oddhop.tables.ingest.events import open_flows, write_events
+        from oddhop.graph.disk import EVENTS
+        from oddhop.graph.events import ARRAYS, Events
+        from oddhop.tables.flows import flow_values
         from oddhop.tables.read.database import database
         from oddhop.tables.read.edge_roles import EdgeRoles
+        from oddhop.tables.read.read import Memory, write_events
 
         columns = EventColumns(True, "w", ("a",), ("k",), (("x", "y", "z"),))
         roles = EdgeRoles(columns, "epoch_us(w)", ("a",), ("CAST(list_position(['x', 'y', 'z'], k) - 1 AS SMALLINT)",))
@@ -213,10 +216,10 @@ def speed_child(what: str, folder: str, count: int) -> None:
             with database([str(home / "e.parquet")], room, Path(spill) / "db") as connection:
                 file = str(home / "e.parquet")
                 connection.execute(f"CREATE TABLE placed AS SELECT s, t, {named} FROM read_parquet('{file}')")
-                write_events(connection, columns, False, count // 10, Path(spill))
-            flows = open_flows(columns, Path(spill))
-            assert flows is not None
-            assert flows.values.shape[0] == count // 10
+                place = Memory(connection, None)  # type: ignore[arg-type]  # for its arrays alone
+                write_events(connection, columns, False, count // 10, place)
+            events = Events(columns, **{name: place.arrays[EVENTS[name]] for name in ARRAYS})
+            assert flow_values(events).shape[0] == count // 10
     elif what in ("duckdb", "duckdb with windows"):
         import duckdb
 

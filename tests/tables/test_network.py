@@ -51,7 +51,8 @@ def test_an_encoding_is_used_again_and_tells_what_is_new() -> None:
 def test_progress_goes_through_reading_and_encoding() -> None:
     seen: list[tuple[str, int, int]] = []
     read_network(TIES, PEOPLE, progress=lambda *report: seen.append(report))
-    assert seen[0] == ("reading", 0, 5)
-    assert ("reading", 5, 5) in seen
+    steps = list(dict.fromkeys(step for step, _, _ in seen))
+    assert steps == ["numbering nodes", "placing edges", "sorting events", "encoding", "attributes"]
     columns = len(PEOPLE.column_names) - 1 + len(flow_columns(EventColumns()))
-    assert seen[-1] == ("encoding", columns, columns)
+    assert ("encoding", columns - 1, columns) in seen
+    assert seen[-1] == ("attributes", PEOPLE.num_rows, PEOPLE.num_rows)

@@ -1,45 +1,130 @@
-"""Tables that were read -> attributes, of one kind of node or several."""
+"""Nodes that were read -> attributes, in memory and on disk: the encoding is learned, then applied block by block."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
+import numpy as np
+import pyarrow as pa
+
+from oddhop.base.arrays import Floats
 from oddhop.base.parallel import Progress
+from oddhop.graph.events import EventColumns
 from oddhop.tables.encode import Difference, Encoding, Learning
+from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import learn_kinds
-from oddhop.tables.flows import check_names, flow_columns, flow_values, with_flow_columns
-from oddhop.tables.read import NetworkTables
+from oddhop.tables.flows import check_names, flow_columns, with_flow_columns
+from oddhop.tables.kinds import KindsRead
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """The attributes of all nodes, how they were made, and where the tables are not as those of the encoding."""
+class Nodes(Protocol):
+    """The nodes that were read, in memory or in a database; columns are called by their full names."""
 
-    encoding: Encoding
+    @property
+    def kinds(self) -> KindsRead:
+        """The kinds of the nodes."""
+
+    def column(self, name: str) -> Column:
+        """Return one column whole."""
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[pa.Array, pa.Table]]:
+        """Return the ids and some columns, block by block."""
+
+    def row_name(self, row: int) -> str:
+        """Name a node for a message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """The columns of nodes that were made from events, and their values; ``kinds`` of nodes, if there are several."""
+
+    columns: EventColumns
+    values: Floats
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> dict[str, int]:
+        """The columns by name, with the kind before it where there are several."""
+        bare = [one.name for one in flow_columns(self.columns)]
+        return {f"{kind}.{name}" if kind else name: k for kind in self.kinds or ("",) for k, name in enumerate(bare)}
+
+    def column(self, name: str) -> Column:
+        """Return one column whole."""
+        return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names[name]]))])
+
+
+def flows_of(columns: EventColumns, values: Floats, kinds: KindsRead) -> Flows:
+    """Return the columns that events make, unless a node table has a column of such a name."""
+    check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(columns)])
+    return Flows(columns, values, kinds.names if kinds.several else ())
+
+
+def learn(
+    nodes: Nodes,
+    flows: Flows | None,
+    edge_forms: tuple[tuple[str, str], ...],
+    read: ReadSettings,
+    settings: EncodeSettings,
+    progress: Progress,
+) -> Encoding:
+    """Learn how the columns of nodes, and those that events give them, become attributes."""
+    made = {} if flows is None else flows.names
+
+    def column(name: str) -> Column:
+        return flows.column(name) if flows is not None and name in made else nodes.column(name)
+
+    learning = Learning(settings, read, nodes.row_name)
+    events = None if flows is None else flows.columns
+    learned = learn_kinds(
+        nodes.kinds, [*nodes.kinds.full_names, *made], column, learning, events=events, progress=progress
+    )
+    return replace(learned, edge_forms=edge_forms)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some nodes: ids, columns to quote from, attributes, and where they are not as those that were learned from."""
+
+    ids: pa.Array
+    originals: pa.Table
     attributes: Any
     differences: tuple[Difference, ...] = ()
 
 
-def encode_tables(
-    tables: NetworkTables, read: ReadSettings, settings: EncodeSettings, encoding: Encoding | None, progress: Progress
-) -> Encoded:
-    """Turn the columns of nodes, and those that events give them, into attributes; without an encoding, learn it."""
-    columns, kinds, events = tables.columns, tables.kinds, tables.events
-    if events is not None:
-        check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(events.columns)])
-        columns = with_flow_columns(columns, events.columns, flow_values(events), kinds.names if kinds.several else ())
-    rows = kinds.rows() if kinds.several else None
+def encoded_blocks(
+    nodes: Nodes, flows: Flows | None, encoding: Encoding, kept: Sequence[str], *, learned: bool, progress: Progress
+) -> Iterator[Block]:
+    """Return attributes block by block; ``learned`` says that the encoding is of these nodes, which differ nowhere."""
+    kinds, start = nodes.kinds, 0
+    quoted = encoding.quoted(kinds.full_names, kinds.kept(kept))
+    needed = {one.name for one in encoding.columns} | set(quoted)
+    for ids, table in nodes.blocks([name for name in kinds.full_names if not learned or name in needed]):
+        progress("attributes", start, kinds.bounds[-1])
+        stop, originals = start + len(ids), table.select(quoted)
+        if flows is not None:
+            table = with_flow_columns(table, flows.columns, flows.values[start:stop], flows.kinds)
+        rows = kinds.rows(start, stop) if kinds.several else None
+        if learned:
+            yield Block(ids, originals, encoding.apply(table, rows)[0])
+        else:
+            name = partial(_named_after, nodes, start)
+            yield Block(ids, originals, *encoding.apply_and_compare(table, rows, name))
+        start = stop
+    progress("attributes", start, start)
 
-    def row_name(row: int) -> str:
-        return f"the row of {tables.ids[row].as_py()!r}"
 
-    if encoding is not None:
-        return Encoded(encoding, *encoding.apply_and_compare(columns, rows, row_name))
-    learning = Learning(settings, read, row_name)
-    told = None if events is None else events.columns
-    blocks: list[Any] = []
-    names, column = columns.column_names, columns.column
-    learned = learn_kinds(kinds, names, column, learning, events=told, keep=blocks.append, progress=progress)
-    return Encoded(replace(learned, edge_forms=tables.edge_forms), learned.joined(blocks))
+def added(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Add up the differences of blocks that follow each other; the first row of each is the first of all."""
+    found: dict[tuple[str, str], Difference] = {}
+    for one in differences:
+        before = found.get((one.column, one.what), replace(one, count=0))
+        found[one.column, one.what] = replace(before, count=before.count + one.count)
+    return tuple(found.values())
+
+
+def _named_after(nodes: Nodes, start: int, row: int) -> str:
+    return nodes.row_name(start + row)

@@ -332,22 +332,19 @@ def network_of_tables(
 ) -> Network:
     """Read two tables as :func:`read_network` does, by settings that were checked."""
     # Imported here, for the readers and DuckDB take long to import, and who has arrays needs neither.
-    from oddhop.tables.encoded import encode_tables
+    from oddhop.tables.encoded import encoded_blocks, flows_of, learn
+    from oddhop.tables.flows import flow_values
     from oddhop.tables.read import read_tables
 
     tables = read_tables(edges, nodes, read, known=known_of(encoding), progress=progress)
-    made = encode_tables(tables, read, encode, encoding, progress)
-    progress("encoding", len(made.encoding.report), len(made.encoding.report))
-    graph = Graph.from_arrays(tables.edge_index, made.attributes, attribute_names=made.encoding.names)
-    graph = replace(
-        graph,
-        events=tables.events,
-        flow_count=made.encoding.flow_count,
-        kinds=node_kinds(made.encoding, tables.kinds),
-    )
-    quoted = made.encoding.quoted(tables.columns.column_names, tables.kinds.kept(read.keep_columns))
-    originals, known = tables.columns.select(quoted), (tables.roles, tables.counts, made.differences)
-    return Network(graph, tables.ids, made.encoding, *known, originals, tables.roles.named_in(read))
+    events, kinds = tables.events, tables.kinds
+    flows = None if events is None else flows_of(events.columns, flow_values(events), kinds)
+    made = encoding or learn(tables, flows, tables.edge_forms, read, encode, progress)
+    [block] = encoded_blocks(tables, flows, made, read.keep_columns, learned=encoding is None, progress=progress)
+    graph = Graph.from_arrays(tables.edge_index, block.attributes, attribute_names=made.names)
+    graph = replace(graph, events=events, flow_count=made.flow_count, kinds=node_kinds(made, kinds))
+    known = tables.roles, tables.counts, block.differences, block.originals
+    return Network(graph, tables.ids, made, *known, tables.roles.named_in(read))
 
 
 def keys_of(ids: pa.Array) -> Ints:

@@ -20,12 +20,11 @@ from oddhop.errors import EncodingError, GraphError, RunFolderError, SettingsErr
 from oddhop.graph.disk import PARTITION_ENTRIES, UNFINISHED, Stored, open_stored
 from oddhop.tables.encode import Encoding
 from oddhop.tables.encode.kinds import known_of
-from oddhop.tables.ingest.steps import SEAL, Job, make, sweep
+from oddhop.tables.ingest.steps import SEAL, Order, make, sweep
 from oddhop.tables.read.files import Form
 from oddhop.tables.read.frames import Frame
-from oddhop.tables.read.people import as_fitted, opened_nodes
+from oddhop.tables.read.read import opened_job
 from oddhop.tables.read.s3 import is_s3
-from oddhop.tables.read.sources import opened
 from oddhop.tables.read.stdin import is_stdin
 from oddhop.tables.settings import PLAIN, EncodeSettings, ReadSettings
 
@@ -78,33 +77,28 @@ def ingest(
     by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
-    with opened(edges, "the edge table", read) as edge_form, opened_nodes(nodes, read) as node_forms:
-        _check_read_again((edge_form, *node_forms.values()))
-        settings = {
-            "read": read.model_dump(mode="json", exclude=NOT_OF_THE_NETWORK),
-            "encode": encode.model_dump(),
-            "encoding": None if encoding is None else _digest(encoding),
-            "partition_entries": partition_entries,
-        }
-        room = {"memory_limit": read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB"}
-        job = Job(
+    room = {"memory_limit": read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB"}
+    with opened_job(edges, nodes, read.model_copy(update=room), known_of(encoding), progress) as job:
+        _check_read_again((job.edges, *job.nodes.values()))
+        order = Order(
             tables={"edges": os.fspath(edges)}
             | {f"nodes {kind}".strip(): os.fspath(table) for kind, table in by_kind.items()},
-            edge_form=edge_form,
-            node_forms=node_forms,
-            read=as_fitted(read.model_copy(update=room), known_of(encoding), edge_form.label),
             encode=encode,
             encoding=encoding,
-            settings=settings,
-            progress=progress,
+            settings={
+                "read": read.model_dump(mode="json", exclude=NOT_OF_THE_NETWORK),
+                "encode": encode.model_dump(),
+                "encoding": None if encoding is None else _digest(encoding),
+                "partition_entries": partition_entries,
+            },
         )
         with locked(folder) as target:
             sweep(target)
             if (target / MANIFEST).exists():
-                return _complete(target, job)
+                return _complete(target, order)
             try:
-                with open_run(target / UNFINISHED, job.identity, resume=True) as run:
-                    make(job, run)
+                with open_run(target / UNFINISHED, order.identity(job), resume=True) as run:
+                    make(job, order, run)
                     _move(run.path, target)
             except (TableError, EncodingError, GraphError) as error:
                 # The same tables would be refused again, and repaired ones are another run. But a full disk is
@@ -138,9 +132,9 @@ def _check_read_again(forms: Iterable[Form]) -> None:
             raise TableError(f"{form.label} cannot be ingested, for it is read once", "write it to Parquet first")
 
 
-def _complete(target: Path, job: Job) -> Stored:
+def _complete(target: Path, order: Order) -> Stored:
     stored = open_stored(target)
-    if (stored.manifest.tables, stored.manifest.settings) != (job.tables, job.settings):
+    if (stored.manifest.tables, stored.manifest.settings) != (order.tables, order.settings):
         raise RunFolderError(
             f"{target} already has a network of other tables or settings: {stored.manifest.tables}",
             "choose another folder",

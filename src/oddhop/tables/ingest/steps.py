@@ -1,4 +1,4 @@
-"""The steps from two tables to a network on disk; each is recorded when it is done, and not done again.
+"""A network made in a folder: every step is recorded when it is done, and not done again.
 
 All of it is made in a folder of its own inside the one asked for, to be moved out when it is whole. A run that was
 killed goes on after the last step on record, to the same bytes.
@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+from pydantic import TypeAdapter
 
 from oddhop.base.checkpoints import RunFolder
-from oddhop.base.files import write_atomically
-from oddhop.base.parallel import Progress
+from oddhop.base.files import atomic_file, write_atomically
 from oddhop.graph.adjacency import Repairs, index_dtype
+from oddhop.graph.checks import checked_attributes
 from oddhop.graph.disk import (
     ENCODING,
+    EVENTS,
     FORMAT,
+    HEADER,
     IDS,
     KIND,
     ORIGINALS,
@@ -31,65 +35,191 @@ from oddhop.graph.disk import (
     Manifest,
     file_entry,
 )
-from oddhop.graph.events import EventColumns, event_columns_from
-from oddhop.tables.encode import Encoding, Learning
+from oddhop.graph.events import ARRAYS, Events
+from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.columns import Column
-from oddhop.tables.encode.kinds import known_of, learn_kinds, node_kinds
-from oddhop.tables.flows import check_names, flow_columns
-from oddhop.tables.ingest.blocks import NodeTable, bring_edges, keep_nodes, write_nodes, write_pairs
-from oddhop.tables.ingest.events import FLOWS, FlowFile, open_flows, write_events
-from oddhop.tables.ingest.growing_files import growing_array
+from oddhop.tables.encode.kinds import node_kinds
+from oddhop.tables.encoded import Flows, added, encoded_blocks, flows_of, learn
+from oddhop.tables.flows import flow_columns, flow_values
+from oddhop.tables.ingest.growing_files import growing_array, growing_table, write_dense, write_sparse
 from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sorted_rows
-from oddhop.tables.kinds import Known, kinds_read_from
-from oddhop.tables.read import Counts
+from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.edge_roles import edge_roles_from
-from oddhop.tables.read.events import find_events
-from oddhop.tables.read.files import Form
-from oddhop.tables.read.ids import IdColumn
-from oddhop.tables.read.joins import TableColumns, find_columns, place_edges, refuse, refuse_unjoined
-from oddhop.tables.read.kinds import EndKind
-from oddhop.tables.read.numbering import Ends
-from oddhop.tables.settings import EncodeSettings, ReadSettings
+from oddhop.tables.read.joins import TableColumns, find_columns
+from oddhop.tables.read.read import Append, Found, Job, Read, Record, Wiring, read
+from oddhop.tables.settings import EncodeSettings
 from oddhop.version import __version__
 
-DATABASE, PAIRS, BUCKETS, SEAL = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json"
+DATABASE, PAIRS, BUCKETS, SEAL, FLOWS = "tables.duckdb", "pairs.bin", "buckets.bin", "seal.json", "flows.npy"
+NODES_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
-class Job:
-    """What was asked for."""
+class Order:
+    """What was asked for besides the tables."""
 
     tables: dict[str, str]
-    edge_form: Form
-    node_forms: dict[str, Form]
-    read: ReadSettings
     encode: EncodeSettings
     encoding: Encoding | None
     settings: dict[str, Any]
-    progress: Progress
 
-    @property
-    def known(self) -> Known | None:
-        """What the encoding that is used again says about the tables."""
-        return known_of(self.encoding)
-
-    @property
-    def known_events(self) -> EventColumns | None:
-        """The columns of events of the encoding that is used again."""
-        return None if self.encoding is None else self.encoding.events
-
-    @property
-    def files(self) -> list[str]:
-        """The files of all tables."""
-        return [name for form in (self.edge_form, *self.node_forms.values()) for name in form.files]
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What must not differ where a run goes on."""
-        files = [Path(name) for name in self.files]
+    def identity(self, job: Job) -> dict[str, Any]:
+        """Return what must not differ where a run goes on."""
+        files = [Path(name) for name in job.files]
         stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
         return {"tables": self.tables, "files": stamps, "settings": self.settings, "oddhop": __version__}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The sorted rows of all partitions: where each ends, the repairs, and the nodes without an edge."""
+
+    bounds: tuple[int, ...]
+    entries: tuple[int, ...]
+    one_way: int
+    wiring: Wiring
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where the nodes are not as those that their encoding was learned from."""
+
+    differences: tuple[Difference, ...]
+
+
+@dataclass(eq=False)
+class Place:
+    """The folder of an unfinished run; the tables are opened where a step needs them."""
+
+    job: Job
+    run: RunFolder
+    partition_entries: int
+    opened: ExitStack = field(default_factory=ExitStack)
+    found: tuple[duckdb.DuckDBPyConnection, TableColumns] | None = None
+    lasting = True
+
+    def step(self, name: str, kind: type[Record], do: Callable[[], Record]) -> Record:
+        """Do a step and record what it gave, or give what is on record."""
+        record, form = self.run.path / f"{name}.json", TypeAdapter(kind)
+        if not record.exists():
+            write_atomically(record, form.dump_json(do()))
+        return form.validate_json(record.read_bytes())
+
+    def tables(self) -> tuple[duckdb.DuckDBPyConnection, TableColumns]:
+        """Open the tables, unless they are open."""
+        if self.found is None:
+            work, spill = self.run.path, self.run.path / "spill"
+            shutil.rmtree(spill, ignore_errors=True)
+            spill.mkdir()
+            if not (work / "nodes.json").exists():  # a database that a kill left half made counts for nothing
+                for left_over in work.glob(f"{DATABASE}*"):
+                    left_over.unlink()
+            settings = self.job.settings.model_copy(update={"temp_folder": str(spill)})
+            connection = self.opened.enter_context(database(self.job.files, settings, work / DATABASE))
+            self.found = connection, find_columns(connection, self.job.edges, self.job.nodes, settings)
+        return self.found
+
+    def close(self) -> None:
+        """Close the tables, so that their memory is free."""
+        self.found = None
+        self.opened.close()
+
+    @contextmanager
+    def array(self, name: str, dtype: Any, tail: tuple[int, ...] = ()) -> Iterator[Append]:
+        """Open an array file, to which rows are appended."""
+        with growing_array(self.run.path / f"{name}.npy", dtype, tail) as array:
+            yield array.append
+
+    def pairs(self, nodes: int) -> AbstractContextManager[Append]:  # noqa: ARG002 - as in memory
+        """Open the file that edges are appended to, both ends of each by number."""
+        return _raw(self.run.path / PAIRS)
+
+    def wiring(self, nodes: int) -> Wiring:
+        """Sort the edges, partition by partition."""
+        return self.rows(nodes).wiring
+
+    def rows(self, nodes: int) -> Rows:
+        """Sort the edges, or give what is on record."""
+        self.close()
+        work = self.run.path
+        pairs, buckets, progress = work / PAIRS, work / BUCKETS, self.job.progress
+        most = self.partition_entries
+        made = self.step("buckets", Buckets, lambda: fill_buckets(pairs, nodes, most, buckets, progress))
+        pairs.unlink(missing_ok=True)
+        return self.step("rows", Rows, lambda: self._sort(made))
+
+    def _sort(self, where: Buckets) -> Rows:
+        """Sort every partition, then put them one after the other."""
+        run, parts = self.run, len(where.bounds) - 1
+        for k in range(parts):
+            self.job.progress(SORTING, k, parts)
+            if run.load(f"part-{k}") is None:
+                rows = sorted_rows(run.path / BUCKETS, where, k)
+                found = {"duplicates": rows.duplicates, "one_way": rows.one_way}
+                run.save(f"part-{k}", {"indices": rows.indices, "degrees": rows.degrees}, found)
+        self.job.progress(SORTING, parts, parts)
+        entries, degrees, repairs = [0], [], np.zeros(2, dtype=np.int64)
+        with growing_array(run.path / "indices.npy", index_dtype(where.bounds[-1])) as indices:
+            for k in range(parts):
+                arrays, found = run.load(f"part-{k}") or ({}, {})
+                indices.append(arrays["indices"])
+                degrees.append(arrays["degrees"])
+                entries.append(indices.rows)
+                repairs += [found["duplicates"], found["one_way"]]
+        every = np.concatenate(degrees)
+        with growing_array(run.path / "indptr.npy", np.int64) as indptr:
+            indptr.append(np.concatenate([[0], np.cumsum(every)]))
+        duplicates, one_way = repairs.tolist()
+        wiring = Wiring(duplicates, int(np.count_nonzero(every == 0)), int(np.argmin(every)))
+        return Rows(where.bounds, tuple(entries), one_way, wiring)
+
+
+@contextmanager
+def _raw(file: Path) -> Iterator[Append]:
+    with atomic_file(file) as content:
+        yield lambda rows: content.write(np.ascontiguousarray(rows).data)
+
+
+def make(job: Job, order: Order, run: RunFolder) -> None:
+    """Make all files and the manifest, in the folder of the run."""
+    work = run.path
+    sweep(work)
+    if (work / SEAL).exists():
+        return
+    place = Place(job, run, order.settings["partition_entries"])
+    with place.opened:
+        made = read(job, place)
+        encoding, differences = _encode(job, order, place, made)
+    (work / FLOWS).unlink(missing_ok=True)  # not before it is closed: Windows removes no open file
+    kinds, rows = made.people.kinds, place.rows(made.people.kinds.bounds[-1])
+    arrays = {file.stem: _entry(file) for file in sorted(work.glob("*.npy"))}
+    files = [f"{name}.npy" for name in arrays]
+    files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
+    of_nodes, columns = node_kinds(encoding, kinds), made.found.columns
+    manifest = Manifest(
+        kind=KIND,
+        format=FORMAT,
+        oddhop=__version__,
+        nodes=kinds.bounds[-1],
+        edges=rows.entries[-1] // 2,
+        bounds=rows.bounds,
+        entries=rows.entries,
+        attribute_names=encoding.names,
+        arrays=arrays,
+        files={name: file_entry(work / name) for name in sorted(files)},
+        # The readers have left out the duplicates: those of the tables are among the counts.
+        repairs=asdict(Repairs(one_way=rows.one_way)),
+        events=None if columns is None else asdict(columns),
+        flow_count=encoding.flow_count,
+        kinds=None if of_nodes is None else asdict(of_nodes),
+        roles=asdict(made.found.roles),
+        counts=json.loads(json.dumps(asdict(made.counts))),
+        differences=[asdict(one) for one in differences],
+        tables=order.tables,
+        settings=order.settings,
+    )
+    document = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True, allow_nan=False)
+    write_atomically(work / SEAL, document.encode())
 
 
 def sweep(folder: Path) -> None:
@@ -98,257 +228,95 @@ def sweep(folder: Path) -> None:
         debris.unlink()
 
 
-def _step(work: Path, name: str, do: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """Do a step and record what it gave, or give what is on record."""
-    record = work / f"{name}.json"
+def _entry(file: Path) -> ArrayEntry:
+    array = _mapped(file)
+    return ArrayEntry(dtype=array.dtype.str, shape=array.shape)
+
+
+def _mapped(file: Path) -> Any:
+    # NumPy maps no file without values.
+    array = np.load(file, mmap_mode="r") if file.stat().st_size > HEADER else np.load(file)
+    return np.asarray(array)
+
+
+def _encode(job: Job, order: Order, place: Place, made: Read) -> tuple[Encoding, tuple[Difference, ...]]:
+    """Learn the encoding, if none was given, and write attributes, ids and the columns to quote from."""
+    work, kinds, record = place.run.path, made.people.kinds, place.run.path / ENCODING
+    flows = None if (work / "attributes.json").exists() else _flows(job, place, made.found, kinds)
+    nodes = NodeTable(place, kinds)
     if not record.exists():
-        write_atomically(record, json.dumps(do(), sort_keys=True, allow_nan=False).encode())
-    return dict(json.loads(record.read_bytes()))
+        forms = made.people.roles.forms
+        encoding = order.encoding or learn(nodes, flows, forms, job.settings, order.encode, job.progress)
+        write_atomically(record, json.dumps(encoding.to_json(), sort_keys=True, allow_nan=False).encode())
+    encoding = Encoding.from_json(json.loads(record.read_bytes()))
+
+    def write() -> Written:
+        found: list[Difference] = []
+        kept, learned = job.settings.keep_columns, order.encoding is None
+        quoted = encoding.quoted(kinds.full_names, kinds.kept(kept))
+        with ExitStack() as stack:
+            ids = stack.enter_context(growing_table(work / IDS))
+            originals = stack.enter_context(growing_table(work / ORIGINALS)) if quoted else None
+
+            def attributes() -> Iterator[Any]:
+                for block in encoded_blocks(nodes, flows, encoding, kept, learned=learned, progress=job.progress):
+                    ids(pa.table({"id": block.ids}))
+                    if originals is not None:
+                        originals(block.originals)
+                    found.extend(block.differences)
+                    yield checked_attributes(block.attributes)
+
+            (write_sparse if encoding.sparse else write_dense)(work, attributes(), len(encoding.names))
+        return Written(added(found))
+
+    return encoding, place.step("attributes", Written, write).differences
 
 
-def make(job: Job, run: RunFolder) -> None:
-    """Make all files and the manifest, in the folder of the run."""
-    work = run.path
-    sweep(work)
-    if (work / SEAL).exists():
-        return
-    if not (work / "pairs.json").exists():
-        _read_wiring(job, work)
-    nodes, pairs = (_step(work, name, dict) for name in ("nodes", "pairs"))
-    where = work / PAIRS, nodes["nodes"], job.settings["partition_entries"], work / BUCKETS
-    made = _step(work, "buckets", lambda: asdict(fill_buckets(*where, progress=job.progress)))
-    (work / PAIRS).unlink(missing_ok=True)
-    rows = _step(work, "rows", lambda: _write_rows(run, Buckets(**made), job.progress))
-    counts = Counts(
-        **pairs,
-        **nodes["counts"],
-        duplicate_edges=rows["repairs"]["duplicates"],
-        lone_nodes=rows["lone"],
-        ignored_columns=tuple(name for name, _ in nodes["edges"]["unread"]),
-    )
-    if not (work / "events.json").exists():
-        _read_events(job, work, nodes["nodes"], counts)
-    events = _step(work, "events", dict)
-    if job.read.strict:
-        _refuse(job, work, counts, rows["first_lone"], events=events["columns"] is not None)
-    if not (work / "attributes.json").exists():
-        _read_attributes(job, work)
-    (work / FLOWS).unlink(missing_ok=True)  # not before it is closed: Windows removes no open file
-    attributes = _step(work, "attributes", dict)
-    arrays = attributes["arrays"] | rows["arrays"] | events["arrays"]
-    files = [f"{name}.npy" for name in arrays]
-    files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
-    manifest = Manifest(
-        kind=KIND,
-        format=FORMAT,
-        oddhop=__version__,
-        nodes=nodes["nodes"],
-        edges=rows["entries"][-1] // 2,
-        bounds=made["bounds"],
-        entries=rows["entries"],
-        attribute_names=attributes["names"],
-        arrays={name: ArrayEntry(**entry) for name, entry in arrays.items()},
-        files={name: file_entry(work / name) for name in sorted(files)},
-        # The readers have left out the duplicates: those of the tables are among the counts.
-        repairs=asdict(Repairs(one_way=rows["repairs"]["one_way"])),
-        events=events["columns"],
-        flow_count=attributes["flow_count"],
-        kinds=attributes["kinds"],
-        roles=events["roles"],
-        counts=json.loads(json.dumps(asdict(counts))),
-        differences=attributes["differences"],
-        tables=job.tables,
-        settings=job.settings,
-    )
-    document = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True, allow_nan=False)
-    write_atomically(work / SEAL, document.encode())
+def _flows(job: Job, place: Place, found: Found, kinds: KindsRead) -> Flows | None:
+    """Write the flow columns, unless that was done, and map them."""
+    if found.columns is None:
+        return None
+    file, nodes = place.run.path / FLOWS, kinds.bounds[-1]
+    if not file.exists():
+        arrays = {name: _mapped(place.run.path / f"{EVENTS[name]}.npy") for name in ARRAYS}
+        events = Events(found.columns, **arrays)
+        with growing_array(file, np.float64, (len(flow_columns(found.columns)),)) as flows:
+            for start in range(0, nodes, NODES_AT_ONCE):
+                job.progress("flows", start, nodes)
+                flows.append(flow_values(events.of_nodes(start, min(start + NODES_AT_ONCE, nodes))))
+        job.progress("flows", nodes, nodes)
+    return flows_of(found.columns, _mapped(file), kinds)
 
 
-@contextmanager
-def _opened_tables(job: Job, work: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, TableColumns]]:
-    spill = work / "spill"
-    shutil.rmtree(spill, ignore_errors=True)
-    spill.mkdir()
-    if not (work / "nodes.json").exists():  # a database that a kill left half made, with nothing in it that counts
-        for left_over in work.glob(f"{DATABASE}*"):
-            left_over.unlink()
-    with database(job.files, job.read.model_copy(update={"temp_folder": str(spill)}), work / DATABASE) as connection:
-        chosen = find_columns(connection, job.edge_form, job.node_forms, job.read)
-        if (work / "nodes.json").exists():
-            chosen = replace(chosen, end_kinds=_recorded_ends(_step(work, "nodes", dict)))
-        yield connection, chosen
+@dataclass(frozen=True)
+class NodeTable:
+    """The table ``people`` of a database: one row a node, numbered by kind and by the order of the ids."""
 
+    place: Place
+    kinds: KindsRead
 
-def _recorded_ends(nodes: dict[str, Any]) -> tuple[EndKind, EndKind]:
-    source, target = (EndKind(**one) for one in nodes["end_kinds"])
-    return source, target
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[pa.Array, pa.Table]]:
+        """Return the ids and some columns, by their full names, in the order of the nodes."""
+        sql = self.kinds.sql
+        picked = ", ".join(["id", *(sql[name] for name in names)])
+        connection, chosen = self.place.tables()
+        for start in range(0, self.kinds.bounds[-1], NODES_AT_ONCE):
+            query = (
+                f"SELECT {picked} FROM people WHERE position >= {start} AND position < {start + NODES_AT_ONCE} "  # noqa: S608
+                "ORDER BY position"
+            )
+            with reading(chosen.node_label):
+                table = fetch_table(connection, query)
+            own = table.select(list(range(1, table.num_columns)))
+            yield table.column(0), own.rename_columns(list(names))
 
+    def row_name(self, row: int) -> str:
+        """Name a node for a message."""
+        connection, chosen = self.place.tables()
+        with reading(chosen.node_label):
+            found = fetch_row(connection, f"SELECT id FROM people WHERE position = {row}")[0]  # noqa: S608
+        return f"the row of {found!r}"
 
-def _read_wiring(job: Job, work: Path) -> None:
-    """Assign numbers to the nodes and the ends of the edges."""
-    with _opened_tables(job, work) as (connection, chosen):
-        job.progress("numbering nodes", 0, 1)
-        with reading(chosen.edge_form.label):
-            bring_edges(connection, chosen, job.read, where_they_lie=True)
-        nodes = _step(work, "nodes", lambda: _number(job, connection, chosen))
-        job.progress("numbering nodes", 1, 1)
-        chosen = replace(chosen, end_kinds=_recorded_ends(nodes))
-        people = NodeTable(connection, kinds_read_from(nodes["kinds"]), chosen.node_label)
-        _step(work, "pairs", lambda: _place(job, people, chosen, nodes, work))
-
-
-def _read_events(job: Job, work: Path, nodes: int, counts: Counts) -> None:
-    """Write the events, where they say more than the wiring does."""
-    with _opened_tables(job, work) as (connection, chosen):
-        _step(work, "events", lambda: _write_events(job, connection, chosen, nodes, counts, work))
-        connection.execute("DROP TABLE IF EXISTS placed")
-
-
-def _write_events(
-    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, nodes: int, counts: Counts, work: Path
-) -> dict[str, Any]:
-    recorded = _step(work, "nodes", dict)
-    roles, kinds = edge_roles_from(recorded["edges"]), kinds_read_from(recorded["kinds"])
-    kept = counts.edge_rows - counts.outside_window - counts.null_ends - counts.unknown_edges - counts.loops
-    sizes, entries = (kept, kept - counts.duplicate_edges), {}
-    with reading("the edges"):
-        found = find_events(connection, roles, job.read, chosen.end_names, kinds.bounds, sizes, job.known_events)
-    columns = found.columns
-    chosen.check_profile(columns is not None)
-    if columns is not None and found.direction is not None:
-        entries = write_events(connection, columns, found.direction.both_ways, nodes, work, job.progress)
-    return {
-        "columns": None if columns is None else asdict(columns),
-        "roles": asdict(chosen.roles(kinds, roles, found)),
-        "arrays": {name: entry.model_dump(mode="json") for name, entry in entries.items()},
-    }
-
-
-def _read_attributes(job: Job, work: Path) -> None:
-    """Learn the encoding and encode."""
-    nodes, columns = _step(work, "nodes", dict), _step(work, "events", dict)["columns"]
-    kinds, edge_forms = kinds_read_from(nodes["kinds"]), edge_roles_from(nodes["edges"]).forms
-    several = kinds.names if kinds.several else ()
-    flows = open_flows(None if columns is None else event_columns_from(columns), work, several)
-    with _opened_tables(job, work) as (connection, chosen):
-        people = NodeTable(connection, kinds, chosen.node_label)
-        document = _step(work, Path(ENCODING).stem, lambda: _encoding(job, people, flows, edge_forms).to_json())
-        encoding = Encoding.from_json(document)
-        _step(work, "attributes", lambda: _write_attributes(job, people, flows, encoding, work))
-
-
-def _number(job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns) -> dict[str, Any]:
-    people = keep_nodes(connection, chosen, job.read, job.known)
-    return {
-        "id": asdict(people.node_id),
-        "nodes": people.kinds.bounds[-1],
-        "kinds": asdict(people.kinds),
-        "end_kinds": [asdict(one) for one in people.chosen.end_kinds],
-        "counts": asdict(people.counts),
-        "edges": asdict(people.roles),
-    }
-
-
-def _encoding(job: Job, people: NodeTable, flows: FlowFile | None, edge_forms: tuple[tuple[str, str], ...]) -> Encoding:
-    if job.encoding is not None:
-        return job.encoding
-    kinds = people.kinds
-    made = {} if flows is None else flows.names
-    if flows is not None:
-        check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(flows.columns)])
-
-    def column(name: str) -> Column:
-        return flows.column(name) if flows is not None and name in made else people.column(name)
-
-    events = None if flows is None else flows.columns
-    learning = Learning(job.encode, job.read, people.row_name)
-    names = [*kinds.full_names, *made]
-    learned = learn_kinds(kinds, names, column, learning, events=events, progress=job.progress)
-    return replace(learned, edge_forms=edge_forms)
-
-
-def _write_attributes(
-    job: Job, people: NodeTable, flows: FlowFile | None, encoding: Encoding, work: Path
-) -> dict[str, Any]:
-    learned = job.encoding is None
-    arrays, differences = write_nodes(
-        people, flows, encoding, work, kept=job.read.keep_columns, learned=learned, progress=job.progress
-    )
-    kinds = node_kinds(encoding, people.kinds)
-    return {
-        "flow_count": encoding.flow_count,
-        "kinds": None if kinds is None else asdict(kinds),
-        "arrays": {name: entry.model_dump(mode="json") for name, entry in arrays.items()},
-        "names": encoding.names,
-        "differences": [asdict(one) for one in differences],
-    }
-
-
-def _place(job: Job, people: NodeTable, chosen: TableColumns, known: dict[str, Any], work: Path) -> dict[str, int]:
-    connection, node_id = people.connection, IdColumn(**known["id"])
-    roles, label = edge_roles_from(known["edges"]), chosen.edge_form.label
-    ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)
-    tally = write_pairs(people, ends, node_id, roles, label, work / PAIRS, progress=job.progress)
-    rows, null_ends = tally["edge_rows"], tally["null_ends"]
-    if rows > null_ends and tally["unknown_edges"] == rows - null_ends:
-        with reading("the network"):
-            ids = _placed_again(job, connection, chosen, known)
-            refuse_unjoined(connection, ids, rows, chosen.end_names)
-    outside = 0
-    if roles.inside is not None:
-        with reading(label):
-            outside = fetch_row(connection, "SELECT count(*) FROM edges")[0] - rows
-    return tally | {"edge_rows": rows + outside, "outside_window": outside}
-
-
-def _placed_again(
-    job: Job, connection: duckdb.DuckDBPyConnection, chosen: TableColumns, known: dict[str, Any]
-) -> tuple[IdColumn, IdColumn]:
-    """Load and place the edges with the number of their row, to give an example."""
-    ids = bring_edges(connection, chosen, job.read, where_they_lie=False)
-    connection.execute("DROP TABLE IF EXISTS placed")
-    ends = Ends(ids, chosen.end_kinds, known["edges"]["inside"])
-    place_edges(connection, ends, IdColumn(**known["id"]), known["kinds"]["names"])
-    return ids
-
-
-def _write_rows(run: RunFolder, where: Buckets, progress: Progress) -> dict[str, Any]:
-    """Sort every partition, then put them one after the other."""
-    work, parts = run.path, len(where.bounds) - 1
-    repairs = {"duplicates": 0, "one_way": 0}
-    entries, degrees = [0], []
-    for k in range(parts):
-        progress(SORTING, k, parts)
-        if run.load(f"part-{k}") is None:
-            rows = sorted_rows(work / BUCKETS, where, k)
-            found = {"duplicates": rows.duplicates, "one_way": rows.one_way}
-            run.save(f"part-{k}", {"indices": rows.indices, "degrees": rows.degrees}, found)
-    progress(SORTING, parts, parts)
-    with growing_array(work / "indices.npy", index_dtype(where.bounds[-1])) as indices:
-        for k in range(parts):
-            arrays, found = run.load(f"part-{k}") or ({}, {})
-            indices.append(arrays["indices"])
-            degrees.append(arrays["degrees"])
-            entries.append(indices.rows)
-            repairs = {name: repairs[name] + found[name] for name in repairs}
-    every = np.concatenate(degrees)
-    with growing_array(work / "indptr.npy", np.int64) as indptr:
-        indptr.append(np.concatenate([[0], np.cumsum(every)]))
-    return {
-        "arrays": {"indptr": indptr.entry.model_dump(mode="json"), "indices": indices.entry.model_dump(mode="json")},
-        "entries": entries,
-        "repairs": repairs,
-        "lone": int(np.count_nonzero(every == 0)),
-        "first_lone": int(np.argmin(every)),
-    }
-
-
-def _refuse(job: Job, work: Path, counts: Counts, first_lone: int, *, events: bool) -> None:
-    """Raise for what was left out, as the reader of tables does; the edges are read again, for an example."""
-    if not any(value for name, value in asdict(counts).items() if name not in ("edge_rows", "node_rows")):
-        return
-    with _opened_tables(job, work) as (connection, chosen), reading("the network"):
-        known = _step(work, "nodes", dict)
-        ends = _placed_again(job, connection, chosen, known)
-        lone = fetch_table(connection, f"SELECT id FROM people WHERE position = {first_lone}").column(0)  # noqa: S608
-        refuse(connection, ends, counts, repr(lone[0].as_py()), events=events)
+    def column(self, name: str) -> Column:
+        """Return one column whole."""
+        return pa.concat_tables(table for _, table in self.blocks([name])).column(0)

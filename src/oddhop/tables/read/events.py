@@ -10,9 +10,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from oddhop.base.arrays import Floats, Ints, frozen
-from oddhop.graph.adjacency import index_dtype
-from oddhop.graph.events import NO_KIND, NO_TIME, EventColumns, Events
+from oddhop.base.arrays import Floats, Ints
+from oddhop.graph.events import NO_KIND, NO_TIME, EventColumns
 from oddhop.tables.inference import LARGEST
 from oddhop.tables.read.database import fetch_batches, fetch_row
 from oddhop.tables.read.edge_roles import EdgeRoles
@@ -33,7 +32,7 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class EventBatch:
-    """Some events, in the order of :class:`Events`; ``rows`` are the numbers of their rows there."""
+    """Events in the order of :class:`~oddhop.graph.events.Events`; ``rows`` are the numbers of their rows there."""
 
     rows: Ints
     partners: Ints
@@ -138,7 +137,7 @@ def find_events(
 
 
 def event_batches(
-    connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool, dtype: Any
+    connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool
 ) -> Iterator[EventBatch]:
     """Return the events of ``placed`` in the order of nodes and time; DuckDB sorts them, on disk where memory ends."""
     amounts = [f"a{k}" for k in range(len(columns.amounts))]
@@ -157,7 +156,7 @@ def event_batches(
     for batch in fetch_batches(connection, query):
         yield EventBatch(
             rows=batch.column("row").to_numpy(),
-            partners=batch.column("partner").to_numpy().astype(dtype),
+            partners=batch.column("partner").to_numpy(),
             times=batch.column("w").to_numpy() if times else np.empty(0, dtype=np.int64),
             amounts=_beside(batch, amounts, np.float64),
             kinds=_beside(batch, kinds, np.int16),
@@ -169,23 +168,3 @@ def _beside(batch: pa.RecordBatch, names: Sequence[str], dtype: Any) -> Any:
     for k, name in enumerate(names):
         out[:, k] = batch.column(name).to_numpy()
     return out
-
-
-def fetch_events(connection: duckdb.DuckDBPyConnection, columns: EventColumns, both_ways: bool, nodes: int) -> Events:
-    """Bring the events of ``placed`` to memory."""
-    batches = list(event_batches(connection, columns, both_ways, index_dtype(nodes)))
-    counts = np.zeros(2 * nodes, dtype=np.int64)
-    for batch in batches:
-        batch.count_into(counts)
-    empty = EventBatch(
-        np.empty(0, np.int64),
-        np.empty(0, index_dtype(nodes)),
-        np.empty(0, np.int64),
-        np.empty((0, len(columns.amounts))),
-        np.empty((0, len(columns.kinds)), dtype=np.int16),
-    )
-    parts = {
-        name: frozen(np.concatenate([getattr(batch, name) for batch in (empty, *batches)]))
-        for name in ("partners", "times", "amounts", "kinds")
-    }
-    return Events(columns, frozen(np.concatenate([[0], np.cumsum(counts)])), **parts)

@@ -12,12 +12,11 @@ from oddhop.errors import TableError
 from oddhop.graph.events import Events
 from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import fetch_row
-from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.events import FoundEvents
 from oddhop.tables.read.files import Form
-from oddhop.tables.read.ids import IdColumn, id_column
+from oddhop.tables.read.ids import FIT_BIGINT, IdColumn, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, find_end_kinds
-from oddhop.tables.read.numbering import Ends
+from oddhop.tables.read.numbering import Ends, People
 from oddhop.tables.read.roles import find_ends, find_id, said
 from oddhop.tables.settings import ReadSettings
 
@@ -27,6 +26,7 @@ NO_ATTRIBUTES = (
 )
 
 MOST_COLUMNS = 5_000  # reading takes longer than in proportion to their number
+NO_END, NO_NODE = -2, -1
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,11 @@ class Counts:
     outside_window: int = 0
     unknown_nodes: int = 0
 
+    @property
+    def faults(self) -> bool:
+        """Whether anything was left out, or is not as it should be."""
+        return any(value for name, value in vars(self).items() if name not in ("edge_rows", "node_rows"))
+
 
 @dataclass(frozen=True)
 class TableColumns:
@@ -137,12 +142,12 @@ class TableColumns:
         """What an error calls the node tables."""
         return self.nodes[0].form.label if len(self.nodes) == 1 else "the node tables"
 
-    def roles(self, kinds: KindsRead, edge_roles: EdgeRoles, found: FoundEvents) -> Roles:
+    def roles(self, people: People, found: FoundEvents) -> Roles:
         """Return the roles by name; without a direction edges are pairs, and not events."""
-        columns = edge_roles.columns
+        edge_roles, columns = people.roles, people.roles.columns
         ids = ", ".join(dict.fromkeys(one.names[one.id] for one in self.nodes))
-        told = kinds.told
-        by = [self.edge_names[end.column] for end in self.end_kinds if end.column is not None]
+        told = people.kinds.told
+        by = [self.edge_names[end.column] for end in people.ends.kinds if end.column is not None]
         if told and by:
             told += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
         notes = tuple(note for form in (self.edge_form, *(one.form for one in self.nodes)) for note in form.notes)
@@ -253,30 +258,42 @@ def _role(
     return id_column(connection, table, f"c{k}", form.textual, f"column {name!r} of {form.label}", decide=decide)
 
 
-def place_edges(
-    connection: duckdb.DuckDBPyConnection,
-    ends: Ends,
-    node_id: IdColumn,
-    names: Sequence[str],
-    columns: Mapping[str, str] | None = None,
-) -> tuple[int, ...]:
-    """Make ``placed``: every edge row by the positions of its ends, null where no node has that id.
+def placing(
+    connection: duckdb.DuckDBPyConnection, ends: Ends, node_id: IdColumn, kinds: KindsRead, columns: Mapping[str, str]
+) -> str:
+    """Write the query that gives both ends of every edge row by number; below 0 are those that have none.
 
-    ``names`` are the kinds of nodes, and ``columns`` is SQL for further columns, by name.
+    ``columns`` is SQL for further columns, by name.
     """
-    more = "".join(f", {name}" for name in columns or {})
+    low, high = fetch_row(connection, "SELECT min(key), max(key) FROM people")
+    if node_id.kind in FIT_BIGINT and high - low + 1 == kinds.bounds[-1] and not kinds.several:
+        # Ids without a gap need no join: the number of a node is its distance from the first.
+        first, second = ends.keys(node_id)
+        values = "".join(f", {sql} AS {name}" for name, sql in columns.items())
+        joined = (
+            f"(SELECT {first} AS key_s, {second} AS key_t, {ends.missing} AS missing{values} FROM edges{ends.where})"  # noqa: S608
+        )
+        s, t = (
+            f"CASE WHEN {key} BETWEEN {low} AND {high} THEN CAST({key} AS BIGINT) - ({low}) END"
+            for key in ("key_s", "key_t")
+        )
+    else:
+        joined, s, t = joined_ends(ends, node_id, kinds.names, columns), "a.position", "b.position"
+    more = "".join(f", {name}" for name in columns)
+    return (
+        f"SELECT CASE WHEN missing THEN {NO_END} ELSE coalesce({s}, {NO_NODE}) END AS s, "  # noqa: S608
+        f"coalesce({t}, {NO_NODE}) AS t{more} FROM {joined}"
+    )
+
+
+def place_rows(connection: duckdb.DuckDBPyConnection, ends: Ends, node_id: IdColumn, names: Sequence[str]) -> None:
+    """Make ``placed`` anew: the number of every edge row and the positions of its ends, null without a node."""
+    connection.execute("DROP TABLE IF EXISTS placed")
     # The rows keep their number and not their texts, which would be carried through both joins.
     connection.execute(
-        f"CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing{more} "  # noqa: S608
-        f"FROM {joined_ends(ends, node_id, names, {'row': 'rowid', **(columns or {})})}"
+        "CREATE TEMP TABLE placed AS SELECT a.position AS s, b.position AS t, row, missing "  # noqa: S608
+        f"FROM {joined_ends(ends, node_id, names, {'row': 'rowid'})}"
     )
-    tally = fetch_row(
-        connection,
-        "SELECT count(*), count(*) FILTER (missing), count(*) FILTER (NOT missing AND (s IS NULL OR t IS NULL)), "
-        "count(*) FILTER (s = t), count(*) FILTER (s <> t) FROM placed",
-    )
-    connection.execute("CREATE TEMP TABLE joined AS SELECT DISTINCT s, t FROM placed WHERE s <> t")
-    return (*tally, fetch_row(connection, "SELECT count(*) FROM joined")[0])
 
 
 def joined_ends(ends: Ends, node_id: IdColumn, names: Sequence[str], columns: Mapping[str, str]) -> str:

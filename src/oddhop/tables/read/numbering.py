@@ -10,6 +10,7 @@ import duckdb
 from oddhop.errors import TableError
 from oddhop.tables.kinds import KindsRead, KnownKinds
 from oddhop.tables.read.database import fetch_row
+from oddhop.tables.read.edge_roles import EdgeRoles
 from oddhop.tables.read.ids import IdColumn, agreed, end_key, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, find_judged
 from oddhop.tables.settings import ReadSettings
@@ -61,6 +62,24 @@ class NodeCounts:
     unknown_nodes: int
 
 
+@dataclass(frozen=True)
+class People:
+    """The table ``people``: one row a node, numbered by kind and by the order of the ids.
+
+    Attributes
+    ----------
+    ends : the ends of ``edges``; which columns of it hold kinds is now sure.
+    node_id : the ids in the one type that they have now.
+    roles : the other columns of the edge table.
+    """
+
+    ends: Ends
+    node_id: IdColumn
+    kinds: KindsRead
+    roles: EdgeRoles
+    counts: NodeCounts
+
+
 def number_nodes(
     connection: duckdb.DuckDBPyConnection,
     sources: Sequence[NodeSource],
@@ -71,12 +90,10 @@ def number_nodes(
     settings: ReadSettings,
     *,
     known: KnownKinds | None = None,
-    kept: bool = False,
 ) -> tuple[IdColumn, KindsRead, NodeCounts]:
     """Make ``people`` of the loaded tables: one row a node, numbered by kind and by the order of the ids.
 
-    ``tables`` are the kinds of the tables and ``named`` those that edges tell. With ``kept`` the table outlives the
-    connection, if the database is a file.
+    ``tables`` are the kinds of the tables and ``named`` those that edges tell.
     """
     alone = tuple(name for name in named if name not in tables)
     names = (*tables, *alone)
@@ -102,7 +119,7 @@ def number_nodes(
     place = "key" if len(names) == 1 else "kind, key"
     rank = "kind" if len(names) == 1 else f"CAST(list_position({order}, kind) - 1 AS INTEGER) AS kind"
     connection.execute(
-        f"CREATE {'' if kept else 'TEMP'} TABLE people AS "  # noqa: S608 - our own names
+        "CREATE OR REPLACE TABLE people AS "  # noqa: S608 - our own names
         f"SELECT row_number() OVER (ORDER BY {place}) - 1 AS position, * "
         f"FROM (SELECT {rank}, * EXCLUDE (kind) FROM ({everyone}))"
     )
@@ -260,9 +277,10 @@ def _columns_of(
     return found
 
 
-def refuse_ambiguous(connection: duckdb.DuckDBPyConnection, ends: Ends, node_id: IdColumn, kinds: KindsRead) -> None:
+def refuse_ambiguous(connection: duckdb.DuckDBPyConnection, people: People) -> None:
     """Raise where an edge names an id that two kinds have, and does not say which it means."""
-    sides = zip(ends.ids, ends.keys(node_id), ends.kinds, ("source", "target"), strict=True)
+    ends, kinds = people.ends, people.kinds
+    sides = zip(ends.ids, ends.keys(people.node_id), ends.kinds, ("source", "target"), strict=True)
     twice = "SELECT key FROM people GROUP BY key HAVING count(*) > 1"
     open_sides = [(end, key, side) for end, key, kind, side in sides if not kind.told] if kinds.several else []
     if not open_sides or not connection.execute(f"{twice} LIMIT 1").fetchall():

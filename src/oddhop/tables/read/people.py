@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import duckdb
 
 from oddhop.errors import EncodingError, TableError
-from oddhop.tables.kinds import KindsRead, Known
-from oddhop.tables.read.edge_roles import EdgeRoles, find_edge_roles
+from oddhop.tables.kinds import Known
+from oddhop.tables.read.edge_roles import find_edge_roles
 from oddhop.tables.read.files import Form
-from oddhop.tables.read.ids import IdColumn
 from oddhop.tables.read.joins import NO_ATTRIBUTES, TableColumns
 from oddhop.tables.read.kinds import confirmed, kinds_of_edges, kinds_of_tables
-from oddhop.tables.read.numbering import Ends, NodeCounts, number_nodes, refuse_ambiguous
+from oddhop.tables.read.numbering import Ends, People, number_nodes, refuse_ambiguous
 from oddhop.tables.read.sources import opened
 from oddhop.tables.settings import ReadSettings
 
@@ -39,26 +38,6 @@ def as_fitted(settings: ReadSettings, known: Known | None, label: str) -> ReadSe
                 "leave it out: the edge table is read as that of the model was",
             )
     return settings.model_copy(update={**fixed, **has})
-
-
-@dataclass(frozen=True)
-class People:
-    """The table ``people``: one row a node, numbered by kind and by the order of the ids.
-
-    Attributes
-    ----------
-    chosen : the tables and their columns; those of the edge table that hold kinds are now sure.
-    ends : the ends of ``edges``.
-    node_id : the ids in the one type that they have now.
-    roles : the other columns of the edge table.
-    """
-
-    chosen: TableColumns
-    ends: Ends
-    node_id: IdColumn
-    kinds: KindsRead
-    roles: EdgeRoles
-    counts: NodeCounts
 
 
 @contextmanager
@@ -84,14 +63,9 @@ def opened_nodes(nodes: Any, settings: ReadSettings) -> Iterator[dict[str, Form]
 
 
 def make_people(
-    connection: duckdb.DuckDBPyConnection,
-    chosen: TableColumns,
-    settings: ReadSettings,
-    known: Known | None,
-    *,
-    kept: bool = False,
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, settings: ReadSettings, known: Known | None
 ) -> People:
-    """Make ``people`` of the loaded node tables and ``edges``; with ``kept`` it outlives the connection."""
+    """Make ``people`` of the loaded node tables and ``edges``."""
     ids = chosen.node_ids(connection)
     tables = kinds_of_tables(connection, chosen.nodes)
     if known is not None and not known.kinds.names:
@@ -101,16 +75,8 @@ def make_people(
     roles = find_edge_roles(connection, chosen.edge_names, chosen.taken, settings, label, known)
     ends = Ends(chosen.end_ids(connection), chosen.end_kinds, roles.inside)
     named = kinds_of_edges(connection, ends.ids, ends.kinds, ends.inside, chosen.edge_names)
-    node_id, kinds, counts = number_nodes(
-        connection,
-        chosen.nodes,
-        ids,
-        ends,
-        tables,
-        named,
-        settings,
-        known=None if known is None else known.kinds,
-        kept=kept,
-    )
-    refuse_ambiguous(connection, ends, node_id, kinds)
-    return People(chosen, ends, node_id, kinds, roles, counts)
+    known_kinds = None if known is None else known.kinds
+    numbered = number_nodes(connection, chosen.nodes, ids, ends, tables, named, settings, known=known_kinds)
+    people = People(ends, numbered[0], numbered[1], roles, numbered[2])
+    refuse_ambiguous(connection, people)
+    return people

@@ -1,30 +1,302 @@
-"""Two tables, one network: DuckDB reads, maps the ids, joins and counts, on disk where memory ends."""
+"""The steps from tables to numbered nodes, edges and events: once for memory, and for a folder that survives a kill.
+
+DuckDB reads, maps the ids, joins and sorts, on disk where memory ends; what comes out of it is taken in batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
-from oddhop.graph.events import Events
+from oddhop.graph.adjacency import index_dtype
+from oddhop.graph.disk import EVENTS
+from oddhop.graph.events import ARRAYS, EventColumns, Events
 from oddhop.graph.graph import Graph
 from oddhop.tables.kinds import KindsRead, Known
-from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
-from oddhop.tables.read.events import fetch_events, find_events
-from oddhop.tables.read.joins import Counts, Roles, TableColumns, find_columns, place_edges, refuse, refuse_unjoined
+from oddhop.tables.read.database import database, fetch_batches, fetch_row, fetch_table, reading
+from oddhop.tables.read.events import event_batches, find_events
+from oddhop.tables.read.files import Form
+from oddhop.tables.read.joins import (
+    NO_END,
+    Counts,
+    Roles,
+    TableColumns,
+    find_columns,
+    place_rows,
+    placing,
+    refuse,
+    refuse_unjoined,
+)
+from oddhop.tables.read.numbering import People
 from oddhop.tables.read.people import as_fitted, make_people, opened_nodes
 from oddhop.tables.read.sources import opened
 from oddhop.tables.read.stdin import check_one_stdin
 from oddhop.tables.settings import PLAIN, ReadSettings
 
-READING, STEPS = "reading", 5
+Record = TypeVar("Record")
+Append = Callable[[npt.NDArray[Any]], object]
+NUMBERING, PLACING, SORTING = "numbering nodes", "placing edges", "sorting events"
+
+
+@dataclass(frozen=True)
+class Job:
+    """The tables that were named, and how they are read."""
+
+    edges: Form
+    nodes: dict[str, Form]
+    settings: ReadSettings
+    known: Known | None
+    progress: Progress
+
+    @property
+    def files(self) -> list[str]:
+        """The files of all tables."""
+        return [name for form in (self.edges, *self.nodes.values()) for name in form.files]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The rows of the edge table, and how many of them join no two nodes, by reason."""
+
+    edge_rows: int
+    outside_window: int
+    null_ends: int
+    unknown_edges: int
+    loops: int
+
+    @property
+    def kept(self) -> int:
+        """The rows that join two nodes."""
+        return self.edge_rows - self.outside_window - self.null_ends - self.unknown_edges - self.loops
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What is known of the edges once they are sorted: repeated rows, nodes without an edge and the first of them."""
+
+    duplicates: int
+    lone: int
+    first_lone: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """The columns of events, None where they say no more than the edges, and what was read as what."""
+
+    columns: EventColumns | None
+    roles: Roles
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of the tables; the arrays are where they were made."""
+
+    people: People
+    counts: Counts
+    found: Found
+
+
+class Place(Protocol):
+    """Where a network is made.
+
+    Attributes
+    ----------
+    lasting : whether tables stay where they are and are read again, as they are after a kill.
+    """
+
+    lasting: bool
+
+    def step(self, name: str, kind: type[Record], do: Callable[[], Record]) -> Record:
+        """Do a step, or give what it gave before."""
+
+    def tables(self) -> tuple[duckdb.DuckDBPyConnection, TableColumns]:
+        """Open the tables, unless they are open."""
+
+    def array(self, name: str, dtype: Any, tail: tuple[int, ...] = ()) -> AbstractContextManager[Append]:
+        """Open an array, to which rows are appended."""
+
+    def pairs(self, nodes: int) -> AbstractContextManager[Append]:
+        """Open what edges are appended to, both ends of each by number."""
+
+    def wiring(self, nodes: int) -> Wiring:
+        """Sort the edges."""
+
+
+def read(job: Job, place: Place) -> Read:
+    """Read tables: number the nodes, place and sort the edges, and sort the events."""
+    people = place.step("nodes", People, lambda: _number(job, place))
+    placed = place.step("pairs", Placed, lambda: _place(job, place, people))
+    wiring = place.wiring(people.kinds.bounds[-1])
+    found = place.step("events", Found, lambda: _events(job, place, people, placed, wiring))
+    counts = Counts(
+        **vars(placed),
+        **vars(people.counts),
+        duplicate_edges=wiring.duplicates,
+        lone_nodes=wiring.lone,
+        ignored_columns=tuple(name for name, _ in people.roles.unread),
+    )
+    if job.settings.strict and counts.faults:
+        connection, _ = place.tables()
+        with reading("the network"):
+            lone = fetch_table(connection, f"SELECT id FROM people WHERE position = {wiring.first_lone}").column(0)  # noqa: S608
+            _place_rows(job, place, people)
+            refuse(connection, people.ends.ids, counts, repr(lone[0].as_py()), events=found.columns is not None)
+    return Read(people, counts, found)
+
+
+def _number(job: Job, place: Place) -> People:
+    connection, chosen = place.tables()
+    job.progress(NUMBERING, 0, 1)
+    views = {
+        one.table: one.form.load(
+            connection, one.table, one.picks, set(one.labels), as_view=place.lasting and not one.form.textual
+        )
+        for one in chosen.nodes
+    }
+    with reading(chosen.edge_form.label):
+        _load_edges(connection, chosen, job.settings, as_view=place.lasting)
+    with reading(chosen.node_label):
+        people = make_people(connection, chosen, job.settings, job.known)
+        for table, is_view in views.items():
+            connection.execute(f"DROP {'VIEW' if is_view else 'TABLE'} {table}")
+    job.progress(NUMBERING, 1, 1)
+    return people
+
+
+def _load_edges(
+    connection: duckdb.DuckDBPyConnection, chosen: TableColumns, settings: ReadSettings, *, as_view: bool
+) -> None:
+    """Make ``edges`` unless it is there; as a view, the rows stay where they are, if that can be."""
+    if not connection.execute("SELECT 1 FROM information_schema.tables WHERE table_name = 'edges'").fetchall():
+        picks = chosen.edge_picks(settings)
+        chosen.edge_form.load(connection, "edges", picks, set(picks), as_view=as_view)
+
+
+def _place(job: Job, place: Place, people: People) -> Placed:
+    """Write every edge that joins two nodes as their numbers; ``placed`` keeps every row with its columns of events."""
+    connection, chosen = place.tables()
+    nodes, tally = people.kinds.bounds[-1], np.zeros(4, dtype=np.int64)
+    with reading(chosen.edge_form.label):
+        _load_edges(connection, chosen, job.settings, as_view=place.lasting)
+        query = placing(connection, people.ends, people.node_id, people.kinds, people.roles.named)
+        connection.execute("DROP TABLE IF EXISTS placed")
+        connection.execute(f"CREATE TABLE placed AS {query}")
+        rows = fetch_row(connection, "SELECT count(*) FROM placed")[0]
+        with place.pairs(nodes) as append:
+            for batch in fetch_batches(connection, "SELECT s, t FROM placed"):
+                job.progress(PLACING, int(tally[0]), rows)
+                s, t = (batch.column(k).to_numpy() for k in range(2))
+                kept = (s >= 0) & (t >= 0) & (s != t)
+                append(np.stack([s[kept], t[kept]], axis=1).astype(index_dtype(nodes)))
+                no_end, loops = s == NO_END, (s == t) & (s >= 0)
+                tally += [s.size, *map(np.count_nonzero, (no_end, loops, kept))]
+        job.progress(PLACING, rows, rows)
+        null_ends, loops, kept = (int(one) for one in tally[1:])
+        unknown = rows - null_ends - loops - kept
+        if rows > null_ends and unknown == rows - null_ends:
+            _place_rows(job, place, people)
+            refuse_unjoined(connection, people.ends.ids, rows, chosen.end_names)
+        every = rows if people.ends.inside is None else fetch_row(connection, "SELECT count(*) FROM edges")[0]
+    return Placed(every, every - rows, null_ends, unknown, loops)
+
+
+def _place_rows(job: Job, place: Place, people: People) -> None:
+    """Place the edges with the number of their row, to give an example; a view has no such number."""
+    connection, chosen = place.tables()
+    if place.lasting:
+        for kind in ("VIEW", "TABLE"):
+            with suppress(duckdb.CatalogException):  # it is the other
+                connection.execute(f"DROP {kind} IF EXISTS edges")
+        _load_edges(connection, chosen, job.settings, as_view=False)
+    place_rows(connection, people.ends, people.node_id, people.kinds.names)
+
+
+def _events(job: Job, place: Place, people: People, placed: Placed, wiring: Wiring) -> Found:
+    """Write the events, where they say more than the edges do."""
+    connection, chosen = place.tables()
+    sizes, bounds = (placed.kept, placed.kept - wiring.duplicates), people.kinds.bounds
+    known = None if job.known is None else job.known.events
+    with reading("the edges"):
+        found = find_events(connection, people.roles, job.settings, chosen.end_names, bounds, sizes, known)
+    chosen.check_profile(found.columns is not None)
+    if found.columns is not None and found.direction is not None:
+        write_events(connection, found.columns, found.direction.both_ways, bounds[-1], place, job.progress)
+    return Found(found.columns, chosen.roles(people, found))
+
+
+def write_events(
+    connection: duckdb.DuckDBPyConnection,
+    columns: EventColumns,
+    both_ways: bool,
+    nodes: int,
+    place: Place,
+    progress: Progress = silent,
+) -> None:
+    """Write the events of ``placed`` as the arrays of :class:`Events`."""
+    counts = np.zeros(2 * nodes, dtype=np.int64)
+    kinds = {
+        "partners": (index_dtype(nodes), ()),
+        "times": (np.int64, ()),
+        "amounts": (np.float64, (len(columns.amounts),)),
+        "kinds": (np.int16, (len(columns.kinds),)),
+    }
+    with ExitStack() as stack, reading("the edges"):
+        arrays = {name: stack.enter_context(place.array(EVENTS[name], *kind)) for name, kind in kinds.items()}
+        progress(SORTING, 0, 1)
+        for batch in event_batches(connection, columns, both_ways):
+            batch.count_into(counts)
+            for name, append in arrays.items():
+                append(getattr(batch, name))
+        progress(SORTING, 1, 1)
+    with place.array(EVENTS["indptr"], np.int64) as append:
+        append(np.concatenate([[0], np.cumsum(counts)]))
+
+
+@dataclass(eq=False)
+class Memory:
+    """A network that is made in memory: nothing is on record, and the tables are read once."""
+
+    connection: duckdb.DuckDBPyConnection
+    chosen: TableColumns
+    arrays: dict[str, Any] = field(default_factory=dict)
+    lasting = False
+
+    def step(self, name: str, kind: type[Record], do: Callable[[], Record]) -> Record:  # noqa: ARG002 - as on disk
+        """Do a step."""
+        return do()
+
+    def tables(self) -> tuple[duckdb.DuckDBPyConnection, TableColumns]:
+        """Return the tables, which are open."""
+        return self.connection, self.chosen
+
+    @contextmanager
+    def array(self, name: str, dtype: Any, tail: tuple[int, ...] = ()) -> Iterator[Append]:
+        """Open an array, to which rows are appended."""
+        parts = [np.empty((0, *tail), dtype)]
+        yield lambda rows: parts.append(np.asarray(rows, dtype))
+        self.arrays[name] = frozen(np.concatenate(parts))
+
+    def pairs(self, nodes: int) -> AbstractContextManager[Append]:
+        """Open what edges are appended to, both ends of each by number."""
+        return self.array("pairs", index_dtype(nodes), (2,))
+
+    def wiring(self, nodes: int) -> Wiring:
+        """Sort the edges, each direction of one once."""
+        pairs = self.arrays.pop("pairs")
+        codes = np.unique(pairs[:, 0] * np.int64(nodes) + pairs[:, 1])
+        edges = self.arrays["edges"] = frozen(np.stack(np.divmod(codes, nodes)))
+        seen = np.zeros(nodes, dtype=bool)
+        seen[edges] = True
+        return Wiring(len(pairs) - codes.size, int(np.count_nonzero(~seen)), int(np.argmin(seen)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +325,18 @@ class NetworkTables:
     events: Events | None = None
     edge_forms: tuple[tuple[str, str], ...] = ()
 
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return one column, by its full name."""
+        return self.columns.column(name)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[pa.Array, pa.Table]]:
+        """Return the ids and some columns: all nodes are one block."""
+        yield self.ids, self.columns.select(names)
+
+    def row_name(self, row: int) -> str:
+        """Name a node for a message."""
+        return f"the row of {self.ids[row].as_py()!r}"
+
 
 def read_tables(
     edges: Any,
@@ -70,7 +354,7 @@ def read_tables(
         or Arrow frame; or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
     settings : which column is what, and what is read.
     known : what a model was fitted with; that is read and nothing else.
-    progress : called with ("reading", done, total) after every step.
+    progress : called with the step, what is done, and what there is to do.
 
     Examples
     --------
@@ -84,83 +368,29 @@ def read_tables(
     >>> network.events.event_count, network.roles.amount
     (3, ('euros',))
     """
-    check_one_stdin(edges, nodes)
-    with ExitStack() as stack:
-        edge_form = stack.enter_context(opened(edges, "the edge table", settings))
-        node_forms = stack.enter_context(opened_nodes(nodes, settings))
-        settings = as_fitted(settings, known, edge_form.label)
-        files = [*edge_form.files, *(file for form in node_forms.values() for file in form.files)]
-        connection = stack.enter_context(database(files, settings))
+    with opened_job(edges, nodes, settings, known, progress) as job, database(job.files, job.settings) as connection:
         with reading("the network"):
-            columns = find_columns(connection, edge_form, node_forms, settings)
-            return _read(connection, columns, settings, known, progress)
+            place = Memory(connection, find_columns(connection, job.edges, job.nodes, job.settings))
+        made, arrays = read(job, place), place.arrays
+        kinds, columns = made.people.kinds, made.found.columns
+        events = None if columns is None else Events(columns, **{name: arrays[EVENTS[name]] for name in ARRAYS})
+        with reading("the network"):
+            picked = "".join(f", {sql}" for sql in kinds.sql.values())
+            table = fetch_table(connection, f"SELECT id{picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
+    ids, own = table.column(0).combine_chunks(), table.select(list(range(1, table.num_columns)))
+    own = own.rename_columns(list(kinds.sql))
+    roles, forms = made.found.roles, made.people.roles.forms
+    return NetworkTables(arrays["edges"], ids, own, roles, made.counts, kinds, events, forms)
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection,
-    chosen: TableColumns,
-    settings: ReadSettings,
-    known: Known | None,
-    progress: Progress,
-) -> NetworkTables:
-    progress(READING, 0, STEPS)
-    for one in chosen.nodes:
-        one.form.load(connection, one.table, one.picks, set(one.labels))
-    progress(READING, 1, STEPS)
-    picks = chosen.edge_picks(settings)
-    chosen.edge_form.load(connection, "edges", picks, set(picks))
-    progress(READING, 2, STEPS)
-    people = make_people(connection, chosen, settings, known)
-    chosen, kinds, roles, ends = people.chosen, people.kinds, people.roles, people.ends
-    for one in chosen.nodes:
-        connection.execute(f"DROP TABLE {one.table}")
-
-    progress(READING, 3, STEPS)
-    tally = place_edges(connection, ends, people.node_id, kinds.names, roles.named)
-    rows, null_ends, unknown, loops, kept, distinct = tally
-    all_rows = fetch_row(connection, "SELECT count(*) FROM edges")[0]
-    if rows > null_ends and unknown == rows - null_ends:
-        refuse_unjoined(connection, ends.ids, rows, chosen.end_names)
-
-    progress(READING, 4, STEPS)
-    ids, columns = _fetch_nodes(connection, kinds)
-    joined = fetch_table(connection, "SELECT s, t FROM joined ORDER BY s, t")
-    edge_index = np.stack([joined[name].to_numpy() for name in ("s", "t")])
-    known_events, sizes = None if known is None else known.events, (kept, distinct)
-    found = find_events(connection, roles, settings, chosen.end_names, kinds.bounds, sizes, known_events)
-    events = None
-    if found.columns is not None and found.direction is not None:
-        events = fetch_events(connection, found.columns, found.direction.both_ways, len(ids))
-    chosen.check_profile(events is not None)
-    progress(READING, 5, STEPS)
-    seen = np.zeros(len(ids), dtype=bool)
-    seen[edge_index] = True
-    counts = Counts(
-        edge_rows=all_rows,
-        node_rows=people.counts.node_rows,
-        null_ends=null_ends,
-        unknown_edges=unknown,
-        loops=loops,
-        duplicate_edges=kept - distinct,
-        null_ids=people.counts.null_ids,
-        repeated_ids=people.counts.repeated_ids,
-        lone_nodes=int(np.count_nonzero(~seen)),
-        ignored_columns=tuple(name for name, _ in roles.unread),
-        outside_window=all_rows - rows,
-        unknown_nodes=people.counts.unknown_nodes,
-    )
-    if settings.strict:
-        lone = repr(ids[int(np.argmin(seen))].as_py()) if counts.lone_nodes else ""
-        refuse(connection, ends.ids, counts, lone, events=events is not None)
-    said = chosen.roles(kinds, roles, found)
-    return NetworkTables(frozen(edge_index), ids, columns, said, counts, kinds, events, roles.forms)
-
-
-def _fetch_nodes(connection: duckdb.DuckDBPyConnection, kinds: KindsRead) -> tuple[pa.Array, pa.Table]:
-    picked = "".join(f", {sql}" for sql in kinds.sql.values())
-    table = fetch_table(connection, f"SELECT id{picked} FROM people ORDER BY position").combine_chunks()  # noqa: S608
-    columns = table.select(list(range(1, table.num_columns)))
-    return table.column(0).combine_chunks(), columns.rename_columns(list(kinds.sql))
+@contextmanager
+def opened_job(
+    edges: Any, nodes: Any, settings: ReadSettings, known: Known | None, progress: Progress
+) -> Iterator[Job]:
+    """Find out which tables were named, and what a model fixes of how they are read."""
+    check_one_stdin(edges, nodes)
+    with opened(edges, "the edge table", settings) as edge_form, opened_nodes(nodes, settings) as node_forms:
+        yield Job(edge_form, node_forms, as_fitted(settings, known, edge_form.label), known, progress)
 
 
 def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] | None = None) -> Graph:
