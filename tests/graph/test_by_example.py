@@ -6,9 +6,7 @@ import numpy as np
 
 from oddhop import Graph
 from oddhop.graph.adjacency import Repairs
-from oddhop.graph.events import event_columns_from
 from oddhop.graph.in_words import more_facts, read_facts, repair_facts
-from oddhop.graph.kinds import kinds_from
 from oddhop.graph.rows import Columns, NodeRows, fill
 
 
@@ -35,17 +33,6 @@ def test_a_graph_says_what_else_is_known() -> None:
 
 def test_repairs_are_counted_in_words() -> None:
     assert repair_facts(Repairs(loops=2)) == ((2, "edges from a node to itself, skipped"),)
-
-
-def test_event_columns_are_read_from_a_document() -> None:
-    assert event_columns_from(
-        {"directed": True, "time": None, "amounts": ["euros"], "kinds": [], "levels": []}
-    ).amounts == ("euros",)
-
-
-def test_kinds_are_read_from_a_document() -> None:
-    document = {"names": ["user", "page"], "bounds": [0, 3, 5], "columns": [0, 1], "judged": 0}
-    assert kinds_from(document).names == ("user", "page")
 
 
 def test_rows_of_some_nodes_count_from_the_first_of_them() -> None:

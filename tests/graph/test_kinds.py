@@ -7,12 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from pydantic import BaseModel
 
 from oddhop import Graph, read_network
 from oddhop.errors import GraphError
-from oddhop.graph.kinds import NodeKinds, kinds_from
+from oddhop.graph.disk import STRICT
+from oddhop.graph.kinds import NodeKinds
 
 KINDS = NodeKinds(("account", "device", "merchant"), (0, 3, 5, 6), (0, 1, 0, 1), judged=0)
+
+
+class Stored(BaseModel):
+    """The kinds as a manifest has them."""
+
+    model_config = STRICT
+    kinds: NodeKinds
 
 
 def _graph(*, sparse: bool = False) -> Graph:
@@ -40,14 +49,14 @@ def test_kinds_that_do_not_fit_together_are_refused(parts: tuple) -> None:
         NodeKinds(*parts)
     document = dict(zip(("names", "bounds", "columns", "judged"), parts, strict=True))
     with pytest.raises(ValueError, match="kind"):
-        kinds_from(json.loads(json.dumps(document)))
+        Stored.model_validate_json(json.dumps({"kinds": document}))
 
 
 def test_kinds_go_through_json() -> None:
-    assert kinds_from(json.loads(json.dumps(asdict(KINDS)))) == KINDS
+    assert Stored.model_validate_json(Stored(kinds=KINDS).model_dump_json()).kinds == KINDS
     for name, value in (("judged", 0.0), ("judged", True), ("names", [1, 2, 3]), ("bounds", [0, 3.0, 5, 6])):
-        with pytest.raises(ValueError, match="must be text"):
-            kinds_from({**asdict(KINDS), name: value})
+        with pytest.raises(ValueError, match=name):
+            Stored.model_validate_json(json.dumps({"kinds": {**asdict(KINDS), name: value}}))
 
 
 def test_every_node_and_column_has_one_kind() -> None:

@@ -51,13 +51,13 @@ def test_what_was_left_out_has_its_own_number() -> None:
     )
     words = {
         1: "window",
-        2: "no source",
+        2: "without a source",
         3: "not in the node table",
         4: "itself",
-        5: "repeat another edge",
-        6: "no id",
-        7: "repeat another row",
-        8: "no edge",
+        5: "repeat the two nodes",
+        6: "without an id",
+        7: "repeated node rows",
+        8: "without an edge",
         9: "only in the edge table",
     }
     pairs = [text for _, text in left_out(counts, events=False, both_ways=11)]

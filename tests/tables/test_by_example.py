@@ -14,7 +14,6 @@ from oddhop import Graph
 from oddhop.base.address import without_secrets
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns
-from oddhop.tables.encode import Learning, learn_by_column, learn_encoding
 from oddhop.tables.encode.columns import readable_as
 from oddhop.tables.encode.encoders import bucket, learn_flow, learn_scale
 from oddhop.tables.encode.encoding import padded, row_number
@@ -63,17 +62,6 @@ def test_rows_are_named_from_one_on() -> None:
 
 def test_other_rows_are_padded_with_zeros() -> None:
     assert padded(np.ones((2, 1), np.float32), slice(1, 3), 4).ravel().tolist() == [0.0, 1.0, 1.0, 0.0]
-
-
-def test_attributes_that_are_learned_are_those_that_are_applied() -> None:
-    table, blocks = pa.table({"age": [31, 25, 40]}), []
-    encoding = learn_by_column(table.column_names, table.column, Learning(), keep=blocks.append)
-    assert (encoding.joined(blocks) == encoding.apply(table)[0]).all()
-
-
-def test_columns_are_learned_alike_one_at_a_time() -> None:
-    table = pa.table({"age": [31, 25, 40], "pays": ["card", "cash", "card"]})
-    assert learn_by_column(table.column_names, table.column, Learning()) == learn_encoding(table)
 
 
 def test_flow_columns_come_last() -> None:

@@ -291,7 +291,7 @@ def test_a_column_called_like_a_kind_that_holds_none_is_no_kind() -> None:
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_ingest_gives_the_same_bits(tmp_path: Path, shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oddhop.tables.ingest.blocks.ROWS_AT_ONCE", 27)  # blocks that lie across kinds
+    monkeypatch.setattr("oddhop.tables.ingest.steps.NODES_AT_ONCE", 27)  # blocks that lie across kinds
     edges, accounts, devices = made()
     accounts = accounts.append_column("note", pa.array([f"note number {k % 7} here" for k in range(ACCOUNTS)]))
     settings: dict[str, Any] = {"judge": "account", "source_kind": "account", "keep_columns": ("age",)}
@@ -325,13 +325,15 @@ def written(folder: Path, edges: pa.Table, accounts: pa.Table, devices: pa.Table
     return {"account": str(folder / "accounts.csv"), "device": str(folder / "devices.csv")}
 
 
-@pytest.mark.parametrize("step", ["write_pairs", "write_events", "write_nodes"])
+@pytest.mark.parametrize(
+    "step", ["read.read.placing", "ingest.steps.fill_buckets", "read.read.write_events", "ingest.steps.write_dense"]
+)
 def test_a_killed_ingest_goes_on(tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = written(tmp_path, *made())
     settings = ReadSettings(judge="account", source_kind="account")
     edges = tmp_path / "edges.csv"
     with monkeypatch.context() as patch:
-        patch.setattr(f"oddhop.tables.ingest.steps.{step}", _killed)
+        patch.setattr(f"oddhop.tables.{step}", _killed)
         with pytest.raises(KeyboardInterrupt):
             ingest(edges, nodes, tmp_path / "graph", settings)
     ingest(edges, nodes, tmp_path / "graph", settings)

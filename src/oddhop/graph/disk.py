@@ -24,8 +24,8 @@ from oddhop.base.checkpoints import MANIFEST
 from oddhop.base.files import file_digest
 from oddhop.errors import GraphError
 from oddhop.graph.checks import Attributes
-from oddhop.graph.events import ARRAYS, Events, event_columns_from
-from oddhop.graph.kinds import NodeKinds, kinds_from
+from oddhop.graph.events import ARRAYS, EventColumns, Events
+from oddhop.graph.kinds import NodeKinds
 
 KIND, FORMAT = "oddhop graph", 1
 RESTORE = "restore it from a copy or ingest again"
@@ -88,9 +88,9 @@ class Manifest(BaseModel):
     arrays: dict[str, ArrayEntry]
     files: dict[FileName, FileEntry]
     repairs: dict[Literal["loops", "duplicates", "one_way", "weights", "edge_columns", "other_fields"], Count]
-    events: dict[str, Any] | None = None
+    events: EventColumns | None = None
     flow_count: Count = 0
-    kinds: dict[str, Any] | None = None
+    kinds: NodeKinds | None = None
     roles: dict[str, Any]
     counts: dict[str, Any]
     differences: list[dict[str, Any]]
@@ -100,7 +100,7 @@ class Manifest(BaseModel):
     @property
     def node_kinds(self) -> NodeKinds | None:
         """Which nodes and attributes belong to which kind; None where there is one kind."""
-        return None if self.kinds is None else kinds_from(self.kinds)
+        return self.kinds
 
     @model_validator(mode="after")
     def _consistent(self) -> Manifest:
@@ -113,7 +113,7 @@ class Manifest(BaseModel):
             stored = shapes.get("attributes_data", (0,))
             expected |= zip(SPARSE, ((self.nodes + 1,), stored, stored), strict=True)
         if self.events is not None:
-            columns, entries = event_columns_from(self.events), shapes.get(EVENTS["partners"], (0,))
+            columns, entries = self.events, shapes.get(EVENTS["partners"], (0,))
             expected |= {
                 EVENTS["indptr"]: (2 * self.nodes + 1,),
                 EVENTS["partners"]: entries,
@@ -204,7 +204,7 @@ class Stored:
         """Map the events of all nodes; None where there are none."""
         if self.manifest.events is None:
             return None
-        return Events(event_columns_from(self.manifest.events), **{name: self.rows(EVENTS[name]) for name in ARRAYS})
+        return Events(self.manifest.events, **{name: self.rows(EVENTS[name]) for name in ARRAYS})
 
     def partition(self, number: int) -> Partition:
         r"""Map one partition, and nothing of the others.

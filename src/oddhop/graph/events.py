@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,17 +37,6 @@ class EventColumns:
     amounts: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     levels: tuple[tuple[str, ...], ...] = ()
-
-
-def event_columns_from(document: Mapping[str, Any]) -> EventColumns:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    directed, time = document["directed"], document["time"]
-    amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
-    levels = tuple(tuple(some) for some in document["levels"])
-    names = [*amounts, *kinds, *(one for some in levels for one in some), *([] if time is None else [time])]
-    if type(directed) is not bool or not all(type(name) is str for name in names):
-        raise ValueError("the names of event columns must be text, and directed must be true or false")
-    return EventColumns(directed, time, amounts, kinds, levels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -65,15 +63,3 @@ class NodeKinds:
         [0, 1, 0]
         """
         return np.searchsorted(np.array(self.bounds[1:]), nodes, side="right")
-
-
-def kinds_from(document: Mapping[str, Any]) -> NodeKinds:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    lists = {name: tuple(document[name]) for name in ("names", "bounds", "columns")}
-    numbers = [*lists["bounds"], *lists["columns"], document["judged"]]
-    if not all(type(name) is str for name in lists["names"]) or not all(type(number) is int for number in numbers):
-        raise ValueError("the names of kinds must be text, and their bounds whole numbers")
-    try:
-        return NodeKinds(lists["names"], lists["bounds"], lists["columns"], document["judged"])
-    except GraphError as error:
-        raise ValueError(str(error)) from None

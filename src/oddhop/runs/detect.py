@@ -85,7 +85,7 @@ def detect(
         if on_cluster:
             data = _fit_on_cluster(fitter, str(edges), cluster.address, checkpoints, resume=output.resume, log=log)
         else:
-            network = read_for_run(log, chosen, edges, nodes, output.database)
+            network = read_for_run(log, chosen, edges, nodes, output.database, max_memory=mine.memory)
             data = check(network)
             fitter.fit(network, run_folder=checkpoints, resume=output.resume, progress=log.progress)
         known = chosen.with_random_state(detector, fitter.model_.settings.random_state)  # of the run that is resumed

@@ -44,7 +44,7 @@ def fit(
         log.say("replaced", f"{model} exists; this fit will replace it")
     if resume:
         tell_resumed(log, checkpoints)
-    network = read_for_run(log, settings, edges, nodes, database)
+    network = read_for_run(log, settings, edges, nodes, database, max_memory=settings.of(detector).memory)
     fitted = detector_named(detector).of(settings.of(detector))
     fitted.fit(network, run_folder=checkpoints, resume=resume, progress=log.progress)
     fitted.save(model)

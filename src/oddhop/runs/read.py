@@ -14,6 +14,7 @@ from oddhop.cases.nouns import nouns_of
 from oddhop.errors import EncodingError, SettingsError
 from oddhop.explain.phrases import spoken
 from oddhop.graph.disk import is_stored
+from oddhop.graph.in_words import REPAIRS, repair_facts
 from oddhop.runs.log import Log
 from oddhop.runs.settings import RunSettings
 from oddhop.tables.encode import ColumnReport, Encoding
@@ -22,7 +23,6 @@ from oddhop.tables.read import Counts, Query
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
 NAMED = 5  # columns
-BOTH_WAYS = "edges have rows in both directions"
 QUERIES = ("select", "with", "table", "values")
 RANKED = ("id", "score", "rank", "case", "rank_low", "rank_high", "top_probability", "kind", "score_std", "reasons")
 RESULT_COLUMNS = (*RANKED, "degree", "judged", "flagged")
@@ -35,6 +35,7 @@ def read_for_run(
     nodes: Any = None,
     database: str | None = None,
     encoding: Encoding | None = None,
+    max_memory: int | None = None,
 ) -> Network:
     """Read the tables, or open a network on disk, and tell what was read, left out, and made of every column."""
     reserved = [name for name in settings.read.keep_columns if name in RESULT_COLUMNS or name.startswith("p_")]
@@ -46,7 +47,8 @@ def read_for_run(
         network = _opened(settings, edges, nodes, encoding)
     else:
         tables = table_named(edges, database), tables_named(nodes, database)
-        network = network_of_tables(*tables, settings.read, settings.encode, encoding=encoding, progress=log.progress)
+        how = settings.read, settings.encode
+        network = network_of_tables(*tables, *how, encoding=encoding, max_memory=max_memory, progress=log.progress)
     pa.default_memory_pool().release_unused()  # Arrow would keep the room of the tables
     tell_network(log, network, nouns_of(network, edges, nodes), learned=encoding is None)
     return network
@@ -138,23 +140,12 @@ def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[tuple[bool
     ``events`` says that rows are events and not pairs, and ``both_ways`` how many edges have rows in both directions,
     which is told of events alone.
     """
-    again = "edge rows repeat another edge: skipped"
-    if events:
-        again = "edge rows repeat the two nodes and the direction of another row: each is one more event"
-    sentences = (
-        (counts.outside_window, "edge rows are outside the time window or have no time: skipped"),
-        (counts.null_ends, "edge rows have no source or no target: skipped"),
-        (counts.unknown_edges, "edge rows have a node that is not in the node table: skipped"),
-        (counts.loops, "edge rows connect a node to itself: skipped"),
-        (counts.duplicate_edges, again),
-        (both_ways if events else 0, BOTH_WAYS),
-        (counts.null_ids, "node rows have no id: skipped"),
-        (counts.repeated_ids, "node rows repeat another row: skipped"),
-        (counts.unknown_nodes, "nodes are only in the edge table: kept, with unknown columns"),
-        (counts.lone_nodes, "nodes have no edge: kept, but not scored"),
-    )
-    kept = {again, BOTH_WAYS} if events else set()
-    return [(what in kept, f"{count:,} {what}") for count, what in sentences if count]
+    again, more = REPAIRS["duplicate_edges"], ": each is one more event" if events else ", skipped"
+    found = [
+        (events and what == again, f"{count:,} {what}{more if what == again else ''}")
+        for count, what in repair_facts(counts)
+    ]
+    return [*found, (True, f"{both_ways:,} edges have rows in both directions")] if events and both_ways else found
 
 
 def told(entry: ColumnReport) -> str:

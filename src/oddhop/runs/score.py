@@ -77,7 +77,7 @@ def score(
     flags = detector.threshold_ < float("inf") or detector.flags_anew_
 
     def rank(_: Path, check: CheckNetwork) -> Ranking:
-        network = read_for_run(log, chosen, edges, nodes, output.database, encoding)
+        network = read_for_run(log, chosen, edges, nodes, output.database, encoding, detector.settings().memory)
         about = {"data": check(network), "model": file_digest(Path(model))}
         return Ranking(detector, detector.rank(network, progress=log.progress), network, chosen, about)
 

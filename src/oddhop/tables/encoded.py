@@ -79,9 +79,7 @@ def learn(
 
     learning = Learning(settings, read, nodes.row_name)
     events = None if flows is None else flows.columns
-    learned = learn_kinds(
-        nodes.kinds, [*nodes.kinds.full_names, *made], column, learning, events=events, progress=progress
-    )
+    learned = learn_kinds(nodes.kinds, column, learning, events=events, progress=progress)
     return replace(learned, edge_forms=edge_forms)
 
 

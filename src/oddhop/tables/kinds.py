@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns
@@ -119,10 +118,3 @@ class KindsRead:
             more = ", ".join(["judged"] * (k == self.judged) + ["only in the edge table"] * (name in self.alone))
             parts.append(self.counted(k) + (f" ({more})" if more else ""))
         return f"{len(self.names)} kinds of nodes: {', '.join(parts)}"
-
-
-def kinds_read_from(document: Mapping[str, Any]) -> KindsRead:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    lists = {name: tuple(document[name]) for name in ("names", "bounds", "alone")}
-    columns = tuple((kind, name, k) for kind, name, k in document["columns"])
-    return KindsRead(lists["names"], lists["bounds"], document["judged"], columns, lists["alone"])

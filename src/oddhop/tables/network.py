@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import TypeAdapter
 
 from oddhop.base.arrays import Ints
 from oddhop.base.html import facts, named, panel, sentences, table
@@ -328,6 +329,7 @@ def network_of_tables(
     encode: EncodeSettings,
     *,
     encoding: Encoding | None = None,
+    max_memory: int | None = None,
     progress: Progress = silent,
 ) -> Network:
     """Read two tables as :func:`read_network` does, by settings that were checked."""
@@ -336,15 +338,16 @@ def network_of_tables(
     from oddhop.tables.flows import flow_values
     from oddhop.tables.read import read_tables
 
-    tables = read_tables(edges, nodes, read, known=known_of(encoding), progress=progress)
+    known = known_of(encoding)
+    tables = read_tables(edges, nodes, read, known=known, max_memory=max_memory, progress=progress)
     events, kinds = tables.events, tables.kinds
     flows = None if events is None else flows_of(events.columns, flow_values(events), kinds)
     made = encoding or learn(tables, flows, tables.edge_forms, read, encode, progress)
     [block] = encoded_blocks(tables, flows, made, read.keep_columns, learned=encoding is None, progress=progress)
     graph = Graph.from_arrays(tables.edge_index, block.attributes, attribute_names=made.names)
     graph = replace(graph, events=events, flow_count=made.flow_count, kinds=node_kinds(made, kinds))
-    known = tables.roles, tables.counts, block.differences, block.originals
-    return Network(graph, tables.ids, made, *known, tables.roles.named_in(read))
+    said = tables.roles, tables.counts, block.differences, block.originals
+    return Network(graph, tables.ids, made, *said, tables.roles.named_in(read))
 
 
 def keys_of(ids: pa.Array) -> Ints:
@@ -384,8 +387,7 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
     """Read the ids, the encoding and, if asked, the texts of a network on disk; nothing of its wiring is touched."""
     import pyarrow.parquet as pq
 
-    from oddhop.tables.read import Counts
-    from oddhop.tables.read.joins import roles_from
+    from oddhop.tables.read import Counts, Roles
 
     manifest, folder = stored.manifest, stored.folder
     try:
@@ -395,8 +397,9 @@ def describe(stored: Stored, *, texts: bool = True) -> Description:
             ids = ids.cast(pa.large_string())
         ids = ids.combine_chunks()
         originals = pq.read_table(stored.folder / ORIGINALS) if texts and ORIGINALS in manifest.files else None
-        counts = Counts(**{**manifest.counts, "ignored_columns": tuple(manifest.counts["ignored_columns"])})
-        roles, differences = roles_from(manifest.roles), tuple(Difference(**one) for one in manifest.differences)
+        counts = TypeAdapter(Counts).validate_python(manifest.counts)
+        roles = TypeAdapter(Roles).validate_python(manifest.roles)
+        differences = tuple(Difference(**one) for one in manifest.differences)
         read = roles.named_in(checked(ReadSettings, manifest.settings["read"]))
     except (ValueError, TypeError, KeyError, RecursionError, OSError, pa.ArrowException, OddhopError) as error:
         raise GraphError(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +42,7 @@ from oddhop.tables.encode.encoders import (
     learn_levels,
     learn_scale,
 )
-from oddhop.tables.encode.encoding import SHOWN, ColumnReport, Encoding, check_table, row_number
+from oddhop.tables.encode.encoding import SHOWN, ColumnReport, Encoding, KindNames, check_table, row_number
 from oddhop.tables.flows import FlowColumn, flow_columns
 from oddhop.tables.inference import (
     DEFAULTS,
@@ -61,7 +61,6 @@ NEARLY_ALL = 0.95
 FEWEST_IN_A_ROW = 20
 FEW_GAPS, FEW_GAPS_SHARE = 10, 0.01
 IGNORE = "ignore"
-Keep: TypeAlias = Callable[[Any], None]
 FORM_KINDS = {one.kind for one in NAMED.values()} - {"text"}
 
 
@@ -112,102 +111,122 @@ def learn_encoding(
     if not table.num_rows:
         raise EncodingError("the table has no rows", "give one row for each node")
     learning = Learning(checked(EncodeSettings, options), read)
-    return learn_by_column(table.column_names, table.column, learning, events=events, progress=progress)
-
-
-def learn_by_column(
-    names: Sequence[str],
-    column_of: Callable[[str], Column],
-    learning: Learning,
-    *,
-    events: EventColumns | None = None,
-    keep: Keep | None = None,
-    progress: Progress = silent,
-) -> Encoding:
-    """Return the encoding of :func:`learn_encoding` for a table of which one column at a time is in memory.
-
-    ``column_of`` gives a column by its name; all of them have the same rows, and at least one. ``keep`` takes their
-    attributes, for :meth:`Encoding.joined`.
-    """
-    forced = checked_kinds(learning.encode.kinds, names)
     flows = {} if events is None else {one.name: one for one in flow_columns(events)}
-    seen: dict[bytes, str] = {}
-    done: list[str] = []
-
-    def column(name: str) -> Column:
-        progress("encoding", min(len(done), len(names)), len(names))
-        done.append(name)
-        return column_of(name)
-
-    own = [name for name in names if name not in flows]
+    names = table.column_names
+    forced = checked_kinds(learning.encode.kinds, names)
     made = {name: flows[name] for name in names if name in flows}
-    learned, report = learn_own(own, column, forced, learning, seen, keep)
-    more, entries = learn_made(made, column, forced, seen, keep)
-    learned, report = [*learned, *more], [*report, *entries]
-    check_any(learned, report)
-    return Encoding(tuple(learned), tuple(report), events)
+    group = Group("", tuple(name for name in names if name not in flows), made, slice(0, table.num_rows))
+    return learn_columns([group], table.column, forced, learning, events=events, progress=progress)
 
 
-def learn_own(
-    names: Sequence[str],
+@dataclass(frozen=True)
+class Group:
+    """The columns of one kind of node: their names, those that were made from events, and the rows of its nodes."""
+
+    kind: str
+    own: tuple[str, ...]
+    made: Mapping[str, FlowColumn]
+    rows: slice
+
+
+def learn_columns(
+    groups: Sequence[Group],
     column_of: Callable[[str], Column],
     forced: Mapping[str, str],
     learning: Learning,
-    seen: dict[bytes, str],
-    keep: Keep | None,
+    *,
+    events: EventColumns | None = None,
+    kinds: KindNames | None = None,
+    progress: Progress = silent,
+) -> Encoding:
+    """Return the encoding of a table of which one column at a time is in memory, kind by kind; flows come last.
+
+    ``column_of`` gives a column by its name, one row a node of any kind. ``forced`` says what columns are, and
+    ``kinds`` which kinds there are, if there are several.
+    """
+    learned: list[Any] = []
+    having: list[str] = []
+    report: list[ColumnReport] = []
+    seen: dict[str, dict[bytes, str]] = {group.kind: {} for group in groups}
+    count = sum(len(group.own) + len(group.made) for group in groups)
+    for learn in (_learn_own, _learn_made):
+        for group in groups:
+            columns = _Columns(group, column_of, learning, progress, len(report), count)
+            found, entries = learn(columns, forced, seen[group.kind])
+            learned += found
+            having += [group.kind] * len(found)
+            report += entries
+    check_any(learned, report)
+    return Encoding(tuple(learned), tuple(report), events, () if kinds is None else tuple(having), kinds)
+
+
+@dataclass
+class _Columns:
+    """The columns of a kind of node, each brought to memory when it is asked for."""
+
+    group: Group
+    column_of: Callable[[str], Column]
+    learning: Learning
+    progress: Progress
+    done: int
+    count: int
+
+    def __getitem__(self, name: str) -> Column:
+        self.progress("encoding", min(self.done, self.count), self.count)
+        self.done += 1
+        rows = self.group.rows
+        return self.column_of(name).slice(rows.start, rows.stop - rows.start)
+
+    def row_name(self, row: int) -> str:
+        return self.learning.row_name(self.group.rows.start + row)
+
+
+def _learn_own(
+    columns: _Columns, forced: Mapping[str, str], seen: dict[bytes, str]
 ) -> tuple[list[Any], list[ColumnReport]]:
-    """Return the encoders of the columns of a node table and the report; ``keep`` takes their attributes.
+    """Return the encoders of the columns of a node table and the report.
 
     Names, addresses and free texts are compared only where nothing else can be. ``seen`` has the columns before by what
     they hold.
     """
     learned, report = [], []
-    for name in names:
-        entry, one = _told_apart(_learn(name, column_of(name), forced.get(name), learning), seen, keep)
+    learning = replace(columns.learning, row_name=columns.row_name)
+    for name in columns.group.own:
+        entry, one = _told_apart(_learn(name, columns[name], forced.get(name), learning), seen)
         learned += one
         report.append(entry)
     shown = {entry.column: "text" for entry in report if entry.kind == SHOWN}
     if shown and not learned:
-        return learn_own(names, column_of, {**forced, **shown}, learning, seen, keep)
+        return _learn_own(columns, {**forced, **shown}, seen)
     return learned, report
 
 
-def learn_made(
-    flows: Mapping[str, FlowColumn],
-    column_of: Callable[[str], Column],
-    forced: Mapping[str, str],
-    seen: dict[bytes, str],
-    keep: Keep | None,
+def _learn_made(
+    columns: _Columns, forced: Mapping[str, str], seen: dict[bytes, str]
 ) -> tuple[list[Any], list[ColumnReport]]:
-    """Return the same of columns that were made from events, by their names."""
+    """Return the same of columns that were made from events."""
     learned, report = [], []
-    for name, flow in flows.items():
+    for name, flow in columns.group.made.items():
         if forced.get(name) not in (None, IGNORE):
             raise EncodingError(
                 f"{name!r} is made from events and cannot be {forced[name]}",
                 "set it to ignore, or remove it from kinds",
             )
-        column = column_of(name)
+        column = columns[name]
         found = _learn(name, column, IGNORE, Learning()) if name in forced else _learn_flow(flow, column)
-        entry, one = _told_apart(found, seen, keep)
+        entry, one = _told_apart(found, seen)
         learned += one
         report.append(entry)
     return learned, report
 
 
-def _told_apart(
-    found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str], keep: Keep | None
-) -> tuple[ColumnReport, list[Any]]:
-    """Keep the attributes of a column, unless one before it has the same."""
+def _told_apart(found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str]) -> tuple[ColumnReport, list[Any]]:
+    """Drop a column if one before it has the same attributes."""
     encoder, block, entry = found
     if encoder is None:
         return entry, []
     first = seen.setdefault(_fingerprint(block), entry.column)
-    if first != entry.column:
-        return _dropped(entry, f"the same as {first!r}"), []
-    if keep is not None:
-        keep(block)
-    return entry, [encoder]
+    return (entry, [encoder]) if first == entry.column else (_dropped(entry, f"the same as {first!r}"), [])
 
 
 def check_any(learned: Sequence[Any], report: Sequence[ColumnReport]) -> None:

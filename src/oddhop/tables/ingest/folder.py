@@ -29,8 +29,6 @@ from oddhop.tables.read.stdin import is_stdin
 from oddhop.tables.settings import PLAIN, EncodeSettings, ReadSettings
 
 MAX_MEMORY = 4 << 30
-OURS = 1 << 30  # what Python, its libraries and the blocks under way take beside DuckDB
-LEAST = 256 << 20
 NOT_OF_THE_NETWORK = {"memory_limit", "temp_folder"}
 
 
@@ -77,8 +75,7 @@ def ingest(
     by_kind = nodes if isinstance(nodes, Mapping) else {"": nodes}
     for table, what in ((edges, "the edge table"), *((one, "the node table") for one in by_kind.values())):
         _check_files(table, what)
-    room = {"memory_limit": read.memory_limit or f"{max(limit - OURS, LEAST) >> 20}MiB"}
-    with opened_job(edges, nodes, read.model_copy(update=room), known_of(encoding), progress) as job:
+    with opened_job(edges, nodes, read, known_of(encoding), progress, limit) as job:
         _check_read_again((job.edges, *job.nodes.values()))
         order = Order(
             tables={"edges": os.fspath(edges)}

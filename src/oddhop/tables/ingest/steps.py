@@ -46,6 +46,7 @@ from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sor
 from oddhop.tables.kinds import KindsRead
 from oddhop.tables.read.database import database, fetch_row, fetch_table, reading
 from oddhop.tables.read.joins import TableColumns, find_columns
+from oddhop.tables.read.numbering import People
 from oddhop.tables.read.read import Append, Found, Job, Read, Record, Wiring, read
 from oddhop.tables.settings import EncodeSettings
 from oddhop.version import __version__
@@ -130,7 +131,7 @@ class Place:
         with growing_array(self.run.path / f"{name}.npy", dtype, tail) as array:
             yield array.append
 
-    def pairs(self, nodes: int) -> AbstractContextManager[Append]:  # noqa: ARG002 - as in memory
+    def pairs(self, people: People, rows: int) -> AbstractContextManager[Append]:  # noqa: ARG002 - as in memory
         """Open the file that edges are appended to, both ends of each by number."""
         return _raw(self.run.path / PAIRS)
 
@@ -195,7 +196,6 @@ def make(job: Job, order: Order, run: RunFolder) -> None:
     arrays = {file.stem: _entry(file) for file in sorted(work.glob("*.npy"))}
     files = [f"{name}.npy" for name in arrays]
     files += [name for name in (IDS, ORIGINALS, ENCODING) if (work / name).exists()]
-    of_nodes, columns = node_kinds(encoding, kinds), made.found.columns
     manifest = Manifest(
         kind=KIND,
         format=FORMAT,
@@ -209,9 +209,9 @@ def make(job: Job, order: Order, run: RunFolder) -> None:
         files={name: file_entry(work / name) for name in sorted(files)},
         # The readers have left out the duplicates: those of the tables are among the counts.
         repairs=asdict(Repairs(one_way=rows.one_way)),
-        events=None if columns is None else asdict(columns),
+        events=made.found.columns,
         flow_count=encoding.flow_count,
-        kinds=None if of_nodes is None else asdict(of_nodes),
+        kinds=node_kinds(encoding, kinds),
         roles=asdict(made.found.roles),
         counts=json.loads(json.dumps(asdict(made.counts))),
         differences=[asdict(one) for one in differences],

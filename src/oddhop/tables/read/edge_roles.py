@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import duckdb
 
 from oddhop.errors import TableError
-from oddhop.graph.events import EventColumns, event_columns_from
+from oddhop.graph.events import EventColumns
 from oddhop.tables.inference import DEFAULTS, LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_told
 from oddhop.tables.kinds import Known
 from oddhop.tables.read.database import fetch_row, literals
@@ -55,16 +54,6 @@ class EdgeRoles:
         amounts = {f"a{k}": sql for k, sql in enumerate(self.amounts)}
         kinds = {f"k{k}": sql for k, sql in enumerate(self.kinds)}
         return ({} if self.time is None else {"w": self.time}) | amounts | kinds
-
-
-def edge_roles_from(document: Mapping[str, Any]) -> EdgeRoles:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    unread = tuple((name, why) for name, why in document["unread"])
-    amounts, kinds = tuple(document["amounts"]), tuple(document["kinds"])
-    columns = event_columns_from(document["columns"])
-    forms = tuple((name, form) for name, form in document["forms"])
-    readings = tuple(document["readings"])
-    return EdgeRoles(columns, document["time"], amounts, kinds, unread, document["inside"], forms, readings)
 
 
 def find_edge_roles(

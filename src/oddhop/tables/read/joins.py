@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 
@@ -70,13 +69,6 @@ class Roles:
         ]
         said += self.readings
         return (*said, *(f"column of the edge table that is not used: {name!r} ({why})" for name, why in self.unread))
-
-
-def roles_from(document: Mapping[str, Any]) -> Roles:
-    """Read what ``dataclasses.asdict`` gave, after JSON."""
-    lists = {name: tuple(document.get(name, ())) for name in ("amount", "edge_kind", "readings")}
-    pairs = {name: tuple((one, told) for one, told in document.get(name, ())) for name in ("unread", "missing")}
-    return Roles(**{**document, **lists, **pairs})
 
 
 @dataclass(frozen=True)

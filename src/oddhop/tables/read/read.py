@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from oddhop.base.arrays import Ints, frozen
 from oddhop.base.parallel import Progress, silent
+from oddhop.base.sizes import sized
+from oddhop.errors import MemoryBudgetError
 from oddhop.graph.adjacency import index_dtype
 from oddhop.graph.disk import EVENTS
 from oddhop.graph.events import ARRAYS, EventColumns, Events
@@ -45,6 +47,12 @@ from oddhop.tables.settings import PLAIN, ReadSettings
 Record = TypeVar("Record")
 Append = Callable[[npt.NDArray[Any]], object]
 NUMBERING, PLACING, SORTING = "numbering nodes", "placing edges", "sorting events"
+OURS, LEAST = (
+    1 << 30,
+    256 << 20,
+)  # what Python, its libraries and the blocks under way take beside DuckDB, and its share
+# In memory: bytes of the process before it reads, of an edge until all are sorted, and of a value of a node.
+IMPORTS, EDGE, VALUE = 200 << 20, 48, 24
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Job:
     settings: ReadSettings
     known: Known | None
     progress: Progress
+    max_memory: int | None = None
 
     @property
     def files(self) -> list[str]:
@@ -124,8 +133,8 @@ class Place(Protocol):
     def array(self, name: str, dtype: Any, tail: tuple[int, ...] = ()) -> AbstractContextManager[Append]:
         """Open an array, to which rows are appended."""
 
-    def pairs(self, nodes: int) -> AbstractContextManager[Append]:
-        """Open what edges are appended to, both ends of each by number."""
+    def pairs(self, people: People, rows: int) -> AbstractContextManager[Append]:
+        """Open what edges are appended to, both ends of each by number; there are at most so many."""
 
     def wiring(self, nodes: int) -> Wiring:
         """Sort the edges."""
@@ -191,7 +200,7 @@ def _place(job: Job, place: Place, people: People) -> Placed:
         connection.execute("DROP TABLE IF EXISTS placed")
         connection.execute(f"CREATE TABLE placed AS {query}")
         rows = fetch_row(connection, "SELECT count(*) FROM placed")[0]
-        with place.pairs(nodes) as append:
+        with place.pairs(people, rows) as append:
             for batch in fetch_batches(connection, "SELECT s, t FROM placed"):
                 job.progress(PLACING, int(tally[0]), rows)
                 s, t = (batch.column(k).to_numpy() for k in range(2))
@@ -267,6 +276,7 @@ class Memory:
 
     connection: duckdb.DuckDBPyConnection
     chosen: TableColumns
+    max_memory: int | None = None
     arrays: dict[str, Any] = field(default_factory=dict)
     lasting = False
 
@@ -285,8 +295,23 @@ class Memory:
         yield lambda rows: parts.append(np.asarray(rows, dtype))
         self.arrays[name] = frozen(np.concatenate(parts))
 
-    def pairs(self, nodes: int) -> AbstractContextManager[Append]:
-        """Open what edges are appended to, both ends of each by number."""
+    def pairs(self, people: People, rows: int) -> AbstractContextManager[Append]:
+        """Open what edges are appended to, both ends of each by number, if all arrays will fit."""
+        nodes, columns = people.kinds.bounds[-1], people.roles.columns
+        event = 4 + 8 * (columns.time is not None) + 8 * len(columns.amounts) + 2 * len(columns.kinds)
+        need = IMPORTS + rows * (EDGE + 4 * event) + nodes * VALUE * (1 + len(people.kinds.columns))
+        if self.max_memory is not None:
+            # What DuckDB holds by now, it will hold; of an event there are two entries, and of these two copies.
+            need += int(
+                fetch_row(self.connection, "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()")[0]
+            )
+            if need > self.max_memory:
+                raise MemoryBudgetError(
+                    f"to read {rows:,} edge rows and {nodes:,} nodes takes about {sized(need)}, and the limit is "
+                    f"{sized(self.max_memory)}",
+                    "raise max_memory, or write the network to a folder with oddhop ingest and give the folder",
+                    command="raise --max-memory, or write the network to a folder with oddhop ingest and give that",
+                )
         return self.array("pairs", index_dtype(nodes), (2,))
 
     def wiring(self, nodes: int) -> Wiring:
@@ -344,6 +369,7 @@ def read_tables(
     settings: ReadSettings = PLAIN,
     *,
     known: Known | None = None,
+    max_memory: int | None = None,
     progress: Progress = silent,
 ) -> NetworkTables:
     """Read a table of edges and a table of nodes, or one for every kind of node.
@@ -354,6 +380,8 @@ def read_tables(
         or Arrow frame; or a :class:`oddhop.tables.read.Query`; ``nodes`` may be a mapping of such by kind.
     settings : which column is what, and what is read.
     known : what a model was fitted with; that is read and nothing else.
+    max_memory : bytes; tables that need more are refused before their arrays are made. DuckDB works on disk beyond
+        its share.
     progress : called with the step, what is done, and what there is to do.
 
     Examples
@@ -368,9 +396,12 @@ def read_tables(
     >>> network.events.event_count, network.roles.amount
     (3, ('euros',))
     """
-    with opened_job(edges, nodes, settings, known, progress) as job, database(job.files, job.settings) as connection:
+    with ExitStack() as stack:
+        job = stack.enter_context(opened_job(edges, nodes, settings, known, progress, max_memory))
+        connection = stack.enter_context(database(job.files, job.settings))
         with reading("the network"):
-            place = Memory(connection, find_columns(connection, job.edges, job.nodes, job.settings))
+            chosen = find_columns(connection, job.edges, job.nodes, job.settings)
+        place = Memory(connection, chosen, max_memory)
         made, arrays = read(job, place), place.arrays
         kinds, columns = made.people.kinds, made.found.columns
         events = None if columns is None else Events(columns, **{name: arrays[EVENTS[name]] for name in ARRAYS})
@@ -385,12 +416,20 @@ def read_tables(
 
 @contextmanager
 def opened_job(
-    edges: Any, nodes: Any, settings: ReadSettings, known: Known | None, progress: Progress
+    edges: Any,
+    nodes: Any,
+    settings: ReadSettings,
+    known: Known | None,
+    progress: Progress,
+    max_memory: int | None,
 ) -> Iterator[Job]:
-    """Find out which tables were named, and what a model fixes of how they are read."""
+    """Find out which tables were named, what a model fixes of how they are read, and what DuckDB may take."""
     check_one_stdin(edges, nodes)
+    if max_memory is not None and settings.memory_limit is None:
+        share = max(max_memory - OURS, min(LEAST, max_memory // 4))
+        settings = settings.model_copy(update={"memory_limit": f"{share >> 20}MiB"})
     with opened(edges, "the edge table", settings) as edge_form, opened_nodes(nodes, settings) as node_forms:
-        yield Job(edge_form, node_forms, as_fitted(settings, known, edge_form.label), known, progress)
+        yield Job(edge_form, node_forms, as_fitted(settings, known, edge_form.label), known, progress, max_memory)
 
 
 def network_graph(tables: NetworkTables, attributes: Any, names: Sequence[str] | None = None) -> Graph:

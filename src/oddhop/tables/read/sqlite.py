@@ -117,6 +117,8 @@ def talking(label: str, done: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning, pa.ArrowException) as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:  # what SQLite makes of Ctrl-C
+            raise KeyboardInterrupt from None
         raise TableError(f"{label} cannot be {done}: SQLite says: {error}") from None
 
 
