@@ -76,5 +76,5 @@ def test_an_endless_view_of_sqlite_is_interrupted(tmp_path: Path, endless: str) 
     sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     sender.start()
     with pytest.raises(KeyboardInterrupt):
-        read_tables(*(Query(address, f"select * from {name}") for name in ("edges", "nodes")), ENDS)
+        read_tables(*(Query(address, query) for query in ("select * from edges", "select * from nodes")), ENDS)
     sender.join()

@@ -185,8 +185,8 @@ def reading(what: str, done: str = "read") -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise MemoryBudgetError(
             f"{what} does not fit: DuckDB says {first_line(error)}",
-            "raise memory_limit, or name a temp_folder with room",
-            command="raise --set read.memory_limit",
+            "raise max_memory or memory_limit, or name a temp_folder with room",
+            command="raise --max-memory, or --set read.memory_limit",
         ) from None
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, OverflowError) as error:
         raise TableError(f"{what} cannot be {done}{_where(str(error))}: {_reason(error)}") from None
