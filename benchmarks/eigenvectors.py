@@ -25,48 +25,48 @@ from benchmarks.networks import load_network
 from benchmarks.odd import DEVELOPMENT
 from benchmarks.synthetic import synthetic
 from oddhop import Graph
+from oddhop.arrays.handles import CHUNK
+from oddhop.arrays.run import on_threads
+from oddhop.arrays.stores import MemoryStore
+from oddhop.arrays.wiring import Wiring
 from oddhop.base.parallel import single_threaded
 from oddhop.base.randomness import START_VECTOR, generator
-from oddhop.odd import krylov, views
-from oddhop.odd.blocks import judged_attributes, learn_blocks
-from oddhop.odd.communities import EIGENVECTORS, FEWEST_NODES, RESIDUALS, leading, write_residuals
-from oddhop.odd.krylov import VECTORS, Eigenvalues
-from oddhop.odd.row_blocks import ROWS_IN_CACHE, neighbour_sums
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from oddhop.odd import eigenvectors, views
+from oddhop.odd.communities import residuals
+from oddhop.odd.eigenvectors import EIGENVECTORS, FEWEST_NODES, Eigenpairs, leading_eigenpairs
+from oddhop.odd.source import Source
 
 TOP = 100
 
 
-Found = tuple[InMemory, Eigenvalues]
+Found = tuple[Wiring, Eigenpairs]
 
 
 def by_krylov(graph: Graph, *, workers: int = 1) -> Found:
     """Search the leading eigenvectors as Odd does."""
-    store = InMemory(graph.indptr, graph.indices)
-    return store, leading(store, on_threads(workers))
+    wiring = Wiring(MemoryStore(graph.indptr, graph.indices), on_threads(workers))
+    with single_threaded():
+        return wiring, leading_eigenpairs(wiring)
 
 
 def by_arpack(graph: Graph) -> Found:
     """Search the leading eigenvectors as Odd did before."""
-    store, count = InMemory(graph.indptr, graph.indices), min(EIGENVECTORS, graph.node_count // 4)
+    wiring = Wiring(MemoryStore(graph.indptr, graph.indices), on_threads(1))
+    count = min(EIGENVECTORS, graph.node_count // 4)
     if graph.node_count < FEWEST_NODES:
-        return store, Eigenvalues(np.zeros(0), np.zeros(0))
+        return wiring, Eigenpairs(np.zeros(0), None)
     start = generator(0, START_VECTOR).random(graph.node_count) + 0.5
     with single_threaded():
         values, vectors = eigsh(graph.adjacency(), k=count, which="LM", v0=start, tol=1e-6)
-    store.of_nodes[VECTORS] = vectors
-    return store, Eigenvalues(values, np.zeros(count))
+    return wiring, Eigenpairs(values, wiring.given(vectors))
 
 
 def scores(graph: Graph, found: Found) -> np.ndarray:
     """Score the nodes as ``Odd.fit`` does, with these eigenvectors."""
-    own = judged_attributes(graph)
-    blocks = learn_blocks(own.attributes, own.flow_count)
-    store, eigenvalues = found
-    write_residuals(store, on_threads(1), eigenvalues)
-    data = views.view_data(graph, blocks, residuals=store.of_entries[RESIDUALS])
-    evidence = views.learn_views(data.edges, on_threads(1), blocks, data.known, {})[1]
+    source = Source.of_graph(graph, on_threads(1))
+    blocks = {name: table.learn_blocks() for name, table in source.tables.items()}
+    seen = views.see(source, blocks, left=residuals(*found).read())
+    evidence = views.learn_views(seen.edges, blocks, source.name, seen.known)[1]
     return np.where(graph.degrees > 0, evidence.score, 0.0)
 
 
@@ -103,7 +103,7 @@ def compare(names: list[str]) -> None:
                 both = f"{areas[0]:.4f} | {areas[1]:.4f} | {precisions[0]:.4f} | {precisions[1]:.4f}"
             top = min(TOP, one.size)
             common = np.intersect1d(np.argsort(-one)[:top], np.argsort(-two)[:top]).size
-            residual = after[1].residuals.max(initial=0.0) / np.abs(after[1].values).max(initial=1e-30)
+            residual = largest_residual(graph, after[1]) / np.abs(after[1].values).max(initial=1e-30)
             print(
                 f"| {title} | {both} | {stats.spearmanr(one, two)[0]:.5f} | {common} | {residual:.1e} "
                 f"| {middle - start:.2f} | {end - middle:.2f} |",
@@ -114,21 +114,26 @@ def compare(names: list[str]) -> None:
         print(f"\nLargest change: {worst[0]:.4f} of ROC-AUC, {worst[1]:.4f} of AP.")
 
 
+def largest_residual(graph: Graph, pairs: Eigenpairs) -> float:
+    """Return the largest norm of A v - value v."""
+    if pairs.vectors is None:
+        return 0.0
+    vectors = pairs.vectors.read().astype(float)
+    return float(np.linalg.norm(graph.adjacency() @ vectors - vectors * pairs.values, axis=0).max())
+
+
 def bare(graph: Graph) -> None:
     """Do the products and the orthogonalisations of all steps, with nothing between."""
     rng = np.random.default_rng(0)
-    basis = rng.standard_normal((krylov.STEPS, 1, krylov.WIDTH), dtype=np.float32)
+    basis = rng.standard_normal((eigenvectors.STEPS, 1, eigenvectors.WIDTH), dtype=np.float32)
     basis = np.repeat(basis, graph.node_count, axis=1)
-    small = np.zeros((krylov.STEPS, krylov.WIDTH, krylov.WIDTH), dtype=np.float32)
-    store = InMemory(graph.indptr, graph.indices)
+    small = np.zeros((eigenvectors.STEPS, eigenvectors.WIDTH, eigenvectors.WIDTH), dtype=np.float32)
+    wiring = Wiring(MemoryStore(graph.indptr, graph.indices), on_threads(1))
     with single_threaded():
-        for filled in [*range(1, krylov.STEPS + 1), *range(krylov.KEPT + 1, krylov.STEPS + 1)]:
-            store.of_nodes["source"] = basis[filled - 1]
-            for number in store.ranges:
-                neighbour_sums(store, "source", "product", number)
-            block = store.of_nodes["product"]
-            for start in range(0, graph.node_count, ROWS_IN_CACHE):
-                part = slice(start, start + ROWS_IN_CACHE)
+        for filled in [*range(1, eigenvectors.STEPS + 1), *range(eigenvectors.KEPT + 1, eigenvectors.STEPS + 1)]:
+            block = np.array(wiring.around(wiring.given(basis[filled - 1])).all())
+            for start in range(0, graph.node_count, CHUNK):
+                part = slice(start, start + CHUNK)
                 for slab, own in zip(basis[:filled], small, strict=False):
                     slab[part].T @ block[part]
                     block[part] -= slab[part] @ own

@@ -12,7 +12,6 @@ and firms, who pay each other; the ring is seven merchants who pay round sums in
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import time
 import zlib
@@ -241,8 +240,7 @@ def flagged(graph: Graph, planted: np.ndarray) -> dict[str, Any]:
     began = time.process_time()
     fitted, evidence, data = fit_views(graph)
     fit = time.process_time()
-    score: Any = (evidence.score,) if "score" in inspect.signature(simulate_chance).parameters else ()
-    chance = simulate_chance(fitted, data, *score, seed=0)
+    chance = simulate_chance(fitted, data, evidence.score, 0)
     judged = graph.degrees > 0
     order = np.flatnonzero(judged)[np.argsort(-evidence.score[judged], kind="stable")]
     odd = np.isin(order, planted)

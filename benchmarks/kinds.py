@@ -21,15 +21,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from oddhop.arrays.run import on_threads
 from oddhop.graph.graph import Graph
 from oddhop.graph.kinds import NodeKinds
 from oddhop.odd import kinds, views
-from oddhop.odd.blocks import judged_attributes, learn_blocks
-from oddhop.odd.communities import RESIDUALS, leading, write_residuals
+from oddhop.odd.communities import residuals
+from oddhop.odd.eigenvectors import leading_eigenpairs
+from oddhop.odd.fit import node_keys, replicate_scores
 from oddhop.odd.homophily import learn_homophily
-from oddhop.odd.triangles import unexplained, write_largest
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from oddhop.odd.source import Source
 
 GROUPS = 20
 
@@ -68,28 +68,24 @@ def stages(edges: int) -> None:
     with timed("network", found):
         graph = network(edges)
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    source = Source.of_graph(graph, on_threads(workers))
     with timed("coordinates", found):
-        own = judged_attributes(graph)
-        blocks, others = learn_blocks(own.attributes, own.flow_count), kinds.learn_other_blocks(graph)
+        blocks = {name: table.learn_blocks() for name, table in source.tables.items()}
+        coordinates = source.coordinates(blocks)
     with timed("eigenvectors", found):
-        store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
-        eigenvalues = leading(store, runner)
+        pairs = leading_eigenpairs(source.wiring)
     with timed("residuals", found):
-        write_residuals(store, runner, eigenvalues)
-    residuals = store.of_entries[RESIDUALS]
-    data = views.view_data(graph, blocks, others=others, residuals=residuals, workers=workers)
-    data = replace(data, store=store, eigenvalues=eigenvalues)
+        left = residuals(source.wiring, pairs)
     with timed("edges by kind", found):
-        split = data.edges
+        split = kinds.split_edges(source.wiring, left, graph.kinds, coordinates)
     with timed("relation", found):
-        learned, _ = kinds.learn_others(split, others, runner)
+        learned, _ = kinds.learn_others(split, blocks)
     with timed("common neighbours", found):
-        learn_homophily(data.own, runner)
-        write_largest(data.own, runner, unexplained(data.own, runner))
-        kinds.joint_clique_scores(split, runner)
-    fitted, _ = views.learn_views(split, runner, blocks, data.known, others)
+        ratios = learn_homophily(split.own.wiring, split.own.coordinates)[1]
+        views.clique_scores(split, ratios)
+    seen = replace(views.see(source, blocks, left=left.read()), pairs=pairs)
     with timed("a fifth of the edges left out", found):
-        views.thinned_score(fitted, data, 0, 0, workers=workers)
+        replicate_scores(seen, blocks, np.zeros(graph.node_count), node_keys(graph), 0, 1)
     hubs, peak = kinds.hub_counts(split), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     cells = " | ".join(f"{found[name]:.1f}" for name in found)
     silent = learned[0].relation.silent

@@ -135,7 +135,7 @@ def judged(graph: Graph) -> tuple[dict[str, float], np.ndarray]:
     began = time.perf_counter()
     fitted, evidence, data = fit_views(graph, workers=2)
     ended = time.perf_counter()
-    chance = simulate_chance(fitted, data, evidence.score, seed=0, workers=2)
+    chance = simulate_chance(fitted, data, evidence.score, 0)
     score = evidence.score[graph.degrees > 0]
     rare = chance.shares(score) * np.arange(1, score.size + 1) / score.size
     figures = {

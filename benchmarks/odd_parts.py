@@ -21,15 +21,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from benchmarks.inject import inject
 from benchmarks.networks import load_network
 from oddhop import Graph
+from oddhop.arrays.stores import ENTRIES
 from oddhop.odd import homophily as learning
-from oddhop.odd.clique import beyond_degree, raw_clique_scores
-from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, learn_homophily
+from oddhop.odd.clique import beyond_degree
+from oddhop.odd.homophily import Ratios, learn_homophily
 from oddhop.odd.p_values import learn_bulk
 from oddhop.odd.stranger import Homophily, strangeness
-from oddhop.odd.views import ViewData, fit_views
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from oddhop.odd.views import ViewData, clique_scores, fit_views
 
 NETWORKS = (
     *("cora_cola_injected", "bond_inj_cora", "blogcatalog_dominant", "facebook_tam", "bond_reddit"),
@@ -99,7 +97,7 @@ def listen(graph: Graph) -> Said:
         return -bulk.log_q(bulk.log_p(figures))
 
     homophily, f, own = strange(data)
-    with changed("telling_coordinates", lambda store, _: np.ones(store.of_nodes[COORDINATES].shape[1], dtype=bool)):
+    with changed("related_coordinates", lambda _, x: np.ones(x.read().shape[1], dtype=bool)):
         faint_homophily, _, faint = strange(data)
     # 0: even odds for every edge
     tied, any_looks = (clique_scores_by(data, values) for values in (f, np.zeros_like(f)))
@@ -119,17 +117,15 @@ def listen(graph: Graph) -> Said:
 
 def strange(data: ViewData) -> tuple[Homophily, np.ndarray, np.ndarray]:
     """Return what is learned of homophily, f of every entry, and z of every node."""
-    graph = data.graph
-    store = InMemory(graph.indptr, graph.indices, {COORDINATES: data.coordinates})
-    homophily = learn_homophily(store, on_threads(1))
-    return homophily, store.of_entries[RATIOS], strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees)
+    own = data.edges.own
+    homophily, ratios = learn_homophily(own.wiring, own.coordinates)
+    return homophily, ratios.f.read(), strangeness(homophily, ratios.sums.all(), data.edges.degrees)
 
 
 def clique_scores_by(data: ViewData, f: np.ndarray) -> np.ndarray:
     """Return the raw clique scores of every node by f of every entry."""
-    graph = data.graph
-    store = InMemory(graph.indptr, graph.indices, {}, {RESIDUALS: data.store.of_entries[RESIDUALS], RATIOS: f})
-    return raw_clique_scores(store, on_threads(1))[0]
+    entries = data.edges.own.wiring.given(f, ENTRIES)
+    return clique_scores(data.edges, Ratios(entries, entries, entries, entries))[1]
 
 
 def opened(name: str) -> tuple[Graph, np.ndarray]:

@@ -14,26 +14,20 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numba import njit
 
 from benchmarks.synthetic import synthetic
+from oddhop.arrays.run import on_threads
+from oddhop.arrays.stores import MemoryStore
+from oddhop.arrays.wiring import Wiring
 from oddhop.base.parallel import single_threaded
 from oddhop.odd.blocks import learn_blocks
-from oddhop.odd.communities import leading, write_residuals
-from oddhop.odd.homophily import (
-    COORDINATES,
-    VARIATES,
-    _write_ratios,
-    learn_homophily,
-)
-from oddhop.odd.krylov import VECTORS
-from oddhop.odd.row_blocks import neighbour_sums
-from oddhop.odd.triangles import unexplained, write_largest
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from oddhop.odd.communities import residuals
+from oddhop.odd.eigenvectors import leading_eigenpairs
+from oddhop.odd.homophily import learn_homophily, make_ratios
+from oddhop.odd.triangles import largest_surprises, unexplained
 
 
 @njit(fastmath={"reassoc"})
@@ -122,39 +116,39 @@ def least(ours: Callable[[], object], bare: Callable[[], object]) -> tuple[float
 
 
 def stages(edges: int) -> None:
-    graph, runner = synthetic(edges // 10, edges, 20), on_threads(1)
-    store = InMemory(graph.indptr, graph.indices)
-    store.of_nodes[COORDINATES] = learn_blocks(graph.attributes, 0).coordinates(graph.attributes, 0, graph.node_count)
-    eigenvalues = leading(store, runner)
-    homophily = learn_homophily(store, runner)
-    write_residuals(store, runner, eigenvalues)
-    chance = unexplained(store, runner)
-    white, adjacency = store.of_nodes[VARIATES].astype(np.float32), graph.adjacency().astype(np.float32)
-    store.of_nodes["white"] = white
-    out = np.empty(graph.edge_count)
-    variates, vectors = store.of_nodes[VARIATES], store.of_nodes[VECTORS]
-    left, sums = store.of_entries["left"], store.of_nodes["tie_sums"]
-    starts, heads, weights = bare_arcs(graph.indptr, graph.indices, left)
+    graph = synthetic(edges // 10, edges, 20)
+    wiring = Wiring(MemoryStore(graph.indptr, graph.indices), on_threads(1))
+    x = wiring.given(learn_blocks(graph.attributes, 0).coordinates(graph.attributes, 0, graph.node_count))
+    pairs = leading_eigenpairs(wiring)
+    assert pairs.vectors is not None
+    homophily, ratios = learn_homophily(wiring, x)
+    left = residuals(wiring, pairs)
+    bare_edges = unexplained(wiring, left, ratios.f)
+    variates, vectors = ratios.variates.all(), pairs.vectors.read()
+    narrow, adjacency = variates.astype(np.float32), graph.adjacency().astype(np.float32)
+    white = wiring.given(narrow)
+    out, sums = np.empty(graph.edge_count), bare_edges.sums.all()
+    starts, heads, weights = bare_arcs(graph.indptr, graph.indices, bare_edges.left.read())
     compared = {
         "sums over neighbours, 20 columns": (
-            lambda: runner.each("", partial(neighbour_sums, store, "white", "around"), store.ranges),
-            lambda: adjacency @ white,
+            lambda: wiring.make(wiring.around(white)),
+            lambda: adjacency @ narrow,
         ),
         "f": (
-            lambda: runner.each("", partial(_write_ratios, store, homophily), store.ranges),
+            lambda: make_ratios(wiring, x, homophily),
             lambda: bare_products(graph.indptr, graph.indices, variates, np.ones(variates.shape[1]), out),
         ),
         "residuals, 64 eigenvectors": (
-            lambda: write_residuals(store, runner, eigenvalues),
-            lambda: bare_products(graph.indptr, graph.indices, vectors, eigenvalues.values.astype(np.float32), out),
+            lambda: residuals(wiring, pairs),
+            lambda: bare_products(graph.indptr, graph.indices, vectors, pairs.values.astype(np.float32), out),
         ),
         "triangles and the largest surprises, against counting": (
-            lambda: write_largest(store, runner, chance),
+            lambda: largest_surprises(wiring, bare_edges),
             lambda: bare_triangles(starts, heads, weights, np.zeros(weights.size)),
         ),
         "the same, against arcs, counting and the largest": (
-            lambda: write_largest(store, runner, chance),
-            lambda: bare_largest(graph.indptr, graph.indices, left, sums, chance),
+            lambda: largest_surprises(wiring, bare_edges),
+            lambda: bare_largest(graph.indptr, graph.indices, bare_edges.left.read(), sums, bare_edges.chance),
         ),
     }
     for stage, (ours, bare) in compared.items():

@@ -27,13 +27,13 @@ from benchmarks.bank import bank
 from benchmarks.shop import shop
 from benchmarks.synthetic import synthetic
 from oddhop import HCM, Odd
+from oddhop.arrays import stores as ranges
 from oddhop.graph.disk import open_stored
 from oddhop.odd import null
-from oddhop.partitions import store as ranges
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import Network, open_network
 from oddhop.tables.settings import EncodeSettings, ReadSettings
-from tests.odd.test_on_disk import elsewhere, written
+from tests.odd.networks import elsewhere, written
 
 TABLE = Path(__file__).with_suffix(".json")
 SMALL = ("numbers", "flows and times", "silent", "shop", "shop, friends, flows", "shop, one device")

@@ -210,7 +210,7 @@ def window(moves: int) -> str:
         graph = as_network(made.window(day), made.accounts).graph
         fitted, evidence, data = fit_views(graph, workers=2)
         found.append(np.where(graph.degrees > 0, evidence.score, -np.inf))
-        chance = simulate_chance(fitted, data, evidence.score, seed=0, workers=2)
+        chance = simulate_chance(fitted, data, evidence.score, 0)
         order = np.argsort(-found[-1], kind="stable")
         judged = evidence.score[graph.degrees > 0]
         clear.append(set(order[: chance.standing_out(judged, 0.1)].tolist()))

@@ -13,7 +13,7 @@ import pytest
 import oddhop
 from oddhop import Graph, Odd
 from oddhop.detector.base import GraphDetector
-from oddhop.odd import rescore
+from oddhop.odd import views
 from tests.conftest import QUICK, needs_torch
 
 
@@ -80,8 +80,8 @@ def test_the_eigenvectors_are_not_searched_again_to_explain(
     fitted.save(tmp_path / "model.oddhop")
     loaded = Odd.load(tmp_path / "model.oddhop")
     asked: list[object] = []
-    found = rescore.leading
-    monkeypatch.setattr(rescore, "leading", lambda store, runner: asked.append(store) or found(store, runner))
+    found = views.leading_eigenpairs
+    monkeypatch.setattr(views, "leading_eigenpairs", lambda wiring: asked.append(wiring) or found(wiring))
     kept = [one.explain([3, 9], small, result=fitted.result_) for one in (fitted, loaded)]
     assert not asked
     assert kept[0] == kept[1]  # the file keeps every bit of what the fit left

@@ -1,32 +1,27 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from oddhop.arrays import stores
 from oddhop.odd import butterfly
-from oddhop.odd.butterfly import LARGEST_SHARED, WEIGHTS, Common, hubs_of, partners, write_largest_shared
+from oddhop.odd.butterfly import Common, hubs_of, largest_shared, partners
 from oddhop.odd.butterfly import common_neighbours as prepared
-from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.pairs import Pairs
 from oddhop.odd.triangles import LARGEST
-from oddhop.partitions import store as ranges
-from oddhop.partitions.task import on_threads
 from tests.odd.stores import pairs_of
 
 pytestmark = pytest.mark.kernels
 
 
-def common_neighbours(matrix: sp.csr_array) -> Common:
-    return prepared(pairs_of(matrix), on_threads(1))
+def common_neighbours(matrix: sp.csr_array, *, workers: int = 1) -> Common:
+    return prepared(pairs_of(matrix, workers=workers))
 
 
-def largest_surprises(common: Common, *, workers: int = 1) -> np.ndarray:
-    write_largest_shared(common, on_threads(workers))
-    return common.pairs.array(LARGEST_SHARED).copy()
+def largest_surprises(common: Common) -> np.ndarray:
+    return largest_shared(common).read()
 
 
 def _left(nodes: int = 60, others: int = 40, density: float = 0.12, seed: int = 0) -> dict[tuple[int, int], float]:
@@ -110,10 +105,9 @@ def test_the_order_of_either_kind_changes_nothing() -> None:
 
 
 def test_blocks_and_workers_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    common = common_neighbours(_matrix(_left()))
-    whole = largest_surprises(common)
-    monkeypatch.setattr(ranges, "BLOCK", 7)
-    np.testing.assert_array_equal(largest_surprises(common, workers=3), whole)
+    whole = largest_surprises(common_neighbours(_matrix(_left())))
+    monkeypatch.setattr(stores, "BLOCK", 7)
+    np.testing.assert_array_equal(largest_surprises(common_neighbours(_matrix(_left()), workers=3)), whole)
 
 
 def test_one_common_neighbour_is_no_butterfly() -> None:
@@ -127,7 +121,7 @@ def test_who_everybody_is_joined_to_tells_nothing() -> None:
     left = _left()
     everybody = {**left, **{(i, 39): 1.0 for i in range(60)}}
     common = common_neighbours(_matrix(everybody))
-    assert common.pairs.near.read_peer(WEIGHTS, 0)[39] == 0.0
+    assert common.weights.read()[39] == 0.0
     np.testing.assert_allclose(largest_surprises(common), _twelve(_by_the_formula(everybody)), atol=1e-9)
 
 
@@ -182,37 +176,28 @@ def test_a_larger_group_has_larger_surprises() -> None:
 class Split:
     """The rows of the other kind in three partitions."""
 
-    def __init__(self, pairs: Pairs) -> None:
-        self.rows, self.values = pairs.near.peer_rows(0), {}
-        for name in (RESIDUALS, WEIGHTS):
-            self.values[name] = pairs.near.read_peer(name, 0)
-        self.bounds, self.peers = [0, 7, 20, self.rows.indptr.size - 1], range(3)
+    def __init__(self, common: Common) -> None:
+        far = common.pairs.far
+        self.indptr, self.indices, self.left = far.wiring.indptr.read(), far.wiring.indices.read(), far.residuals.read()
+        self.spans = [(0, 7), (7, 20), (20, self.indptr.size - 1)]
 
-    def peer_span(self, peer: int) -> tuple[int, int]:
-        return self.bounds[peer], self.bounds[peer + 1]
-
-    def peer_rows(self, peer: int) -> SimpleNamespace:
-        start, stop = self.peer_span(peer)
-        indptr = self.rows.indptr[start : stop + 1]
-        return SimpleNamespace(indptr=indptr - indptr[0], indices=self.rows.indices[indptr[0] : indptr[-1]])
-
-    def read_peer(self, name: str, peer: int) -> np.ndarray:
-        start, stop = self.peer_span(peer)
-        if name == RESIDUALS:
-            start, stop = self.rows.indptr[start], self.rows.indptr[stop]
-        return self.values[name][start:stop]
+    def read(self, span: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        indptr = self.indptr[span[0] : span[1] + 1]
+        own = slice(indptr[0], indptr[-1])
+        return indptr - indptr[0], self.indices[own], self.left[own]
 
 
 @pytest.mark.parametrize("chosen", [[*range(40)], [0, 3, 6, 7, 19, 20, 39], [39], [6]])
 def test_rows_that_are_copied_from_several_partitions_are_those_in_memory(chosen: list[int]) -> None:
-    split = Split(common_neighbours(_matrix(_left())).pairs)
-    split.values[WEIGHTS][[3, 20]] = -1.0  # left out
-    copied = butterfly._copied(split, np.array(chosen))
-    np.testing.assert_array_equal(copied.weights, split.values[WEIGHTS][chosen])
+    common = common_neighbours(_matrix(_left()))
+    split, weights = Split(common), common.weights.read().copy()
+    weights[[3, 20]] = -1.0  # left out
+    copied = butterfly._copied(split, weights, np.array(chosen))
+    np.testing.assert_array_equal(copied.weights, weights[chosen])
     np.testing.assert_array_equal(copied.places(np.array(chosen)), np.arange(len(chosen)))
     for place, node in enumerate(chosen):
-        theirs = slice(*split.rows.indptr[node : node + 2]) if node not in (3, 20) else slice(0)
+        theirs = slice(*split.indptr[node : node + 2]) if node not in (3, 20) else slice(0)
         ours = slice(*copied.indptr[place : place + 2])
-        np.testing.assert_array_equal(copied.indices[ours], split.rows.indices[theirs])
-        np.testing.assert_array_equal(copied.left[ours], split.values[RESIDUALS][theirs])
+        np.testing.assert_array_equal(copied.indices[ours], split.indices[theirs])
+        np.testing.assert_array_equal(copied.left[ours], split.left[theirs])
     assert copied.indptr[-1] == copied.indices.size == copied.left.size

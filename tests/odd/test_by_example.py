@@ -5,36 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from oddhop import Graph
+from oddhop.arrays.stores import ENTRIES
 from oddhop.detector.cost import Size
+from oddhop.odd import communities
 from oddhop.odd.blocks import _categories
-from oddhop.odd.communities import folded, on_many_nodes, unfolded
+from oddhop.odd.communities import folded, unfolded
 from oddhop.odd.cost import cost, simulates
 from oddhop.odd.features import triangle_counts
 from oddhop.odd.findings import cut_short, left_out_hubs, related
 from oddhop.odd.null import simulations_for
 from oddhop.odd.outlier import lengths
-from oddhop.odd.row_blocks import added, block_sums
 from oddhop.odd.settings import OddSettings
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from tests.odd.stores import in_memory, wiring_of
 
 
 def test_an_eigenvector_of_one_node_does_not_live_on_many() -> None:
     vectors = np.stack([np.full(100, 0.1), np.eye(100)[0]], axis=1)
-    store = InMemory(np.zeros(101, dtype=int), np.zeros(0, dtype=int), {"vectors": vectors})
-    assert on_many_nodes(store, on_threads(1)).tolist() == [True, False]
+    wiring = wiring_of(np.zeros(101), np.zeros(0, dtype=int))
+    powers = wiring.sum(communities._fourth_powers, wiring.given(vectors))
+    assert (1 / powers > communities.MANY_NODES).tolist() == [True, False]
 
 
 def test_what_is_kept_once_for_every_edge_is_unfolded_again() -> None:
     path = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 1)))
-    kept = folded(path, np.float32([0.5, 0.5, 0.25, 0.25]))
+    wiring = in_memory(path)
+    kept = folded(wiring, wiring.given(np.float32([0.5, 0.5, 0.25, 0.25]), ENTRIES))
     assert (kept.tolist(), unfolded(path, kept).tolist()) == ([0.5, 0.25], [0.5, 0.5, 0.25, 0.25])
-
-
-def test_sums_are_taken_block_by_block() -> None:
-    store = InMemory(np.zeros(20_001, dtype=int), np.zeros(0, dtype=int))
-    sums = [block_sums(store, number, lambda rows: np.array(rows.stop - rows.start)) for number in store.ranges]
-    assert ([float(one) for part in sums for one in part], float(added(sums))) == ([16384.0, 3616.0], 20000.0)
 
 
 def test_small_networks_are_not_simulated_unless_asked() -> None:

@@ -6,16 +6,13 @@ import pytest
 from scipy import stats
 
 from oddhop import Graph
+from oddhop.arrays.stores import ENTRIES
 from oddhop.odd import clique, triangles
 from oddhop.odd import communities as odd_communities
 from oddhop.odd.clique import beyond_degree
-from oddhop.odd.communities import RESIDUALS, leading
-from oddhop.odd.homophily import RATIOS
-from oddhop.odd.krylov import VECTORS
-from oddhop.odd.triangles import CHANCE_LOG_P
-from oddhop.partitions.task import on_threads
+from oddhop.odd.eigenvectors import leading_eigenpairs
 from tests.odd.planted import CLIQUE, planted
-from tests.odd.stores import clique_scores_of, in_memory
+from tests.odd.stores import clique_scores_of, in_memory, raw_scores
 
 pytestmark = pytest.mark.kernels
 
@@ -32,9 +29,9 @@ def _by_the_formula(graph: Graph, no_reason: np.ndarray) -> np.ndarray:
         a[u, graph.indices[graph.indptr[u] : graph.indptr[u + 1]]] = 1.0
     left, right = graph.ends(0, graph.edge_count)
     doubt[left, right] = doubt[right, left] = no_reason
-    store = in_memory(graph)
-    values, vectors = leading(store, on_threads(1)).values, store.of_nodes[VECTORS].astype(float)
-    on_many = 1 / (vectors**4).sum(axis=0) > odd_communities.FEWEST_NODES
+    pairs = leading_eigenpairs(in_memory(graph))
+    values, vectors = pairs.values, pairs.vectors.read().astype(float)
+    on_many = 1 / (vectors**4).sum(axis=0) > odd_communities.MANY_NODES
     values, vectors = values[on_many], vectors[:, on_many]
     r = np.clip(1 - (vectors * values) @ vectors.T, 0, 1) * doubt
     s = r.sum(axis=1)
@@ -57,10 +54,9 @@ def test_clique_scores_follow_the_formula(network: nx.Graph) -> None:
 
 def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
     graph = _graph(nx.gnm_random_graph(150, 900, seed=1))
-    store = in_memory(graph)
-    entries = graph.indices.size
-    store.of_entries.update({RESIDUALS: np.ones(entries, np.float32), RATIOS: np.full(entries, 60.0, np.float32)})
-    _, chance = clique.raw_clique_scores(store, on_threads(1))
+    wiring, entries = in_memory(graph), graph.indices.size
+    left = wiring.given(np.ones(entries, np.float32), ENTRIES)
+    _, by_chance, chance = raw_scores(wiring, left, np.full(entries, 60.0, np.float32))
     triangles = np.array(list(nx.triangles(nx.gnm_random_graph(150, 900, seed=1)).values()))
     around = graph.adjacency() @ graph.degrees.astype(float)
     rate = (chance * graph.degrees.sum()) ** 3 / 300
@@ -68,7 +64,7 @@ def test_what_chance_gives_is_the_upper_tail_of_a_poisson_count() -> None:
         triangles.mean(), rel=0.35
     )  # a node is no neighbour of itself, which the model does not know
     at_least = stats.poisson.sf(triangles - 1, np.minimum(graph.degrees * around * chance / 2, rate))
-    np.testing.assert_allclose(np.exp(store.of_nodes[CHANCE_LOG_P]), at_least, rtol=1e-5)
+    np.testing.assert_allclose(np.exp(by_chance), at_least, rtol=1e-5)
 
 
 def test_no_triangle_no_knot() -> None:
@@ -83,7 +79,7 @@ def test_a_ring_does_not_explain_itself_away(monkeypatch: pytest.MonkeyPatch) ->
     graph = _graph(network)
     tied = clique_scores_of(graph)
     assert set(np.argsort(-tied)[: len(members)]) == set(members)
-    monkeypatch.setattr(odd_communities, "FEWEST_NODES", 2)  # let the eigenvector of the clique stand for a community
+    monkeypatch.setattr(odd_communities, "MANY_NODES", 2)  # let the eigenvector of the clique stand for a community
     assert clique_scores_of(graph)[members].mean() < 0.5 * tied[members].mean()
 
 

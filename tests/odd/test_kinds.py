@@ -12,15 +12,15 @@ import pytest
 
 import oddhop
 from oddhop import Graph, Network, Odd
+from oddhop.arrays.stores import ENTRIES
 from oddhop.base.files import pack_arrays, unpack_arrays
 from oddhop.errors import GraphError, ModelFileError, NothingToLearnError, TableError
 from oddhop.odd import butterfly
 from oddhop.odd.kinds import hub_counts, split_edges
+from oddhop.odd.pairs import Side
 from oddhop.odd.views import fit_views
-from oddhop.partitions.files import Store
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
 from tests.odd.small_shop import ACCOUNTS, DEVICES, FARM, FARM_DEVICES, MERCHANTS, RING, shop
+from tests.odd.stores import in_memory
 
 
 def _odd(**settings: Any) -> Odd:
@@ -277,12 +277,11 @@ def test_where_everybody_has_one_device_a_network_is_judged(tmp_path: Path) -> N
     np.testing.assert_array_equal(Odd.load(tmp_path / "odd").score_samples(network), -detector.anomaly_scores_)
 
 
-def _entries(store: Store, first: int) -> dict[tuple[int, int], float]:
-    """Return the entries of a store by their ends, those of the other kind counted from ``first``."""
-    rows = store.rows(0)
-    owners = np.repeat(np.arange(rows.stop), np.diff(rows.indptr))
-    ends = zip(owners.tolist(), (rows.indices + first).tolist(), strict=True)
-    return dict(zip(ends, store.read("residuals", 0).tolist(), strict=True))
+def _entries(side: Side, first: int) -> dict[tuple[int, int], float]:
+    """Return the entries of a side by their ends, those of the other kind counted from ``first``."""
+    owners = np.repeat(np.arange(side.wiring.nodes), np.diff(side.wiring.indptr.read()))
+    ends = zip(owners.tolist(), (side.wiring.indices.read() + first).tolist(), strict=True)
+    return dict(zip(ends, side.residuals.read().tolist(), strict=True))
 
 
 def graph_entry(graph: Graph, a: int, b: int) -> int:
@@ -298,12 +297,9 @@ def test_edges_are_split_by_the_kind_at_their_other_end() -> None:
     assert kinds is not None
     residuals = np.arange(graph.indices.size, dtype=float)
     sizes = {"account": ACCOUNTS, "device": DEVICES, "merchant": MERCHANTS}
-    known = {
-        name: InMemory(np.zeros(size + 1), np.zeros(0), {"coordinates": np.zeros((size, 0))})
-        for name, size in sizes.items()
-    }
-    store = InMemory(graph.indptr, graph.indices, {}, {"residuals": residuals})
-    edges = split_edges(store, kinds, known, on_threads(1))
+    wiring = in_memory(graph)
+    coordinates = {name: wiring.given(np.zeros((size, 0))) for name, size in sizes.items()}
+    edges = split_edges(wiring, wiring.given(residuals, ENTRIES), kinds, coordinates)
     own = edges.own
     found = _entries(own, 0)
     for one in edges.joined:
@@ -314,7 +310,7 @@ def test_edges_are_split_by_the_kind_at_their_other_end() -> None:
     rows = [(a, e) for a in range(ACCOUNTS) for e in range(graph.indptr[a], graph.indptr[a + 1])]
     expected = {(a, int(graph.indices[e])): float(e) for a, e in rows}
     assert found == expected
-    assert own.rows(0).indices.size // 2 + sum(one.count for one in edges.joined) == graph.edge_count
+    assert own.wiring.entry_count // 2 + sum(one.count for one in edges.joined) == graph.edge_count
     np.testing.assert_allclose(edges.shares * graph.edge_count, [one.count for one in edges.joined])
     np.testing.assert_array_equal(edges.degrees, graph.degrees[graph.judged])
 
@@ -326,7 +322,7 @@ def test_hubs_are_counted_and_said(network: Network, monkeypatch: pytest.MonkeyP
     edges = fit_views(network.graph)[2].edges
     counts = hub_counts(edges)
     for one in edges.joined:
-        degrees = np.sort(np.diff(one.far.rows(0).indptr))
+        degrees = np.sort(np.diff(one.far.wiring.indptr.read()))
         allowed = np.flatnonzero(np.cumsum(degrees**2) <= 400)
         assert counts[one.kind] >= degrees.size - allowed.size
     detector = _odd().fit(network)

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from oddhop import Graph, Odd, read_network
+from oddhop.arrays.stores import ENTRIES
 from oddhop.errors import SettingsError
-from oddhop.odd import null, null_kinds
-from oddhop.odd.communities import folded_store
+from oddhop.odd import null, simulate
+from oddhop.odd.communities import folded
 from oddhop.odd.findings import standing_out
-from oddhop.odd.homophily import RATIO_SUMS, RATIOS
+from oddhop.odd.homophily import Ratios, make_ratios
 from oddhop.odd.kinds import Edges
 from oddhop.odd.null import Chance, bulk_ratio, head_above_gap, head_beyond_tail, simulate_chance
-from oddhop.odd.null_groups import blocks_of, by_degree
-from oddhop.odd.real_network import RealNetwork
-from oddhop.odd.row_blocks import degrees_of, gathered
+from oddhop.odd.null_groups import by_degree, groups_of_edges
 from oddhop.odd.views import fit_views
 from tests.odd.small_shop import shop
 from tests.odd.stores import in_memory
@@ -69,16 +68,18 @@ def test_simulated_networks_keep_degrees_and_the_edges_and_f_between_every_two_g
     graph = network(3, clique=14)
     fitted, evidence, data = fit_views(graph)
     groups, seen = [], []
-    by_groups, scores = null_kinds.by_degree, RealNetwork.scores
-    monkeypatch.setattr(null_kinds, "by_degree", lambda *given: groups.append(by_groups(*given)) or groups[-1])
+    by_groups, scores = simulate.by_degree, simulate.clique_scores
+    monkeypatch.setattr(simulate, "by_degree", lambda *given: groups.append(by_groups(*given)) or groups[-1])
 
-    def kept(real: RealNetwork, fitted: Any, edges: Edges, *rest: Any) -> np.ndarray:
-        seen.append((real.edges.own, edges.own))
-        return scores(real, fitted, edges, *rest)
+    def kept(edges: Edges, ratios: Ratios) -> Any:
+        seen.append((edges.own.wiring, ratios))
+        return scores(edges, ratios)
 
-    monkeypatch.setattr(RealNetwork, "scores", kept)
+    monkeypatch.setattr(simulate, "clique_scores", kept)
     monkeypatch.setattr(null, "SIMULATED_NODES", 0)
-    simulate_chance(fitted, data, evidence.score, seed=0)
+    simulate_chance(fitted, data, evidence.score, 0)
+    real, own = data.edges.own.wiring, data.edges.own
+    before = make_ratios(real, own.coordinates, fitted.homophily)
     (group,) = groups
     looks, octaves = np.arange(1_200) % 6, np.log2(np.maximum(graph.degrees, 1)).astype(int)
     for one in np.unique(group):  # a group has nodes of one octave, or of two where few are left over
@@ -86,27 +87,27 @@ def test_simulated_networks_keep_degrees_and_the_edges_and_f_between_every_two_g
     shared = [np.bincount(looks[group == one], minlength=6).max() / (group == one).sum() for one in np.unique(group)]
     assert np.mean(shared) > 0.6  # nodes of a group look alike
     assert len(seen) == 2
-    for real, simulated in seen:
-        np.testing.assert_array_equal(degrees_of(simulated), degrees_of(real))
-        assert (simulated.indices != real.indices).mean() > 0.5
-        blocks = [blocks_of(store, group) for store in (real, simulated)]
+    for simulated, after in seen:
+        np.testing.assert_array_equal(simulated.degrees.all(), graph.degrees)
+        assert (simulated.indices.read() != graph.indices).mean() > 0.5
+        blocks = [groups_of_edges(wiring, group) for wiring in (real, simulated)]
         counts = [np.bincount(one) for one in blocks]
         np.testing.assert_array_equal(*counts)
-        f = [folded_store(store, RATIOS).astype(float) for store in (real, simulated)]
+        f = [folded(real, before.f).astype(float), folded(simulated, after.f).astype(float)]
         sums = [np.bincount(one, values) for one, values in zip(blocks, f, strict=True)]
         np.testing.assert_allclose(*sums, atol=1e-3)
         assert np.corrcoef(*(np.sort(values) for values in f))[0, 1] > 0.9999
-        means = gathered(simulated, RATIO_SUMS) / np.maximum(degrees_of(simulated), 1)
-        assert 0.5 < means.std() / (gathered(real, RATIO_SUMS) / np.maximum(degrees_of(real), 1)).std() < 1.1
+        means = [one.sums.read() / np.maximum(graph.degrees, 1) for one in (before, after)]
+        assert 0.5 < means[1].std() / means[0].std() < 1.1
 
 
 def test_f_of_a_node_is_drawn_from_nodes_of_its_group() -> None:
     graph = network(0)
     group = np.arange(graph.node_count) % 2
-    store = in_memory(graph)
-    store.of_entries[RATIOS] = np.repeat(group.astype(np.float32), graph.degrees)
+    wiring = in_memory(graph)
+    f = wiring.given(np.repeat(group.astype(np.float32), graph.degrees), ENTRIES)
     outlying = np.random.default_rng(0).normal(size=graph.node_count)
-    means, degrees = null_kinds._Drawn.of(store, outlying, group).means(np.random.default_rng(1))
+    means, degrees = simulate.Donors.of(wiring, f, outlying, group).means(np.random.default_rng(1))
     np.testing.assert_array_equal(degrees, graph.degrees)
     assert (means == group).mean() > 0.9  # those at the border of a group may be given the next one's
 
@@ -115,9 +116,9 @@ def test_a_node_takes_f_from_few_nodes_so_that_nodes_differ_as_they_do() -> None
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 400, (2, 20_000))
     graph = Graph.from_arrays(ends[:, ends[0] != ends[1]], rng.normal(size=(400, 1)))
-    store, group = in_memory(graph), np.zeros(400, dtype=np.int64)
-    store.of_entries[RATIOS] = np.repeat(rng.normal(size=400), graph.degrees)  # all edges of a node have the same
-    means, _ = null_kinds._Drawn.of(store, rng.normal(size=400), group).means(rng)
+    wiring, group = in_memory(graph), np.zeros(400, dtype=np.int64)
+    f = wiring.given(np.repeat(rng.normal(size=400), graph.degrees), ENTRIES)  # all edges of a node have the same
+    means, _ = simulate.Donors.of(wiring, f, rng.normal(size=400), group).means(rng)
     # The mean of eight nodes, drawn with repetition: between edge by edge (.1) and node by node (1).
     assert means.std() == pytest.approx(1 / np.sqrt(8), rel=0.15)
 
@@ -126,12 +127,12 @@ def test_simulated_scores_are_raised_to_the_real_ones_in_the_bulk_and_by_the_mar
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fitted, evidence, data = fit_views(network(1))
-    plain = simulate_chance(fitted, data, evidence.score, seed=0)
-    higher = simulate_chance(fitted, data, 2 * evidence.score, seed=0)
+    plain = simulate_chance(fitted, data, evidence.score, 0)
+    higher = simulate_chance(fitted, data, 2 * evidence.score, 0)
     assert higher.ratio == pytest.approx(2 * plain.ratio)
     monkeypatch.setattr(null, "MARGIN", 0.0)
     monkeypatch.setattr(null, "LEAST_MARGIN", 1.0)
-    bare = simulate_chance(fitted, data, evidence.score, seed=0)
+    bare = simulate_chance(fitted, data, evidence.score, 0)
     for raised in (plain, higher):
         np.testing.assert_allclose(raised.scores, bare.scores * max(1.15, 1.25 * raised.ratio))
 
@@ -140,14 +141,17 @@ def test_simulated_scores_are_raised_to_the_real_ones_in_the_bulk_and_by_the_mar
 def test_where_nothing_is_odd_nothing_stands_out(seed: int) -> None:
     # Over the generators of benchmarks/null.py one network in seven has a node that stands out, and none has three.
     views, evidence, data = fit_views(network(seed))
-    assert simulate_chance(views, data, evidence.score, seed=0).standing_out(evidence.score, 0.1) <= 2
+    assert simulate_chance(views, data, evidence.score, 0).standing_out(evidence.score, 0.1) <= 2
 
 
 @pytest.mark.slow
 def test_a_planted_ring_and_strangers_stand_out_on_any_number_of_workers() -> None:
     graph = network(1, clique=14, strangers=10)
-    views, evidence, data = fit_views(graph)
-    one, two = (simulate_chance(views, data, evidence.score, seed=0, workers=workers) for workers in (1, 3))
+    chances = []
+    for workers in (1, 3):
+        views, evidence, data = fit_views(graph, workers=workers)
+        chances.append(simulate_chance(views, data, evidence.score, 0))
+    one, two = chances
     np.testing.assert_array_equal(one.scores, two.scores)
     assert 12 <= one.standing_out(evidence.score, 0.1) <= 30
 
@@ -224,7 +228,7 @@ def test_nodes_of_all_kinds_count_for_the_number_of_simulations(monkeypatch: pyt
     network = read_network(made.edges, {"account": made.accounts, "device": made.devices}, judge="account")
     monkeypatch.setattr(null, "SIMULATED_NODES", 3 * network.graph.node_count)
     fitted, evidence, data = fit_views(network.graph)
-    assert simulate_chance(fitted, data, evidence.score, seed=0).simulations == 3
+    assert simulate_chance(fitted, data, evidence.score, 0).simulations == 3
 
 
 def test_small_networks_are_not_simulated_unless_asked(small: Graph) -> None:

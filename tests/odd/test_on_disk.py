@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import pickle  # noqa: TID251 - what a cluster does with tasks
 import signal
 import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,115 +19,37 @@ import pyarrow.parquet as pq
 import pytest
 
 from oddhop import Graph, Network, Odd
+from oddhop.arrays import stores, task
+from oddhop.arrays.run import on_threads
+from oddhop.arrays.stores import FolderStore
+from oddhop.arrays.wiring import Wiring
 from oddhop.base import parallel
 from oddhop.base.checkpoints import RunFolder
 from oddhop.detector.cost import Size
 from oddhop.errors import MemoryBudgetError, NothingToLearnError
-from oddhop.graph.disk import Partition, open_stored
-from oddhop.odd import butterfly, detector, null, null_groups, null_kinds, pairs, views
+from oddhop.graph.disk import open_stored
+from oddhop.odd import butterfly, detector, null, null_groups, simulate
 from oddhop.odd.cost import cost_on_disk
 from oddhop.odd.homophily import learn_homophily
 from oddhop.odd.settings import OddSettings
-from oddhop.partitions import store as ranges
-from oddhop.partitions.files import InFiles
-from oddhop.partitions.task import on_threads
+from oddhop.odd.source import Source
+from oddhop.odd.stranger import Homophily
 from oddhop.tables.ingest import ingest
 from oddhop.tables.network import open_network
-from oddhop.tables.settings import EncodeSettings, ReadSettings
+from oddhop.tables.settings import ReadSettings
 from tests.conftest import sha256
-from tests.odd.small_shop import ACCOUNTS, shop
+from tests.odd.networks import KINDS, SHOPS, elsewhere, written
+from tests.odd.small_shop import shop
 from tests.odd.stores import in_files
 
 BLOCK = 64  # rows, so that small networks have several ranges
-GROUPS = 6
-KINDS = ("numbers", "words", "flows", "flows and times", "silent", "words, many nodes", "flows, many nodes")
-SHOPS = ("shop", "shop, friends", "shop, words", "shop, merchants", "shop, one device", "shop, friends, flows")
-MANY_NODES = ("numbers", "flows and times", "words, many nodes", "flows, many nodes")
 SLOW, LONG = pytest.mark.slow, pytest.mark.long  # what is quick here: one network of one kind, two of several
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "BLOCK", BLOCK)
+    monkeypatch.setattr(stores, "BLOCK", BLOCK)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # thousands of small files; no machine loses power here
-
-
-def written(home: Path, kind: str, partitions: int) -> Path:
-    """Write a network with communities, a clique and a node without edges, and ingest it in so many partitions."""
-    if kind in SHOPS:
-        return written_shop(home, kind, partitions)
-    nodes = 620 if kind in MANY_NODES else 300  # from 512 on eigenvectors are searched by products
-    rng = np.random.default_rng(5)
-    group = rng.integers(0, GROUPS, nodes)
-    members = np.argsort(group, kind="stable")
-    first = np.searchsorted(group[members], np.arange(GROUPS))
-    size = np.bincount(group, minlength=GROUPS)
-    left = rng.integers(0, nodes - 1, 5 * nodes)
-    near = members[first[group[left]] + rng.integers(0, 2**31, left.size) % size[group[left]]]
-    right = np.where(rng.random(left.size) < 0.8, near, rng.integers(0, nodes - 1, left.size))
-    clique = rng.permutation(nodes - 1)[:9]
-    ends = np.concatenate([[left, right], clique[np.stack(np.triu_indices(9, 1))]], axis=1)
-    edges: dict[str, Any] = {"payer": ends[0], "payee": ends[1]}
-    if "flows" in kind:
-        edges["amount"] = rng.lognormal(3, 1, ends.shape[1]).round(2)
-    if "times" in kind:
-        around = rng.permutation(nodes - 1)[:24].reshape(6, 4)  # six cycles, one node a day
-        ends = np.concatenate([ends, [around.ravel(), np.roll(around, -1, axis=1).ravel()]], axis=1)
-        edges |= {"payer": ends[0], "payee": ends[1], "amount": np.append(edges["amount"], np.full(24, 500.0))}
-        day = np.append(rng.integers(0, 90, ends.shape[1] - 24), np.tile(np.arange(4), 6) + 30)
-        edges["when"] = pa.array((np.datetime64("2026-01-01") + day).astype("datetime64[s]"))
-    columns: dict[str, Any] = {f"c{k}": rng.normal(size=nodes) for k in range(3)}
-    if kind != "silent":
-        columns |= {f"g{k}": rng.normal(size=nodes) + centre[group] for k, centre in enumerate(_centres(rng))}
-    if "words" in kind:
-        words = rng.integers(0, 30, (nodes, 20)) + 25 * group[:, None]
-        columns["note"] = [" ".join(f"word{k}" for k in row) for row in words]
-    home.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table(edges), home / "edges.parquet")
-    pq.write_table(pa.table({"id": np.arange(nodes), **columns}), home / "nodes.parquet")
-    entries = 2 * np.unique(np.sort(ends[:, ends[0] != ends[1]], axis=0), axis=1).shape[1]
-    ingest(
-        home / "edges.parquet",
-        home / "nodes.parquet",
-        home / "graph",
-        ReadSettings(flows="flows" in kind),
-        EncodeSettings(kinds={"note": "text"} if "words" in kind else {}),
-        partition_entries=-(-entries // partitions) + (0 if partitions > 1 else 1),
-    )
-    return home / "graph"
-
-
-def written_shop(home: Path, what: str, partitions: int) -> Path:
-    """Write a network with several kinds of nodes, and ingest it in so many partitions."""
-    made = shop(friends="friends" in what)
-    edges, accounts, devices = made.edges, made.accounts, made.devices
-    if "words" in what:
-        words = np.random.default_rng(1).integers(0, 40, (ACCOUNTS, 20)) + 30 * (np.arange(ACCOUNTS) % 5)[:, None]
-        note = pa.array([" ".join(f"word{k}" for k in row) for row in words])
-        accounts = accounts.append_column("note", note)
-    if "flows" in what:
-        amount = np.random.default_rng(2).lognormal(3, 1, edges.num_rows).round(2)
-        edges = edges.append_column("amount", pa.array(amount))
-    if "one device" in what:  # of most accounts, so that some edges have an end that nothing is known of
-        edges = edges.filter(pa.array([one == "device" for one in edges["to_kind"].to_pylist()]))
-        devices = devices.select(["id"])
-    home.mkdir(parents=True, exist_ok=True)
-    for name, table in (("edges", edges), ("accounts", accounts), ("devices", devices)):
-        pq.write_table(table, home / f"{name}.parquet")
-    ingest(
-        home / "edges.parquet",
-        {"account": home / "accounts.parquet", "device": home / "devices.parquet"},
-        home / "graph",
-        ReadSettings(judge="merchant" if "merchants" in what else "account"),
-        EncodeSettings(kinds={"note": "text"} if "words" in what else {}),
-        partition_entries=-(-2 * edges.num_rows // partitions) + (0 if partitions > 1 else 1),
-    )
-    return home / "graph"
-
-
-def _centres(rng: np.random.Generator) -> Iterator[np.ndarray]:
-    for _ in range(2):
-        yield 2 * rng.normal(size=GROUPS)
 
 
 def odd(**settings: Any) -> Odd:
@@ -150,8 +71,7 @@ def in_memory(folder: Path, **settings: Any) -> Odd:
 
 
 def of_several_ranges(folder: Path, home: Path, partitions: int) -> bool:
-    store = InFiles(folder, home, 0, str(folder))
-    return len(store.ranges) >= partitions
+    return len(FolderStore.of(folder, RunFolder(home, str(folder))).peers) >= partitions
 
 
 @SLOW
@@ -181,34 +101,14 @@ def test_scores_have_the_bytes_of_those_in_memory(
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("the network is held in memory")
 
-    for name in ("fit_views", "thinned_score"):  # what holds a network in memory
-        monkeypatch.setattr(detector, name, refused)
+    monkeypatch.setattr(Source, "of_graph", refused)
     for count, folder in folders.items():
         assert of_several_ranges(folder, tmp_path, min(count, 3))
         for threads in workers[count]:
             network = open_network(folder)
             run = tmp_path / f"run-{count}-{threads}"
             assert told(odd(workers=threads).fit(network, run_folder=run)) == expected, (count, threads)
-            assert not list(run.glob("turn*.npy"))  # what networks with edges left out take is given back
-
-
-@pytest.mark.parametrize("kind", ["numbers", "shop"])
-def test_a_task_maps_the_wiring_of_one_peer_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    network, taken, others = open_network(written(tmp_path, kind, 3)), [], []
-    peer_rows = InFiles.peer_rows
-
-    def counted(store: InFiles, peer: int) -> Partition:
-        others.append(sum(one() is not None for one in taken))
-        rows = peer_rows(store, peer)
-        taken.append(weakref.ref(rows.indices))
-        return rows
-
-    monkeypatch.setattr(InFiles, "peer_rows", counted)
-    odd().fit(network, run_folder=tmp_path / "run")
-    assert len(others) > 6
-    assert max(others) == 0
+            assert not list(run.glob("*-*.npy"))  # all arrays are given back
 
 
 @SLOW
@@ -226,22 +126,21 @@ def test_several_kinds_have_the_bytes_of_those_in_memory(
     monkeypatch.setattr(butterfly, "WEDGES_AT_ONCE", 50)
     monkeypatch.setattr(butterfly, "WEDGES", 4_000)  # some nodes are left out as hubs
     monkeypatch.setattr(butterfly, "WEDGES_PER_NODE", 0)
-    monkeypatch.setattr(pairs, "EDGES_AT_ONCE", 100)
+    monkeypatch.setattr(task, "EDGES_AT_ONCE", 100)
     folders = {count: written(tmp_path / str(count), what, count) for count in (1, 3, 7)}
     fitted = in_memory(folders[1])
     learned = fitted.model_.learned
     assert any(not one.relation.silent for one in learned.views.others)
     assert (learned.views.rate is not None) == ("friends" in what)
     expected = *told(fitted), learned.hubs
-    for name in ("fit_views", "thinned_score"):
-        monkeypatch.setattr(detector, name, None)
+    monkeypatch.setattr(Source, "of_graph", None)
     for count, folder in folders.items():
         assert of_several_ranges(folder, tmp_path, min(count, 3))
         for threads in workers[count]:
             run = tmp_path / f"run-{count}-{threads}"
             again = odd(workers=threads).fit(open_network(folder), run_folder=run)
             assert (*told(again), again.model_.learned.hubs) == expected, (count, threads)
-            assert not list(run.glob("turn*.npy"))
+            assert not list(run.glob("*-*.npy"))
 
 
 def test_a_model_that_was_fitted_on_disk_explains_and_judges_as_one_in_memory(tmp_path: Path) -> None:
@@ -273,13 +172,31 @@ class Countdown:
             raise Killed
 
 
+def in_finalizer() -> bool:
+    """Return whether a handle is let go of: what is raised there does not end a fit."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
 def counted(monkeypatch: pytest.MonkeyPatch, countdown: Countdown) -> None:
     """Count every use of a file of the run: as a whole, before it is read, written or removed, and of checkpoints."""
-    with_file, save = InFiles._file, RunFolder.save
+    with_file, save, atomic = FolderStore._file, RunFolder.save, stores.atomic_file
 
-    def file(self: InFiles, name: str, number: int) -> Any:
+    def file(self: FolderStore, key: str, span: tuple[int, int]) -> Any:
+        if not in_finalizer():
+            countdown()
+        return with_file(self, key, span)
+
+    @contextmanager
+    def written_whole(path: Path) -> Iterator[Any]:
         countdown()
-        return with_file(self, name, number)
+        with atomic(path) as content:
+            yield content
+        countdown()
 
     def checkpoint(self: RunFolder, *what: Any) -> None:
         countdown()
@@ -287,13 +204,14 @@ def counted(monkeypatch: pytest.MonkeyPatch, countdown: Countdown) -> None:
         countdown()
 
     def unlink(self: Path, missing_ok: bool = False) -> None:
-        if self.suffix == ".npy":
+        if self.suffix == ".npy" and not in_finalizer():
             countdown()
         removed(self, missing_ok=missing_ok)
 
     removed = Path.unlink
     monkeypatch.setattr(Path, "unlink", unlink)
-    monkeypatch.setattr(InFiles, "_file", file)
+    monkeypatch.setattr(FolderStore, "_file", file)
+    monkeypatch.setattr(stores, "atomic_file", written_whole)
     monkeypatch.setattr(RunFolder, "save", checkpoint)
 
 
@@ -355,22 +273,25 @@ def test_how_neighbours_go_together_is_learned_after_a_kill_at_any_use_of_a_file
     left, group = rng.integers(0, 300, 900), np.arange(300) % 3
     right = (left + 3 * rng.integers(1, 100, 900)) % 300  # of the same group
     graph = Graph.from_arrays([left, right], 2.0 * group[:, None] + rng.normal(size=(300, 2)))
-    whole = in_files(graph, tmp_path / "whole", 3, coordinates=graph.attributes)
+    in_files(graph, tmp_path / "whole", 3)
+
+    def learned(run: Path) -> Homophily:
+        run.mkdir(exist_ok=True)
+        wiring = Wiring(FolderStore.of(tmp_path / "whole" / "graph", RunFolder(run, run.name)), on_threads(1))
+        with wiring.store.opened():
+            return learn_homophily(wiring, wiring.given(graph.attributes))[0]
+
     every = Countdown(np.inf)
     with monkeypatch.context() as patched:
         counted(patched, every)
-        expected = learn_homophily(whole, on_threads(1))
+        expected = learned(tmp_path / "run")
     assert not expected.silent
     for end in range(0, every.calls, 3):
-        store = replace(whole, folder=tmp_path / f"run{end}", digest=str(end))
-        store.folder.mkdir()
-        for number in store.ranges:
-            store.write("coordinates", number, graph.attributes[slice(*store.span(number))])
         with monkeypatch.context() as patched:
             counted(patched, Countdown(end))
             with pytest.raises(Killed):
-                learn_homophily(store, on_threads(1))
-        again = learn_homophily(store, on_threads(1))
+                learned(tmp_path / f"run{end}")
+        again = learned(tmp_path / f"run{end}")
         np.testing.assert_array_equal(again.turn, expected.turn)
         np.testing.assert_array_equal(again.correlation, expected.correlation)
 
@@ -389,16 +310,6 @@ def test_a_fit_of_several_kinds_that_ends_at_any_use_of_a_file_goes_on_to_the_sa
     killed_at(network, tmp_path, monkeypatch, [*ends, every.calls - 5], expected)
 
 
-def elsewhere(function: Any, blocks: Any, report: Any) -> list[Any]:
-    """Run tasks as a cluster does: they are sent, and so is what they return."""
-    results = []
-    for block in blocks:
-        task, own = pickle.loads(pickle.dumps((function, block)))  # noqa: S301 - our own
-        results.append(pickle.loads(pickle.dumps(task(own))))  # noqa: S301 - our own
-        report(len(results))
-    return results
-
-
 @pytest.mark.parametrize("what", ["shop, friends", "shop, merchants"])
 def test_partitions_of_several_kinds_are_fitted_by_a_mapper(tmp_path: Path, what: str) -> None:
     folder = written(tmp_path, what, 3)
@@ -413,7 +324,7 @@ def test_partitions_of_several_kinds_are_fitted_by_a_mapper(tmp_path: Path, what
 def two_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(null, "SIMULATED_NODES", 0)
     monkeypatch.setattr(null_groups, "CENTRES_FROM", 250)
-    monkeypatch.setattr(null_kinds, "DRAWN_AT_ONCE", 50)
+    monkeypatch.setattr(simulate, "DRAWN_AT_ONCE", 50)
 
 
 @SLOW
@@ -435,12 +346,12 @@ def test_simulated_networks_have_the_bytes_of_those_in_memory(
     assert len(expected) == 6
     if "times" in kind:  # cycles have an effect
         with monkeypatch.context() as patched:
-            patched.setattr(views, "find_cycles", lambda *_: None)
+            patched.setattr(detector, "find_cycles", lambda *_: None)
             assert told(in_memory(folders[1]))[0] != expected[0]
     for count, workers in ((1, 1), (3, 2), (7, 4)):
         network, run = open_network(folders[count]), tmp_path / f"run{count}"
         assert told(odd(simulate=True, workers=workers).fit(network, run_folder=run)) == expected, count
-        assert not [*run.glob("simulated*.npy"), *run.glob("regularised*.npy"), *run.glob("random*.npy")]
+        assert not list(run.glob("*-*.npy"))
     if kind != "flows and times":  # over partitions cycles are not searched
         fitted = odd(simulate=True).fit_partitions(folders[3], mapper=elsewhere, run_folder=tmp_path / "elsewhere")
         assert told(fitted) == expected
@@ -463,11 +374,11 @@ def test_simulations_that_end_at_any_use_of_a_file_go_on_to_the_same_bytes(
     folder = written(tmp_path, kind, 3)
     expected, network = told(in_memory(folder, simulate=True)), open_network(folder)
     calls = []
-    for simulate in (False, True):
+    for simulated in (False, True):
         every = Countdown(np.inf)
         with monkeypatch.context() as patched:
             counted(patched, every)
-            odd(simulate=simulate).fit(network, run_folder=tmp_path / str(simulate))
+            odd(simulate=simulated).fit(network, run_folder=tmp_path / str(simulated))
         calls.append(every.calls)
     ends = np.random.default_rng(part).integers(*calls, 6 if part else 3).tolist()
     killed_at(network, tmp_path, monkeypatch, ends, expected, simulate=True)
@@ -495,8 +406,8 @@ def test_simulations_over_partitions_are_refused_with_too_little_memory(tmp_path
 
 SCRIPT = """
 import sys
-from oddhop.partitions import store
-store.BLOCK = int(sys.argv[3])
+from oddhop.arrays import stores
+stores.BLOCK = int(sys.argv[3])
 from oddhop import Odd
 from oddhop.tables.network import open_network
 fit = Odd(random_state=0, simulate=False, n_resamples=2, workers=2).fit

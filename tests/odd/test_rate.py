@@ -6,12 +6,11 @@ from scipy.special import logsumexp, rel_entr
 from scipy.stats import binom
 
 from oddhop import Graph
+from oddhop.arrays.stores import ENTRIES
 from oddhop.odd.communities import unfolded
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.stranger import Homophily
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
-from tests.odd.stores import rate_of
+from tests.odd.stores import in_memory, rate_of
 
 
 def _homophily(between: float = 0.0, within: float = 1.0) -> Homophily:
@@ -115,7 +114,8 @@ def test_an_edge_with_two_entries_counts_once() -> None:
     rng = np.random.default_rng(0)
     graph = Graph.from_arrays(rng.integers(0, 80, (2, 500)), np.zeros((80, 1)))
     f = rng.normal(size=graph.edge_count).astype(np.float32)
-    store = InMemory(graph.indptr, graph.indices, {}, {"f": unfolded(graph, f)})
-    found, expected = learn_rate(store, on_threads(1), _homophily(), once=True), rate_of(f, _homophily())
+    wiring = in_memory(graph)
+    entries = wiring.given(unfolded(graph, f), ENTRIES)
+    found, expected = learn_rate(wiring, entries, _homophily(), once=True), rate_of(f, _homophily())
     np.testing.assert_allclose(found.cumulants, expected.cumulants, rtol=1e-12)
     np.testing.assert_array_equal(found.tilts, expected.tilts)

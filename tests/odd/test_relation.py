@@ -7,63 +7,58 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from oddhop.odd import ends
+from oddhop.arrays import stores
 from oddhop.odd import relation as relations
-from oddhop.odd.ends import ENDS, ends_of
-from oddhop.odd.homophily import RATIOS
-from oddhop.odd.pairs import Pairs, edge_chunks
+from oddhop.odd.ends import Ends, chosen_ends, ends_of
+from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import learn_rate
-from oddhop.odd.relation import Relation, mean_ratios, mean_ratios_with
+from oddhop.odd.related import related_columns
+from oddhop.odd.relation import InformedPairs, Relation, informed_by, mean_ratios_with
 from oddhop.odd.stranger import Homophily
-from oddhop.odd.telling import telling_columns
-from oddhop.partitions import store as ranges
-from oddhop.partitions.task import on_threads
 from tests.odd.stores import pairs_of
 
 ACCOUNTS, DEVICES = 30, 14
-RUNNER = on_threads(1)
 
 
-def _pairs(edges: list[tuple[int, int]], near: np.ndarray, far: np.ndarray) -> Pairs:
+def _pairs(edges: list[tuple[int, int]], near: np.ndarray, far: np.ndarray, *, workers: int = 1) -> Pairs:
     a, b = np.array(sorted(edges)).T
     matrix = sp.csr_array((np.ones(a.size), (a, b)), shape=(len(near), len(far)))
-    return pairs_of(matrix, near, far)
+    return pairs_of(matrix, near, far, workers=workers)
 
 
 class Told:
     """Edges of which both ends have coordinates, and f of every one."""
 
-    def __init__(self, pairs: Pairs) -> None:
-        self.pairs, self.f = pairs, pairs.array(RATIOS).copy()
+    def __init__(self, informed: InformedPairs) -> None:
+        self.pairs, self.f = informed, informed.f.read()
 
     def means(self) -> np.ndarray:
-        return mean_ratios(self.pairs)[0]
+        return self.pairs.means()[0]
 
 
-def told_by(pairs: Pairs, relation: Relation, *, workers: int = 1) -> Told:
-    return Told(relations.told_by(pairs, relation, on_threads(workers)))
+def told_by(pairs: Pairs, relation: Relation) -> Told:
+    return Told(informed_by(pairs, relation))
 
 
-def learn_relation(pairs: Pairs, *, workers: int = 1) -> tuple[Relation, Told]:
-    relation, told = relations.learn_relation(pairs, on_threads(workers))
+def learn_relation(pairs: Pairs) -> tuple[Relation, Told]:
+    relation, told = relations.learn_relation(pairs)
     return relation, Told(told)
 
 
-def _informed(pairs: Pairs) -> Pairs:
-    widths = [side.read("coordinates", 0).shape[1] for side in pairs.sides]
-    return ends.chosen_edges(pairs, (np.arange(widths[0]), np.arange(widths[1])), RUNNER)
+def _informed(pairs: Pairs) -> Ends:
+    widths = [side.coordinates.read().shape[1] for side in pairs.sides]
+    return chosen_ends(pairs, (np.arange(widths[0]), np.arange(widths[1])))
 
 
-def _ends(pairs: Pairs, usual: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _ends(pairs: Ends, usual: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the coordinates of both ends of all edges, in the order of the rows."""
-    chunks = [(one.entries, *ends_of(one.own, one.theirs, usual)) for one in edge_chunks(pairs.near, 0, ENDS)]
-    order = np.argsort(np.concatenate([entries for entries, _, _ in chunks]))
-    near, far = (np.concatenate([chunk[side] for chunk in chunks])[order] for side in (1, 2))
-    return near, far
+    rows, columns = _rows(pairs), pairs.near.wiring.indices.read()
+    own, theirs = ([one.read() for one in side] for side in pairs.arrays)
+    return ends_of(tuple(one[rows] for one in own), tuple(one[columns] for one in theirs), usual)
 
 
-def _rows(pairs: Pairs) -> np.ndarray:
-    indptr = pairs.in_memory().indptr
+def _rows(pairs: Ends) -> np.ndarray:
+    indptr = pairs.near.wiring.indptr.read()
     return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
 
 
@@ -134,7 +129,7 @@ def drawn() -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
 
 def test_borrowed_coordinates_are_those_of_the_other_neighbours(drawn) -> None:
     edges, pairs, naive = drawn[0], _informed(_pairs(*drawn)), Naive(*drawn)
-    usual = ends.usual_ends(pairs, RUNNER)
+    usual = pairs.usual()
     np.testing.assert_allclose(usual[0], naive.usual()[0])
     np.testing.assert_allclose(usual[1], naive.usual()[1])
     found = _ends(pairs, usual)
@@ -149,7 +144,7 @@ def test_f_follows_the_formula(drawn, unrelated: float) -> None:
     told, naive = told_by(_pairs(*drawn), relation), Naive(*drawn)
     expected = [naive.f(a, b, relation) for a, b in drawn[0]]
     np.testing.assert_allclose(told.f, expected, atol=1e-9)
-    np.testing.assert_array_equal(told.f, told_by(_pairs(*drawn), relation, workers=3).f)
+    np.testing.assert_array_equal(told.f, told_by(_pairs(*drawn, workers=3), relation).f)
     if unrelated:
         assert told.f.max() <= -np.log(unrelated)
     means, counts = defaultdict(float), defaultdict(int)
@@ -173,9 +168,9 @@ def test_edges_whose_end_has_neither_own_nor_borrowed_coordinates_are_left_out()
     # Merchant 2 has one customer: nothing is known of it without a.
     pairs = _pairs([(0, 0), (1, 0), (2, 1), (3, 1), (3, 2)], near, none)
     kept = _informed(pairs)
-    ends = zip(_rows(kept).tolist(), kept.in_memory().indices.tolist(), strict=True)
+    ends = zip(_rows(kept).tolist(), kept.near.wiring.indices.read().tolist(), strict=True)
     assert list(ends) == [(0, 0), (1, 0), (2, 1), (3, 1)]
-    assert kept.array("degrees").tolist() == [1, 1, 1, 1]
+    assert kept.near.degrees.read().tolist() == [1, 1, 1, 1]
     # With a column of its own it is known, and so are judged nodes without columns that have two neighbours.
     assert _informed(_pairs([(3, 2), (0, 0)], near, np.zeros((3, 1)))).count == 2
     bare = _informed(_pairs([(0, 0), (0, 1), (1, 1)], np.empty((2, 0)), np.arange(2.0)[:, None]))
@@ -233,7 +228,7 @@ def test_a_node_without_such_edges_has_none_with_other_coordinates(drawn) -> Non
     assert told.means()[4] == 0.0
 
 
-def _matched(rho: list[float], count: int, seed: int = 0, noise: int = 1) -> Pairs:
+def _matched(rho: list[float], count: int, seed: int = 0, noise: int = 1, workers: int = 1) -> Pairs:
     """Return accounts with one device each, normal coordinates of known correlations, and some of no meaning."""
     rng = np.random.default_rng(seed)
     near = rng.normal(size=(count, len(rho)))
@@ -243,7 +238,7 @@ def _matched(rho: list[float], count: int, seed: int = 0, noise: int = 1) -> Pai
     order = rng.permutation(count)
     theirs = np.empty_like(far)
     theirs[order] = far
-    return _pairs([(k, int(order[k])) for k in range(count)], near, theirs)
+    return _pairs([(k, int(order[k])) for k in range(count)], near, theirs, workers=workers)
 
 
 def test_known_canonical_correlations_are_found() -> None:
@@ -255,14 +250,14 @@ def test_known_canonical_correlations_are_found() -> None:
     expected = -0.5 * np.log(1 - np.array([0.8, 0.5]) ** 2).sum()
     assert relation.near.information == pytest.approx(expected, rel=0.06)
     assert relation.unrelated < 0.02
-    again = learn_relation(_matched([0.8, 0.5], 12_000), workers=3)[1]
+    again = learn_relation(_matched([0.8, 0.5], 12_000, workers=3))[1]
     np.testing.assert_array_equal(told.f, again.f)
 
 
 def test_the_learned_sides_are_white_and_uncorrelated_but_for_their_partner() -> None:
     pairs = _matched([0.8, 0.5], 12_000)
     relation, told = learn_relation(pairs)
-    ends = _ends(told.pairs, (relation.near_usual, relation.far_usual))
+    ends = _ends(told.pairs.ends, (relation.near_usual, relation.far_usual))
     variates = [
         np.clip((x - side.centre) @ side.whiten, -3, 3) @ side.turn
         for x, side in zip(ends, (relation.near, relation.far), strict=True)
@@ -278,10 +273,10 @@ def test_the_share_of_unrelated_edges_is_found_and_bounds_f() -> None:
     pairs = _matched([0.95, 0.9], 8_000)
     rng = np.random.default_rng(1)
     strange = rng.choice(8_000, 800, replace=False)
-    indices = pairs.in_memory().indices.copy()
+    indices = pairs.near.wiring.indices.read().copy()
     indices[strange] = indices[rng.permutation(strange)]
     matrix = sp.csr_array((np.ones(8_000), indices, np.arange(8_001)), shape=(8_000, 8_000))
-    mixed = pairs_of(matrix, *(side.read("coordinates", 0) for side in pairs.sides))
+    mixed = pairs_of(matrix, *(side.coordinates.read() for side in pairs.sides))
     relation, told = learn_relation(mixed)
     likelier = np.exp(-told_by(mixed, replace(relation, unrelated=0.0)).f)
     shares = np.arange(0.001, 0.4, 0.001)
@@ -323,7 +318,7 @@ def test_columns_that_go_together_are_kept_and_others_are_not() -> None:
     taste = np.zeros(600)
     np.add.at(taste, [a for a, _ in edges], [far[b, 1] for _, b in edges])
     near[:, 2] += taste
-    kept = telling_columns(_pairs(edges, near, far), RUNNER)
+    kept = related_columns(_pairs(edges, near, far))
     assert 2 in kept[0]
     assert 1 in kept[1]
     assert 0 not in kept[0]
@@ -347,9 +342,9 @@ def test_one_edge_a_node_leaves_variances_that_a_rate_can_be_made_of() -> None:
     relation, told = learn_relation(_matched([0.8], 600, noise=0))
     assert not relation.silent
     assert relation.near.within > 0
-    rate = learn_rate(told.pairs.near, RUNNER, relation.near)
+    rate = learn_rate(told.pairs.ends.near.wiring, told.pairs.f, relation.near)
     assert rate.spread < 1e-6  # nothing tells nodes from edges
-    assert np.isfinite(rate.nats(*mean_ratios(told.pairs))).all()
+    assert np.isfinite(rate.nats(*told.pairs.means())).all()
 
 
 def test_nothing_to_learn_from_is_silent() -> None:
@@ -371,8 +366,8 @@ def test_blocks_and_workers_change_nothing_but_the_last_digits(width: int, monke
     np.add.at(taste, [b for _, b in edges], [near[a, 1] for a, _ in edges])
     far[:, :1] += taste[:, None]
     whole, told = learn_relation(_pairs(edges, near, far))
-    monkeypatch.setattr(ranges, "BLOCK", 64)
-    found = [learn_relation(_pairs(edges, near, far), workers=workers) for workers in (1, 3)]
+    monkeypatch.setattr(stores, "BLOCK", 64)
+    found = [learn_relation(_pairs(edges, near, far, workers=workers)) for workers in (1, 3)]
     np.testing.assert_array_equal(found[0][1].f, found[1][1].f)
     np.testing.assert_allclose(found[0][1].f, told.f, atol=1e-9)
     assert found[0][0].unrelated == pytest.approx(whole.unrelated)

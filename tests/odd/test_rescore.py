@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from oddhop import Graph
+from oddhop.arrays.wiring import Wiring
 from oddhop.base.arrays import frozen
 from oddhop.odd.clique import clique_scores_with, surprises
-from oddhop.odd.communities import leading
-from oddhop.odd.krylov import VECTORS, Eigenvalues
+from oddhop.odd.eigenvectors import Eigenpairs, leading_eigenpairs
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.triangles import LARGEST
-from oddhop.odd.views import figures_of as figures_of_network
-from oddhop.odd.views import fit_views, judge
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import TaskRunner, on_threads
+from oddhop.odd.views import fit_views, judge, measure
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.odd.stores import in_memory
 
@@ -41,7 +38,7 @@ def test_without_a_change_it_is_judged_as_it_was(held: FixedNetwork) -> None:
 def figures_of(held: FixedNetwork, changed: Graph, node: int) -> np.ndarray:
     """Return the four figures of a node by seeing the whole changed network."""
     views = held.fitted
-    return np.array([one[node] for one in figures_of_network(views, changed)[0]])
+    return np.array([one[node] for one in measure(views, changed)[0].figures])
 
 
 def without(graph: Graph, node: int, others: np.ndarray) -> Graph:
@@ -64,14 +61,12 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     same_looks, new_looks = held.of_attributes(graph.attributes[[node]]), held.of_attributes(row[None])
     fewer = without(graph, node, there[gone])
     assert fewer.degrees[node] == there.size - 2
-    known = in_memory(graph)
-    before = leading(known, on_threads(1))
+    known = leading_eigenpairs(in_memory(graph))
 
-    def held_still(store: InMemory, runner: TaskRunner) -> Eigenvalues:
-        store.of_nodes[VECTORS] = known.of_nodes[VECTORS]
-        return before
+    def held_still(wiring: Wiring) -> Eigenpairs:
+        return Eigenpairs(known.values, wiring.given(known.vectors.read()))
 
-    monkeypatch.setattr("oddhop.odd.views.leading", held_still)
+    monkeypatch.setattr("oddhop.odd.views.leading_eigenpairs", held_still)
     for seen, kept, changed in (
         (same_looks, ~gone, fewer),
         (new_looks, np.ones(there.size, dtype=bool), graph.with_attributes(changed_row)),
@@ -118,7 +113,7 @@ def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
 
 
 def test_the_surprises_make_the_clique_score(held: FixedNetwork) -> None:
-    expected = figures_of_network(held.fitted, held.graph)[0][3]  # from products of single precision
+    expected = measure(held.fitted, held.graph)[0].figures[3]  # from products of single precision
     for node in (STRANGER, int(CLIQUE[0]), 100):
         found = surprises(held.graph, held.ties, node)
         assert np.sort(found)[-LARGEST:].sum() / LARGEST == pytest.approx(expected[node], rel=1e-6, abs=1e-9)

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from oddhop import Graph
 from oddhop.odd.coordinates import learn_coordinates
-from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, RATIOS, telling_coordinates, write_ratios
+from oddhop.odd.homophily import make_ratios, related_coordinates
 from oddhop.odd.stranger import (
     Half,
     Homophily,
@@ -18,7 +18,6 @@ from oddhop.odd.stranger import (
     strangeness,
     variances,
 )
-from oddhop.partitions.task import on_threads
 from tests.odd.planted import STRANGER, planted
 from tests.odd.stores import homophily_of, in_memory
 
@@ -54,16 +53,16 @@ def test_the_ratio_is_that_of_two_normal_distributions() -> None:
         multivariate_normal.logpdf([a[k], b[k]], cov=[[1, rho[k]], [rho[k], 1]]) for k in range(2)
     )  # fmt: skip
     apart = multivariate_normal.logpdf(np.concatenate([a, b]), cov=np.eye(4))
-    store = in_memory(graph, **{COORDINATES: graph.attributes})
-    write_ratios(store, on_threads(1), homophily)
-    np.testing.assert_allclose(store.of_entries[RATIOS], 2 * [apart - joined], rtol=1e-7)  # of single precision
-    np.testing.assert_allclose(store.of_nodes[RATIO_SUMS], 2 * [apart - joined])
+    wiring = in_memory(graph)
+    ratios = make_ratios(wiring, wiring.given(graph.attributes), homophily)
+    np.testing.assert_allclose(ratios.f.read(), 2 * [apart - joined], rtol=1e-7)  # of single precision
+    np.testing.assert_allclose(ratios.sums.read(), 2 * [apart - joined])
 
 
 def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
-    homophily, f, store = homophily_of(graph, coordinates)
+    homophily, f, ratios = homophily_of(graph, coordinates)
     variates = canonical_variates(coordinates, homophily)
     np.testing.assert_array_equal(f, homophily_of(graph, coordinates, workers=3)[1])
     left, right = graph.ends(0, graph.edge_count)
@@ -71,11 +70,11 @@ def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     for a, b in ((left, right), (right, left)):
         # f is kept in single precision: its odds are off by as much as f is.
         np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(variates[a], variates[b]))), rtol=1e-6)
-        np.testing.assert_array_equal(f, store.of_entries[RATIOS][_entries(graph, a, b)])
-    for power, name in ((1, RATIO_SUMS), (2, "f_squares")):
+        np.testing.assert_array_equal(f, ratios.f.read()[_entries(graph, a, b)])
+    for power, array in ((1, ratios.sums), (2, ratios.squares)):
         each = ratio(variates[left], variates[right]) ** power
         expected = sum(np.bincount(end, each, graph.node_count) for end in (left, right))
-        np.testing.assert_allclose(store.of_nodes[name], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(array.read(), expected, rtol=1e-9, atol=1e-9)
 
 
 def _entries(graph: Graph, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -127,9 +126,9 @@ def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
 
 def test_attributes_that_do_not_vary_are_silent() -> None:
     graph = Graph.from_arrays([[0, 1], [1, 2]], np.ones((3, 2)))
-    homophily, _, store = homophily_of(graph, np.zeros((3, 2)))
+    homophily, _, ratios = homophily_of(graph, np.zeros((3, 2)))
     assert homophily.silent
-    np.testing.assert_array_equal(strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees), 0.0)
+    np.testing.assert_array_equal(strangeness(homophily, ratios.sums.read(), graph.degrees), 0.0)
 
 
 def test_the_variances_between_and_within_nodes_are_found() -> None:
@@ -147,8 +146,8 @@ def test_the_variances_between_and_within_nodes_are_found() -> None:
 def test_a_node_that_looks_like_another_community_is_the_strangest() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
-    homophily, f, store = homophily_of(graph, coordinates)
-    assert np.argmax(strangeness(homophily, store.of_nodes[RATIO_SUMS], graph.degrees)) == STRANGER
+    homophily, f, ratios = homophily_of(graph, coordinates)
+    assert np.argmax(strangeness(homophily, ratios.sums.read(), graph.degrees)) == STRANGER
     np.testing.assert_array_equal(f, homophily_of(graph, coordinates, workers=2)[1])
 
 
@@ -157,13 +156,13 @@ def test_a_coordinate_that_tells_nothing_leaves_the_view_as_it_was() -> None:
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
     noise = np.random.default_rng(5).normal(size=(graph.node_count, 3))
     before, after = (homophily_of(graph, x)[2] for x in (coordinates, np.hstack([coordinates, noise])))
-    np.testing.assert_allclose(before.of_nodes[RATIO_SUMS], after.of_nodes[RATIO_SUMS], atol=1e-9)
-    np.testing.assert_allclose(before.of_entries[RATIOS], after.of_entries[RATIOS], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(before.sums.read(), after.sums.read(), atol=1e-9)
+    np.testing.assert_allclose(before.f.read(), after.f.read(), rtol=1e-6, atol=1e-9)
 
 
 def test_of_columns_dealt_out_at_random_hardly_one_in_a_thousand_is_kept_even_where_hubs_have_most_edges() -> None:
     rng = np.random.default_rng(6)
     hubs = Graph.from_arrays(np.stack([rng.integers(0, 5, 3_000), rng.integers(5, 2_000, 3_000)]), np.zeros((2_000, 1)))
-    stores = (in_memory(hubs, **{COORDINATES: rng.normal(size=(2_000, 8))}) for _ in range(50))
-    kept = [telling_coordinates(store, on_threads(1)).sum() for store in stores]
+    wiring = in_memory(hubs)
+    kept = [related_coordinates(wiring, wiring.given(rng.normal(size=(2_000, 8)))).sum() for _ in range(50)]
     assert sum(kept) <= 2  # of 400; one in 800 is expected at most

@@ -7,10 +7,10 @@ import pytest
 
 from oddhop import Graph
 from oddhop.base.arrays import frozen
+from oddhop.base.randomness import LEFT_OUT_EDGES, word
 from oddhop.odd.combine import KINDS
-from oddhop.odd.thinning import thinned
-from oddhop.odd.views import fit_views, judge, thinned_score
-from oddhop.partitions.task import on_threads
+from oddhop.odd.fit import _keep, replicate_scores
+from oddhop.odd.views import FittedViews, ViewData, fit_views, judge
 from tests.odd.planted import CLIQUE, NODES, OUTLIER, STRANGER, planted
 from tests.odd.stores import in_memory
 
@@ -91,18 +91,26 @@ def test_a_panel_judges_its_own_network_to_the_bit_and_on_any_number_of_workers(
     np.testing.assert_array_equal(fit_views(graph, workers=3)[1].score, evidence.score)
 
 
+def _thinned_scores(views: FittedViews, data: ViewData, rounds: int) -> list[np.ndarray]:
+    keys = np.arange(data.source.wiring.nodes, dtype=np.uint64)
+    return replicate_scores(data, {"": views.blocks}, np.zeros(0), keys, 1, rounds)
+
+
 def test_thinned_scores_depend_on_seed_and_turn_alone() -> None:
     views, evidence, data = fit_views(planted())
-    first = thinned_score(views, data, 1, 0)
-    np.testing.assert_array_equal(first, thinned_score(views, data, 1, 0, workers=2))
-    assert not np.array_equal(first, thinned_score(views, data, 1, 1))
+    first, second = _thinned_scores(views, data, 2)
+    again = _thinned_scores(*fit_views(planted(), workers=2)[::2], 1)
+    np.testing.assert_array_equal(first, again[0])
+    assert not np.array_equal(first, second)
     assert np.corrcoef(first, evidence.score)[0, 1] > 0.8
 
 
 def _left_out(graph: Graph, keys: np.ndarray) -> np.ndarray:
     """Tell of every edge whether it is left out; both of its entries must be."""
-    fewer = thinned(in_memory(graph, keys=keys), on_threads(1), 3, 1, ())
-    kept = replace(graph, indptr=frozen(fewer.indptr), indices=frozen(fewer.indices)).adjacency()
+    wiring = in_memory(graph)
+    ends = wiring.given(keys)
+    fewer = wiring.thinned(_keep, [ends], [ends, word(3, LEFT_OUT_EDGES, 1)])
+    kept = replace(graph, indptr=frozen(fewer.indptr.read()), indices=frozen(fewer.indices.read())).adjacency()
     assert (kept != kept.T).nnz == 0
     left, right = graph.ends(0, graph.edge_count)
     return np.asarray(kept.tocsr()[left, right]).ravel() == 0

@@ -18,24 +18,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from oddhop.arrays.handles import EntriesOf, Handle, Output, RowsOf
+from oddhop.arrays.kernels import row_sums
+from oddhop.arrays.stores import ROWS
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
-from oddhop.odd.communities import RESIDUALS
 from oddhop.odd.pairs import Pairs
-from oddhop.odd.row_blocks import degrees_of, gathered, row_sums
 from oddhop.odd.triangles import LARGEST, STAGE
-from oddhop.partitions.files import Store
-from oddhop.partitions.task import TaskRunner
 
 WEDGES, WEDGES_PER_NODE = 500_000_000, 1_000  # pairs of edges with a common end: in all, or for every judged node
 WEDGES_AT_ONCE = 1 << 20  # that are copied from other partitions
-WEIGHTS, SUMS, LARGEST_SHARED = "shared_weights", "shared_sums", "largest_shared"
 HUB = -1.0  # the weight of a node that is left out; that of others is not below 0
 
 
@@ -45,33 +42,35 @@ class Common:
 
     Attributes
     ----------
-    pairs : the edges with r of each, the weights w of the nodes of the other kind, and s of the judged ones.
+    pairs : the edges with r of each.
+    weights, sums : w of the nodes of the other kind, and s of the judged ones.
     chance : what c is made with.
     hubs : the nodes of the other kind that are left out.
     """
 
     pairs: Pairs
+    weights: Handle
+    sums: Handle
     chance: float
     hubs: Bools
 
 
-def common_neighbours(pairs: Pairs, runner: TaskRunner, chance: float | None = None) -> Common:
+def common_neighbours(pairs: Pairs, chance: float | None = None) -> Common:
     """Prepare the edges between judged nodes and another kind, whose residuals are r.
 
     ``chance`` is that of the network that a model was fitted on; left out, it is this network's own.
     """
     near, far = pairs.sides
-    degrees = degrees_of(far)
-    hubs = hubs_of(degrees, near.nodes)
-    weights = np.where(hubs, HUB, np.log(max(near.nodes, 1) / np.maximum(degrees, 1)))
-    for number in far.ranges:
-        far.write(WEIGHTS, number, weights[slice(*far.span(number))])
-    runner.quiet.each(STAGE, partial(_write_sums, near), near.ranges)
+    degrees = far.wiring.degrees.all()
+    hubs = hubs_of(degrees, near.wiring.nodes)
+    logarithms = np.log(max(near.wiring.nodes, 1) / np.maximum(degrees, 1))
+    weights = far.wiring.given(np.where(hubs, HUB, logarithms))
+    sums = near.wiring.entries(_kept_sums, [near.residuals], [weights], Output(ROWS, np.float64))
     if chance is None:
-        theirs = np.concatenate(runner.quiet.each(STAGE, partial(_their_sums, far), far.ranges))
+        theirs = far.wiring.rows(_their_sums, far.wiring.indptr, far.residuals, weights).all()
         whole = float(theirs.sum())
-        chance = float((weights * theirs**2).sum()) / whole**2 if whole > 0 else 0.0
-    return Common(pairs, chance, hubs)
+        chance = float((weights.read() * theirs**2).sum()) / whole**2 if whole > 0 else 0.0
+    return Common(pairs, weights, sums, chance, hubs)
 
 
 def hubs_of(degrees: Ints, nodes: int) -> Bools:
@@ -85,27 +84,32 @@ def hubs_of(degrees: Ints, nodes: int) -> Bools:
     return np.asarray(degrees >= degrees[order[np.searchsorted(wedges, most, side="right")]])
 
 
-def write_largest_shared(common: Common, runner: TaskRunner) -> None:
-    """Write the twelve largest surprises of every judged node, (nodes, 12), from small to large."""
-    near = common.pairs.near
-    runner.each(STAGE, partial(_write_largest, common.pairs, common.chance), near.ranges)
+def largest_shared(common: Common) -> Handle:
+    """Make the twelve largest surprises of every judged node, (nodes, 12), from small to large."""
+    near, far = common.pairs.sides
+    near.wiring.begin(STAGE)
+    own = near.wiring.ids, near.wiring.indptr, near.wiring.indices, near.residuals
+    others = EntriesOf(far.wiring, (far.residuals,)), RowsOf(common.weights), common.sums.any_rows()
+    found: Handle = near.wiring.rows(_largest_rows, *own, *others, common.chance, rows=0)
+    near.wiring.make(found)
+    return found
 
 
 def partners(common: Common, node: int) -> tuple[Ints, Floats]:
     """Return the judged nodes that share a neighbour with one, and the surprise of each, in memory."""
-    pairs = common.pairs
-    near, far = pairs.in_memory(), pairs.near.peer_rows(0)
-    weights, sums = pairs.near.read_peer(WEIGHTS, 0), pairs.array(SUMS)
-    left, their_left = pairs.array(RESIDUALS), pairs.near.read_peer(RESIDUALS, 0)
-    t, first = np.zeros((2, near.stop))
-    for e in range(near.indptr[node], near.indptr[node + 1]):
-        b = near.indices[e]
-        row = slice(far.indptr[b], far.indptr[b + 1])
+    near, far = common.pairs.sides
+    indptr, indices, left = near.wiring.indptr.read(), near.wiring.indices.read(), near.residuals.read()
+    far_indptr, far_indices, their_left = far.wiring.indptr.read(), far.wiring.indices.read(), far.residuals.read()
+    weights, sums = common.weights.read(), common.sums.all()
+    t, first = np.zeros((2, near.wiring.nodes))
+    for e in range(indptr[node], indptr[node + 1]):
+        b = indices[e]
+        row = slice(far_indptr[b], far_indptr[b + 1])
         if common.hubs[b]:
             continue
         part = weights[b] * left[e] * their_left[row]
-        t[far.indices[row]] += part
-        first[far.indices[row]] = np.maximum(first[far.indices[row]], part)
+        t[far_indices[row]] += part
+        first[far_indices[row]] = np.maximum(first[far_indices[row]], part)
     t -= first
     t[node] = 0.0
     found = np.flatnonzero(t)
@@ -113,32 +117,28 @@ def partners(common: Common, node: int) -> tuple[Ints, Floats]:
     return found, np.asarray((t[found] - expected) / np.sqrt(expected + 1.0))
 
 
-def _write_sums(store: Store, number: int) -> None:
-    """Write s of the judged nodes of a range: the sum of r over the edges to nodes that are not left out."""
-    rows, kept = store.rows(number), np.concatenate([store.read_peer(WEIGHTS, peer) >= 0.0 for peer in store.peers])
-    left = np.where(kept[rows.indices], store.read(RESIDUALS, number), np.float32(0))
-    store.write(SUMS, number, row_sums(rows.indptr, left))
+def _their_sums(indptr: Ints, residuals: Floats, weights: Floats) -> Floats:
+    """Return q of nodes of the other kind, 0 for those that are left out."""
+    return np.where(weights >= 0.0, row_sums(indptr, residuals), 0.0)
 
 
-def _their_sums(store: Store, number: int) -> Floats:
-    """Return q of the nodes of the other kind of a range, 0 for those that are left out."""
-    sums = row_sums(store.rows(number).indptr, store.read(RESIDUALS, number))
-    return np.where(store.read(WEIGHTS, number) >= 0.0, sums, 0.0)
-
-
-def _write_largest(pairs: Pairs, chance: float, number: int) -> None:
-    near = pairs.near
-    if near.has(LARGEST_SHARED, number):
-        return
-    rows, left, sums = near.rows(number), near.read(RESIDUALS, number), gathered(near, SUMS)
-    out = near.room(LARGEST_SHARED, number, np.float64, LARGEST)
-    for first, last, theirs in _their_rows(near, number):
-        own = rows.indptr[first : last + 1] - rows.indptr[first]
-        entries = slice(rows.indptr[first], rows.indptr[last])
-        ours = own, theirs.places(rows.indices[entries]), left[entries]
+def _largest_rows(
+    ids: Ints,
+    indptr: Ints,
+    indices: Ints,
+    left: Floats,
+    far: EntriesOf,
+    weights: RowsOf,
+    sums: RowsOf,
+    chance: float,
+) -> Floats:
+    out, every = np.zeros((ids.size, LARGEST)), sums[:]
+    for first, last, theirs in _their_rows(indptr, indices, far, weights):
+        own, entries = indptr[first : last + 1] - indptr[first], slice(indptr[first], indptr[last])
+        ours = own, theirs.places(indices[entries]), left[entries]
         others = theirs.indptr, theirs.indices, theirs.left, theirs.weights
-        out[first:last] = _largest(ours, others, sums, chance, rows.start + first)
-    near.write(LARGEST_SHARED, number, out)
+        out[first:last] = _largest(ours, others, every, chance, int(ids[0]) + first)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,40 +156,46 @@ class _Theirs:
         return nodes if self.nodes is None else np.searchsorted(self.nodes, nodes)
 
 
-def _their_rows(store: Store, number: int) -> Iterator[tuple[int, int, _Theirs]]:
+def _their_rows(indptr: Ints, indices: Ints, far: EntriesOf, weights: RowsOf) -> Iterator[tuple[int, int, _Theirs]]:
     """Return rows of a range, some at a time, and those of the nodes of the other kind that they are joined to.
 
     In memory all are there. From other partitions rows are copied, one partition after the other.
     """
-    rows = store.rows(number)
-    if len(store.peers) == 1:
-        peer = store.peer_rows(0)
-        whole = _Theirs(None, peer.indptr, peer.indices, store.read_peer(RESIDUALS, 0), store.read_peer(WEIGHTS, 0))
-        yield 0, rows.stop - rows.start, whole
+    every = weights[:]
+    if len(far.spans) == 1:
+        starts, nodes, left = far.read(far.spans[0])
+        yield 0, indptr.size - 1, _Theirs(None, starts, nodes, left, every)
         return
-    parts = ((np.diff(store.peer_rows(peer).indptr), store.read_peer(WEIGHTS, peer)) for peer in store.peers)
-    degrees = np.concatenate([np.where(weights >= 0.0, own, 0).astype(np.int32) for own, weights in parts])
-    group = np.cumsum(row_sums(rows.indptr, degrees[rows.indices])) // WEDGES_AT_ONCE
+    degrees = np.concatenate([np.diff(far.wiring.store.read(far.wiring.indptr, span)) for span in far.spans])
+    degrees = np.where(every >= 0.0, degrees, 0).astype(np.int32)
+    group = np.cumsum(row_sums(indptr, degrees[indices])) // WEDGES_AT_ONCE
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(group)) + 1, [group.size]]).tolist()
     for first, last in pairwise(bounds):
-        nodes = np.unique(rows.indices[rows.indptr[first] : rows.indptr[last]])
-        yield first, last, _copied(store, nodes)
+        yield first, last, _copied(far, every, np.unique(indices[indptr[first] : indptr[last]]))
 
 
-def _copied(store: Store, nodes: Ints) -> _Theirs:
+def _copied(far: EntriesOf, weights: Floats, nodes: Ints) -> _Theirs:
     """Copy the rows of some nodes of the other kind, one partition after the other."""
-    parts: list[tuple[Ints, Ints, Floats, Floats]] = []
-    for peer in store.peers:
-        start, stop = store.peer_span(peer)
-        some = nodes[slice(*np.searchsorted(nodes, [start, stop]))] - start
-        rows, left = store.peer_rows(peer), store.read_peer(RESIDUALS, peer)
-        weights = store.read_peer(WEIGHTS, peer)[some]
-        degrees = np.where(weights >= 0.0, rows.indptr[some + 1] - rows.indptr[some], 0)
-        entries = np.repeat(rows.indptr[some] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
-        parts.append((degrees, rows.indices[entries], left[entries], weights))
-        del rows, left
-    degrees, indices, left, weights = (np.concatenate(some) for some in zip(*parts, strict=True))
-    return _Theirs(nodes, np.concatenate([[0], np.cumsum(degrees)]), indices, left, weights)
+    parts: list[tuple[Ints, Ints, Floats]] = []
+    for span in far.spans:
+        some = nodes[slice(*np.searchsorted(nodes, span))]
+        starts, indices, left = far.read(span)
+        places = some - span[0]
+        degrees = np.where(weights[some] >= 0.0, starts[places + 1] - starts[places], 0)
+        entries = np.repeat(starts[places] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
+        parts.append((degrees, indices[entries], left[entries]))
+        del starts, indices, left
+    degrees, indices, left = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return _Theirs(nodes, np.concatenate([[0], np.cumsum(degrees)]), indices, left, weights[nodes])
+
+
+@compiled
+def _kept_sums(low: Ints, high: Ints, indices: Ints, start: int, left: Floats, weights: Floats, sums: Floats) -> None:
+    """Write s: the sum of r over the edges to nodes that are not left out."""
+    for i in range(low.size):
+        for e in range(low[i], high[i]):
+            if weights[indices[e] - start] >= 0.0:
+                sums[i] += left[e]
 
 
 @compiled

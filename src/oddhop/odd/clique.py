@@ -25,25 +25,12 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from oddhop.arrays.handles import Handle
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.graph import Graph
-from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.row_blocks import gathered
-from oddhop.odd.triangles import (
-    LARGEST,
-    LARGEST_TIES,
-    LEFT,
-    TIE_SUMS,
-    chance_log_p,
-    triangle_rate,
-    unexplained,
-    write_largest,
-)
-from oddhop.partitions.files import Store
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import TaskRunner
+from oddhop.odd.triangles import LARGEST, Unexplained, chance_log_p, triangle_rate
 
 DEGREE_GROUPS = 4
 RESOLUTION = 2 * 0.5**3 / LARGEST  # the raw clique score of one triangle, where looks say nothing of its edges
@@ -92,20 +79,9 @@ class UsualScores:
         return self.chance * (self.nodes / nodes)
 
 
-def raw_clique_scores(store: Store, runner: TaskRunner, chance: float | None = None) -> tuple[Floats, float]:
-    """Return the raw clique score of every node, from the residuals and f of all entries, and the chance of it.
-
-    ``chance`` is that of the network that a model was fitted on; left out, it is this network's own. Residuals are
-    taken for 1 where there are none.
-    """
-    chance = unexplained(store, runner, chance)
-    write_largest(store, runner, chance)
-    return gathered(store, LARGEST_TIES).sum(axis=1) / LARGEST, chance
-
-
-def ties_of(store: InMemory, chance: float) -> Ties:
-    """Return what was written of the ties, to look at single nodes."""
-    return Ties(store.of_entries[RESIDUALS], store.of_entries[LEFT], store.of_nodes[TIE_SUMS], chance)
+def ties_of(residuals: Handle, found: Unexplained) -> Ties:
+    """Return what is left of the edges of a network in memory, to look at single nodes."""
+    return Ties(residuals.read(), found.left.read(), found.sums.all(), found.chance)
 
 
 def surprises(graph: Graph, ties: Ties, node: int) -> Floats:

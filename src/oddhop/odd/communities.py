@@ -6,110 +6,72 @@ not explain themselves away.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats
+from oddhop.arrays.handles import Handle, Output
+from oddhop.arrays.kernels import weighted_product
+from oddhop.arrays.stores import ENTRIES
+from oddhop.arrays.wiring import Wiring
+from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.prefetch import AHEAD, prefetch
-from oddhop.base.randomness import START_VECTOR
 from oddhop.graph.adjacency import both_ways
-from oddhop.graph.disk import Partition
 from oddhop.graph.graph import Graph
-from oddhop.odd.krylov import VECTORS, Eigenvalues, leading_eigenpairs, refined_eigenpairs
-from oddhop.odd.row_blocks import block_sums, summed, weighted_product
-from oddhop.partitions.files import Store
-from oddhop.partitions.task import TaskRunner
+from oddhop.odd.eigenvectors import Eigenpairs
 
-EIGENVECTORS = 64
-FEWEST_NODES = 64
+MANY_NODES = 64
 STAGE = "communities"
-RESIDUALS = "residuals"
 
 
-def leading(store: Store, runner: TaskRunner) -> Eigenvalues:
-    """Search the leading eigenvectors of a network, those of the largest eigenvalues by magnitude."""
-    count = min(EIGENVECTORS, store.nodes // 4)
-    if store.nodes < FEWEST_NODES or count < 1:
-        return Eigenvalues(np.zeros(0), np.zeros(0))
-    return leading_eigenpairs(store, runner, count, START_VECTOR)
+def residuals(wiring: Wiring, pairs: Eigenpairs) -> Handle:
+    """Make what communities leave of every entry: the eigenvectors that live on many nodes stand for them."""
+    wiring.begin(STAGE)
+    if pairs.vectors is None:
+        found = wiring.entries(_ones, [], [], Output(ENTRIES, np.float32))
+    else:
+        many = 1.0 / np.maximum(wiring.sum(_fourth_powers, pairs.vectors), 1e-30) > MANY_NODES
+        kept = np.where(many, pairs.values, 0.0).astype(pairs.vectors.any_rows().dtype)
+        found = wiring.entries(_residuals, [pairs.vectors], [pairs.vectors, kept], Output(ENTRIES, np.float32))
+    wiring.make(found)
+    return found  # type: ignore[no-any-return]
 
 
-def leading_from(store: Store, runner: TaskRunner, known: str, count: int, steps: int = 1) -> Eigenvalues:
-    """Approximate the leading eigenvectors of a network that differs in some edges from one whose are known.
-
-    A power step and Rayleigh-Ritz are two products with 64 vectors instead of 21 with 16 and a basis of 208.
-    """
-    if not count:
-        return Eigenvalues(np.zeros(0), np.zeros(0))
-    return refined_eigenpairs(store, runner, known, steps)
-
-
-def write_residuals(store: Store, runner: TaskRunner, found: Eigenvalues) -> None:
-    """Write what communities leave of every entry: the eigenvectors that live on many nodes stand for them."""
-    values = np.where(on_many_nodes(store, runner), found.values, 0.0) if found.values.size else found.values
-    runner.each(STAGE, partial(_write_residuals, store, values), store.ranges)
-
-
-def on_many_nodes(store: Store, runner: TaskRunner) -> Bools:
-    """Tell which eigenvectors of a store live on more than 64 nodes, by their participation number."""
-    fourth_powers = summed(store, runner.quiet, STAGE, partial(_fourth_powers, store))
-    return np.asarray(1.0 / np.maximum(fourth_powers, 1e-30) > FEWEST_NODES)
-
-
-def _fourth_powers(store: Store, number: int) -> list[Floats]:
-    vectors = store.read(VECTORS, number)
-    return block_sums(store, number, lambda part: np.square(np.square(vectors[part], dtype=np.float64)).sum(axis=0))
-
-
-def _write_residuals(store: Store, values: Floats, number: int) -> None:
-    if store.has(RESIDUALS, number):
-        return
-    rows = store.rows(number)
-    out = store.entry_room(RESIDUALS, number, np.float32)
-    out[:] = 1.0
-    if values.size:
-        own, cursor = store.read(VECTORS, number), rows.indptr[:-1].copy()
-        for peer in store.peers:
-            entries = rows.indptr, rows.indices, cursor, *store.peer_span(peer)
-            _residuals(entries, own, store.read_peer(VECTORS, peer), values.astype(own.dtype), out)
-    store.write(RESIDUALS, number, out)
-
-
-def folded(graph: Graph, residuals: Floats) -> Floats:
-    """Return what communities leave, once for every edge: half to keep."""
-    return folded_rows(Partition(0, graph.node_count, graph.indptr, graph.indices), residuals)
-
-
-def folded_rows(rows: Partition, residuals: Floats) -> Floats:
-    """Return the same of some rows of a network."""
-    owner = np.repeat(np.arange(rows.start, rows.stop), np.diff(rows.indptr))
-    return np.asarray(residuals[owner < rows.indices], dtype=np.float32)
-
-
-def folded_store(store: Store, name: str) -> Floats:
-    """Return an array over the entries of a store, once for every edge."""
-    return np.concatenate([folded_rows(store.rows(number), store.read(name, number)) for number in store.ranges])
+def folded(wiring: Wiring, values: Handle) -> Floats:
+    """Return an array over the entries once for every edge: half to keep."""
+    wiring.make(values)
+    found = []
+    for first, stop in wiring.store.peers:
+        indptr, indices, own = (
+            wiring.store.read(one, (first, stop)) for one in (wiring.indptr, wiring.indices, values)
+        )
+        owners = np.repeat(np.arange(first, stop), np.diff(indptr))
+        found.append(np.asarray(own[owners < indices], dtype=np.float32))
+    return np.concatenate(found)
 
 
 def unfolded(graph: Graph, kept: Floats) -> Floats:
     """Return what ``folded`` kept, in the order of the rows."""
-    residuals = np.empty(graph.indices.size, dtype=kept.dtype)
-    both_ways(graph.indptr, graph.indices, graph.upper, kept, residuals)
-    return residuals
+    values = np.empty(graph.indices.size, dtype=kept.dtype)
+    both_ways(graph.indptr, graph.indices, graph.upper, kept, values)
+    return values
+
+
+def _fourth_powers(vectors: Floats) -> Floats:
+    return np.asarray(np.square(np.square(vectors, dtype=np.float64)).sum(axis=0))
 
 
 @compiled
-def _residuals(entries: tuple[Any, ...], own: Floats, theirs: Floats, values: Floats, out: Floats) -> None:
-    """Write what is left of the entries below ``stop``, from ``cursor`` on; the same bits from either end."""
-    indptr, indices, cursor, start, stop = entries
-    for i in range(indptr.size - 1):
-        entry, end = cursor[i], indptr[i + 1]
-        while entry < end and indices[entry] < stop:
-            prefetch(theirs, indices[min(entry + AHEAD, indices.size - 1)] - start)
-            explained = weighted_product(values, own, i, theirs, indices[entry] - start)
-            out[entry] = min(max(1.0 - explained, 0.0), 1.0)
-            entry += 1
-        cursor[i] = entry
+def _ones(low: Ints, high: Ints, indices: Ints, start: int, out: Floats) -> None:  # noqa: ARG001
+    out[:] = 1.0
+
+
+@compiled
+def _residuals(
+    low: Ints, high: Ints, indices: Ints, start: int, own: Floats, theirs: Floats, values: Floats, out: Floats
+) -> None:
+    """Write what is left of an entry; the same bits from either end."""
+    for i in range(low.size):
+        for e in range(low[i], high[i]):
+            prefetch(theirs, indices[min(e + AHEAD, indices.size - 1)] - start)
+            explained = weighted_product(values, own, i, theirs, indices[e] - start)
+            out[e] = min(max(1.0 - explained, 0.0), 1.0)

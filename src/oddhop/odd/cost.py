@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 
+from oddhop.arrays.stores import BLOCK
 from oddhop.detector.cost import Cost, Size, available_memory
 from oddhop.graph.disk import PARTITION_ENTRIES, PARTITION_NODES
 from oddhop.graph.rewire import AT_ONCE
 from oddhop.odd.butterfly import WEDGES_AT_ONCE
-from oddhop.odd.communities import EIGENVECTORS
 from oddhop.odd.coordinates import COMPONENTS, WIDE
+from oddhop.odd.eigenvectors import EIGENVECTORS, KEPT, STEPS, WIDTH
 from oddhop.odd.facts.ends import ENDS_AT_ONCE, ENDS_KEPT
 from oddhop.odd.facts.find import BYTES_AT_ONCE
 from oddhop.odd.facts.table import FACTS
 from oddhop.odd.homophily import SUMS
-from oddhop.odd.krylov import KEPT, STEPS, WIDTH
 from oddhop.odd.null import FEWEST_SIMULATED, simulations_for
 from oddhop.odd.null_groups import CENTRES_FROM
-from oddhop.odd.null_kinds import DRAWN_AT_ONCE
 from oddhop.odd.settings import OddSettings
-from oddhop.partitions.store import BLOCK
+from oddhop.odd.simulate import DRAWN_AT_ONCE
 
 SIMULATED_EDGE_SECONDS, SIMULATED_NODE_SECONDS = 5e-6, 3e-5  # of one simulated network
 COMMUNITY_EDGE_SECONDS, K_MEANS_NODE_SECONDS = 1e-5, 1.5e-4  # of what they share

@@ -19,13 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import betainc
 
+from oddhop.arrays.kernels import row_sums
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.base.randomness import PERMUTED_TIMES, generator
 from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.events import DAY, NO_TIME, Events
 from oddhop.odd.p_values import FLOOR
-from oddhop.odd.row_blocks import row_sums
 
 FEWEST_STEPS, MOST_STEPS = 3, 6
 WITHIN = 7 * DAY

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from oddhop.arrays.run import Runner, on_threads
+from oddhop.arrays.stores import FolderStore
 from oddhop.base.arrays import Floats, Ints
-from oddhop.base.checkpoints import RunFolder
-from oddhop.base.parallel import Mapper, Progress, available_workers, silent
+from oddhop.base.files import Arrays
+from oddhop.base.parallel import Progress, available_workers, silent
 from oddhop.cases.find import Known
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
 from oddhop.detector.cost import Cost, Size, check_memory
 from oddhop.detector.estimator import parameters_of
-from oddhop.detector.fit_folder import begun_on_disk
 from oddhop.detector.flagging import budget
 from oddhop.detector.model_file import Parts
 from oddhop.detector.ranking import check_finite, rank_scores
@@ -29,25 +28,22 @@ from oddhop.errors import SettingsError
 from oddhop.explain.audit import Finding, agreement
 from oddhop.explain.explanation import Baseline, Explanation
 from oddhop.explain.guide import Guide
-from oddhop.graph.disk import fingerprint, open_stored
+from oddhop.graph.disk import Stored
 from oddhop.graph.graph import Graph
 from oddhop.odd import cost
 from oddhop.odd.blocks import judged_attributes
 from oddhop.odd.combine import KINDS, Evidence
-from oddhop.odd.communities import RESIDUALS, folded, unfolded
+from oddhop.odd.communities import unfolded
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.findings import GUIDE, NO_CYCLES, controls, cut_short, left_out_hubs, related, standing_out
-from oddhop.odd.kinds import hub_counts
+from oddhop.odd.fit import LEFT_OUT, Fit, fit, node_keys, replicate_scores
 from oddhop.odd.model_file import SCHEMA, OddLearned, OddModel, from_parts, to_parts
-from oddhop.odd.null import Chance, simulate_chance
-from oddhop.odd.on_disk import judge_on_disk
+from oddhop.odd.null import Chance
 from oddhop.odd.settings import OddSettings
-from oddhop.odd.thinning import LEFT_OUT, node_keys
-from oddhop.odd.views import FittedViews, ViewData, facts_of, fit_views, judge, thinned_score
-from oddhop.partitions.files import InFiles
-from oddhop.partitions.task import TaskRunner, on_threads
-from oddhop.tables.network import Network, describe, keys_of
+from oddhop.odd.source import Source
+from oddhop.odd.views import facts_of, judge
+from oddhop.tables.network import Network, keys_of
 
 # The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
 # and twice that for the difference to another sample of edges, which varies as much as ours.
@@ -111,108 +107,56 @@ class Odd(GraphDetector):
         return self.model_.learned.views.information
 
     def _learn(self, graph: Graph, run: FitRun) -> tuple[OddLearned, Judgement]:
-        settings: OddSettings = run.settings
-        simulated = cost.simulates(Size.of(graph), settings)
+        size, simulated, searched = Size.of(graph), cost.simulates(Size.of(graph), run.settings), True
         if run.stored is not None and run.folder is not None:
-            return self._fit_on_disk(graph, run, run.stored, run.folder, simulated=simulated)
-        run.progress("views", 0, settings.n_resamples + 1)
-        fitted, evidence, data = fit_views(graph, workers=run.workers)
-        self._facts, self._cycles = data.facts, data.cycles
-        run.progress("views", 1, settings.n_resamples + 1)
-        residuals = folded(graph, data.store.of_entries[RESIDUALS])
-        thinned = _thinned_scores(fitted, data, settings, run.seed, run.workers, run.progress)
-        chance = None
-        if simulated:
-            chance = simulate_chance(
-                fitted, data, evidence.score, seed=run.seed, workers=run.workers, progress=run.progress
-            )
-        judgement = _judgement(evidence, thinned, data.degrees, chance, settings)
-        truncated = 0 if data.cycles is None else data.cycles.truncated
-        return OddLearned(fitted, residuals, chance, truncated, hub_counts(data.edges)), judgement
-
-    def _fit_on_disk(
-        self, graph: Graph, run: FitRun, stored: Path, folder: RunFolder, *, simulated: bool
-    ) -> tuple[OddLearned, Judgement]:
-        """Fit on the partitions of a network on disk, with files in the folder of the run."""
-        store = InFiles(stored.absolute(), folder.path.absolute(), run.seed, folder.run)
-        # As it was decided at first: there may be more or less memory when a run is resumed.
-        decided = store.remembered(
-            "cycles", lambda: ({}, {"searched": cost.searches_cycles(Size.of(graph), run.settings)})
-        )
-        searched = bool(decided[1]["searched"])
+            source = Source.of_folder(FolderStore.of(run.stored, run.folder), on_threads(run.workers, run.progress))
+            # As it was decided at first: there may be more or less memory when a run is resumed.
+            decided = source.wiring.stage("cycles", partial(_searches_cycles, size, run.settings))
+            searched = bool(decided["searched"])
+        else:
+            source = Source.of_graph(graph, on_threads(run.workers, run.progress))
         cycles = self._cycles = find_cycles(graph.events, graph.node_count) if searched else None
-        runner, rounds = on_threads(run.workers, run.progress), run.settings.n_resamples
-        found = judge_on_disk(store, runner, node_keys(graph), rounds, cycles, simulated=simulated)
-        truncated = 0 if cycles is None else cycles.truncated
-        learned = OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
-        return learned, _judgement(found.evidence, found.replicates, found.degrees, found.chance, run.settings)
-
-    def fit_partitions(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        mapper: Mapper,
-        run_folder: str | os.PathLike[str],
-        resume: bool = False,
-        progress: Progress = silent,
-    ) -> Self:
-        r"""Fit on a folder made by ``oddhop ingest``; no process needs the whole network in memory.
-
-        The tasks are run by ``mapper``, on threads or on a cluster; both folders must be seen under their paths
-        wherever tasks run. The result is what ``fit`` gives, without cycles. Networks are simulated only with
-        ``simulate=True`` or ``max_chance``; this process then needs about 70 bytes an edge and 310 bytes a node,
-        and with several kinds of nodes 16 bytes more an edge.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from oddhop import Odd
-        >>> from oddhop.base.parallel import threads
-        >>> from oddhop.tables.ingest import ingest
-        >>> with tempfile.TemporaryDirectory() as home:
-        ...     edges, nodes = Path(home, "edges.csv"), Path(home, "nodes.csv")
-        ...     _ = edges.write_text("from,to\na,b\nb,c\nc,d\n")
-        ...     _ = nodes.write_text("name,age\na,31\nb,25\nc,40\nd,33\n")
-        ...     _ = ingest(edges, nodes, Path(home, "graph"), partition_entries=2)
-        ...     run = Odd(random_state=0).fit_partitions(
-        ...         Path(home, "graph"), mapper=threads(1), run_folder=Path(home, "run")
-        ...     )
-        >>> sorted(run.result_["id"].to_pylist())
-        ['a', 'b', 'c', 'd']
-        """
-        settings: OddSettings = self.settings()
-        stored = open_stored(folder)
-        manifest = stored.manifest
-        known, kinds = describe(stored, texts=False), manifest.node_kinds
-        simulated = settings.simulate is True or settings.max_chance is not None
-        if simulated:  # this process rewires all edges
-            size = Size(manifest.nodes, manifest.edges, len(manifest.attribute_names), kinds=kinds is not None)
-            needs = {"simulations": cost.cost_on_disk(size, settings, workers=1).memory["simulations"]}
-            check_memory(Cost(needs), settings.memory, f"Odd on {stored.folder}")
-        judged = slice(0, manifest.nodes) if kinds is None else kinds.nodes(kinds.judged)
-        with begun_on_disk(settings, stored, run_folder, resume=resume) as (settings, seed, kept):
-            store = InFiles(stored.folder.absolute(), kept.path.absolute(), seed, kept.run)
-            runner, keys = TaskRunner(mapper, progress), keys_of(known.ids)
-            found = judge_on_disk(store, runner, keys, settings.n_resamples, simulated=simulated)
-        said = _judgement(found.evidence, found.replicates, found.degrees, found.chance, settings)
-        known_by = fingerprint(stored.folder)
-        learned = OddLearned(
-            found.fitted, found.residuals, found.chance, hubs=found.hubs, cycles=manifest.events is None
+        found = fit(
+            source,
+            node_keys(graph),
+            seed=run.seed,
+            rounds=run.settings.n_resamples,
+            cycles=cycles,
+            simulated=simulated,
         )
-        ids = known.ids.slice(judged.start, judged.stop - judged.start)
-        self._take(ids, found.degrees, known_by, settings, seed, learned, said, known.encoding, known.read)
-        return self
+        self._facts = found.facts if run.stored is None else None
+        return _learned(found, cycles, searched=searched), _judgement(found, run.settings)
 
-    def _judge(self, graph: Graph, progress: Progress) -> Judgement:
+    def _check_partitions(self, stored: Stored, settings: OddSettings) -> None:
+        if not _simulates_partitions(settings):
+            return
+        manifest = stored.manifest  # this process rewires all edges
+        kinds = manifest.node_kinds is not None
+        size = Size(manifest.nodes, manifest.edges, len(manifest.attribute_names), kinds=kinds)
+        needs = {"simulations": cost.cost_on_disk(size, settings, workers=1).memory["simulations"]}
+        check_memory(Cost(needs), settings.memory, f"Odd on {stored.folder}")
+
+    def _learn_partitions(self, stored: Stored, ids: pa.Array, run: FitRun) -> tuple[OddLearned, Judgement, Ints]:
+        assert run.folder is not None  # noqa: S101 - partitions are fitted in one
+        assert run.mapper is not None  # noqa: S101
+        store = FolderStore.of(stored.folder, run.folder)
+        source = Source.of_folder(store, Runner(run.mapper, run.progress))
+        simulated = _simulates_partitions(run.settings)
+        found = fit(source, keys_of(ids), seed=run.seed, rounds=run.settings.n_resamples, simulated=simulated)
+        learned = _learned(found, None, searched=stored.manifest.events is None)
+        return learned, _judgement(found, run.settings), found.degrees
+
+    def _judge(self, graph: Graph, progress: Progress) -> Judgement:  # noqa: ARG002
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
         model, workers = self.model_, self.workers or available_workers()
         fitted = model.learned.views
-        evidence, data = judge(fitted, graph, workers=workers)
-        self._facts, self._cycles = data.facts, data.cycles
+        evidence, seen = judge(fitted, graph, workers=workers)
+        self._facts, self._cycles = seen.facts, seen.cycles
         check_finite(evidence.score)
-        thinned = _thinned_scores(fitted, data, model.settings, model.seed, workers, progress)
-        return _judgement(evidence, thinned, data.degrees, model.learned.chance, model.settings)
+        blocks = {seen.source.name: fitted.blocks} | {one.kind: one.blocks for one in fitted.others}
+        rounds = model.settings.n_resamples
+        replicates = replicate_scores(seen, blocks, evidence.score, node_keys(graph), model.seed, rounds)
+        return _ranked(evidence, replicates, seen.edges.degrees, model.learned.chance, model.settings)
 
     def _scores(self, graph: Graph) -> Floats:
         workers = self.workers or available_workers()
@@ -305,19 +249,24 @@ class Odd(GraphDetector):
         return from_parts(parts, settings)
 
 
-def _thinned_scores(
-    fitted: FittedViews, data: ViewData, settings: OddSettings, seed: int, workers: int, progress: Progress
-) -> list[Floats]:
-    """Judge a network again with edges left out, to tell how sure ranks are."""
-    thinned: list[Floats] = []
-    if data.graph.edge_count:
-        for turn in range(settings.n_resamples):
-            thinned.append(thinned_score(fitted, data, seed, turn, workers=workers))
-            progress("views", turn + 2, settings.n_resamples + 1)
-    return thinned
+def _searches_cycles(size: Size, settings: OddSettings) -> Arrays:
+    return {"searched": np.array(cost.searches_cycles(size, settings))}
 
 
-def _judgement(
+def _simulates_partitions(settings: OddSettings) -> bool:
+    return settings.simulate is True or settings.max_chance is not None
+
+
+def _learned(found: Fit, cycles: Cycles | None, *, searched: bool) -> OddLearned:
+    truncated = 0 if cycles is None else cycles.truncated
+    return OddLearned(found.fitted, found.residuals, found.chance, truncated, found.hubs, searched)
+
+
+def _judgement(found: Fit, settings: OddSettings) -> Judgement:
+    return _ranked(found.evidence, found.replicates, found.degrees, found.chance, settings)
+
+
+def _ranked(
     evidence: Evidence, thinned: list[Floats], degrees: Ints, chance: Chance | None, settings: OddSettings
 ) -> Judgement:
     """Rank the nodes, and say how sure each rank is by the scores with edges left out.

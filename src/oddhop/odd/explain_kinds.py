@@ -15,23 +15,21 @@ import numpy as np
 from oddhop.base.arrays import Floats, Ints
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import COLUMNS_SHOWN, ColumnDifference
+from oddhop.graph.graph import Graph
 from oddhop.odd.butterfly import Common, common_neighbours, partners
 from oddhop.odd.clique import Ties, surprises, ties_of
 from oddhop.odd.combine import Evidence
 from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles
 from oddhop.odd.facts.find import EventFacts
-from oddhop.odd.homophily import RATIO_SUMS, RATIOS
-from oddhop.odd.kinds import OtherKind, chance_of
+from oddhop.odd.kinds import OtherKind
 from oddhop.odd.outlier import outlyingness
-from oddhop.odd.pairs import Pairs
 from oddhop.odd.rate import joint_strangeness
-from oddhop.odd.relation import mean_ratios_with, told_by
+from oddhop.odd.relation import mean_ratios_with
 from oddhop.odd.seen import MEMBER, Seen, is_notable, kind_of
-from oddhop.odd.stranger import Ratio, canonical_variates, share_as_far
-from oddhop.odd.views import Figures, FittedViews, Known, ViewData, evidence_of, figures_of
+from oddhop.odd.stranger import Ratio, share_as_far
+from oddhop.odd.views import FittedViews, Known, Measured, ViewData, evidence_of, measure
 from oddhop.odd.what_if import with_typical
-from oddhop.partitions.task import on_threads
 from oddhop.tables.network import Network
 
 PARTNERS = 12
@@ -46,8 +44,8 @@ class SeveralKinds:
     Attributes
     ----------
     fitted, network : what was learned, and the network.
-    data, figures, evidence : the network as the views see it, and what they say.
-    ratios, usual : f of the edges to every other kind, and sorted.
+    data, own, measured, evidence : the network as the views see it, the edges within the kind, and what views say.
+    usual : f of the edges to every other kind, sorted.
     within : what the edges within the kind say of every judged node, in nats; ``variates`` are canonical variates, and
         ``usual_within`` is f of these edges, sorted.
     ties : what communities and looks leave of the edges within the kind.
@@ -58,9 +56,9 @@ class SeveralKinds:
     fitted: FittedViews
     network: Network
     data: ViewData
-    figures: Figures
+    own: Graph
+    measured: Measured
     evidence: Evidence
-    ratios: tuple[Pairs, ...]
     usual: tuple[Floats, ...]
     within: Floats
     variates: Floats
@@ -102,13 +100,13 @@ class SeveralKinds:
         nodes = np.asarray(graph.indices[graph.indptr[number] : graph.indptr[number + 1]], dtype=np.int64)
         place = number - graph.judged.start
         f, rarity = np.zeros(nodes.size), np.full(nodes.size, np.nan)
-        for other, ratios, usual in zip(self.others, self.ratios, self.usual, strict=True):
+        for other, ratios, usual in zip(self.others, self.measured.informed, self.usual, strict=True):
             if other.relation.silent:
                 continue
-            rows, first = ratios.in_memory(), kinds.nodes(kinds.names.index(other.kind)).start
-            row = slice(rows.indptr[place], rows.indptr[place + 1])
-            where = np.searchsorted(nodes, rows.indices[row].astype(np.int64) + first)
-            f[where] = ratios.array(RATIOS)[row]
+            wiring, first = ratios.ends.near.wiring, kinds.nodes(kinds.names.index(other.kind)).start
+            row = slice(*wiring.indptr.read()[place : place + 2])
+            where = np.searchsorted(nodes, wiring.indices.read()[row].astype(np.int64) + first)
+            f[where] = ratios.f.read()[row]
             rarity[where] = share_as_far(usual, f[where])
         mine = kinds.of(nodes) == kinds.judged
         if mine.any() and not self.fitted.homophily.silent:
@@ -125,7 +123,7 @@ class SeveralKinds:
         for common in self.common:
             who, found = partners(common, number - start)
             surprise[who] = np.maximum(surprise[who], found)
-        own = self.data.own_graph
+        own = self.own
         direct = surprises(own, self.ties, number - start)
         most = max(surprise.max(initial=0.0), direct.max(initial=0.0))
         if most <= 0:
@@ -159,9 +157,11 @@ class SeveralKinds:
         """Return judged nodes that share a neighbour with one, an even draw of very many, hubs left out."""
         found: list[Ints] = []
         for common in self.common:
-            near, far = common.pairs.in_memory(), common.pairs.near.peer_rows(0)
-            row = near.indices[near.indptr[place] : near.indptr[place + 1]]
-            found += [far.indices[far.indptr[b] : far.indptr[b + 1]] for b in row[~common.hubs[row]].tolist()]
+            (indptr, near), (starts, far) = (
+                (side.wiring.indptr.read(), side.wiring.indices.read()) for side in common.pairs.sides
+            )
+            row = near[indptr[place] : indptr[place + 1]]
+            found += [far[starts[b] : starts[b + 1]] for b in row[~common.hubs[row]].tolist()]
         every: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
         every = every[every != place]
         if every.size > COMPANY:
@@ -173,10 +173,10 @@ class SeveralKinds:
         fitted, known, count = self.fitted, self.data.known, len(rows)
         coordinates = fitted.blocks.coordinates(rows, 0, count)
         nats = [] if fitted.rate is None else [np.full(count, self.within[place])]
-        for other, ratios in zip(self.others, self.ratios, strict=True):
+        for other, ratios in zip(self.others, self.measured.informed, strict=True):
             if other.rate is not None:
                 nats.append(other.rate.nats(*mean_ratios_with(ratios, other.relation, place, coordinates)))
-        clique, raw, by_chance = (np.full(count, self.figures[k][place]) for k in (2, 3, 4))
+        clique, raw, by_chance = (np.full(count, self.measured.figures[k][place]) for k in (2, 3, 4))
         strange, outlying = joint_strangeness(count, nats), outlyingness(fitted.blocks, rows, 0, count)
         events = (np.full(count, one[place]) for one in (known.flow_log_p, known.cycle_log_p))
         return evidence_of((strange, outlying, clique, raw, by_chance), Known(outlying, *events), fitted).score
@@ -200,24 +200,24 @@ def several_kinds(
     workers: int = 1,
 ) -> SeveralKinds:
     """Bring a network with several kinds to the form in which single nodes are looked at."""
-    figures, data = figures_of(fitted, network.graph, residuals=residuals, facts=facts, cycles=cycles, workers=workers)
-    known = {one.kind: one.relation for one in fitted.others}
-    runner = on_threads(workers)
-    ratios = tuple(told_by(pairs, known[pairs.kind], runner) for pairs in data.edges.joined)
-    own, f = data.own_graph, data.own.of_entries[RATIOS]
-    means = data.own.of_nodes[RATIO_SUMS] / np.maximum(own.degrees, 1)
+    measured, data = measure(fitted, network.graph, left=residuals, facts=facts, cycles=cycles, workers=workers)
+    own, ratios, known = data.own_graph, measured.ratios, {one.kind: one for one in fitted.others}
+    means = ratios.sums.all() / np.maximum(own.degrees, 1)
     return SeveralKinds(
         fitted=fitted,
         network=network,
         data=data,
-        figures=figures,
-        evidence=evidence_of(figures, data.known, fitted),
-        ratios=ratios,
-        usual=tuple(np.sort(pairs.array(RATIOS)) for pairs in ratios),
+        own=own,
+        measured=measured,
+        evidence=evidence_of(measured.figures, data.known, fitted),
+        usual=tuple(np.sort(one.f.read()) for one in measured.informed),
         within=np.zeros(own.node_count) if fitted.rate is None else fitted.rate.nats(means, own.degrees),
-        variates=canonical_variates(data.coordinates, fitted.homophily),
-        usual_within=np.sort(folded(own, f)),
-        ties=ties_of(data.own, fitted.usual.chance_for(own.node_count)),
-        common=tuple(common_neighbours(pairs, runner, chance_of(pairs, fitted.others)) for pairs in data.edges.joined),
+        variates=ratios.variates.all(),
+        usual_within=np.sort(folded(data.edges.own.wiring, ratios.f)),
+        ties=ties_of(data.edges.own.residuals, measured.unexplained),
+        common=tuple(
+            common_neighbours(pairs, known[pairs.kind].chance_for(pairs.far.wiring.nodes))
+            for pairs in data.edges.joined
+        ),
         columns=Columns(network.of_judged()),
     )

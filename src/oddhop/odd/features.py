@@ -16,14 +16,13 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from oddhop.arrays.kernels import row_sums
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import dense
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
-from oddhop.odd.homophily import RATIOS
-from oddhop.odd.row_blocks import row_sums
-from oddhop.odd.views import FittedViews, figures_of
+from oddhop.odd.views import FittedViews, measure
 
 FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "clique score"
 COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
@@ -31,23 +30,23 @@ COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learne
 
 def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
     """Return the features of every judged node by name, by fitted views."""
-    figures, data = figures_of(fitted, graph, workers=workers)
-    out: dict[str, Floats] = dict(zip(FIGURES, figures[:-1], strict=True))
-    if data.facts is not None:
-        out["flow score"] = data.facts.loud.sum(axis=0)
-    own, single = data.own_graph, judged_attributes(graph)
-    for one in data.edges.joined:
-        out[f"edges to {one.kind}"] = np.diff(one.in_memory().indptr).astype(np.float64)
+    measured, seen = measure(fitted, graph, workers=workers)
+    out: dict[str, Floats] = dict(zip(FIGURES, measured.figures[:-1], strict=True))
+    if seen.facts is not None:
+        out["flow score"] = seen.facts.loud.sum(axis=0)
+    own, single = seen.own_graph, judged_attributes(graph)
+    for one in seen.edges.joined:
+        out[f"edges to {one.kind}"] = one.near.wiring.degrees.all().astype(np.float64)
     triangles = triangle_counts(own.indptr, own.indices)
     pairs = np.maximum(own.degrees * (own.degrees - 1) / 2, 1)
     out |= {"triangles": triangles, "clustering": triangles / pairs}
     out |= _told("log degree of its neighbours", _over_rows(own.indptr, np.log1p(own.degrees)[own.indices]))
     if not fitted.homophily.silent:
-        out |= _told("difference from its neighbours", _over_rows(own.indptr, data.own.of_entries[RATIOS]))
+        out |= _told("difference from its neighbours", _over_rows(own.indptr, measured.ratios.f.read()))
     adjacency = sp.csr_array(
         (np.ones(own.indices.size, np.float32), own.indices, own.indptr), shape=2 * (own.node_count,)
     )
-    for name, values in _named(fitted.blocks, single, data.coordinates):
+    for name, values in _named(fitted.blocks, single, seen.edges.own.coordinates.read()):
         # The node's own value where it has no neighbours.
         around = np.where(own.degrees > 0, (adjacency @ values) / np.maximum(own.degrees, 1), values)
         _put(out, name, values)

@@ -19,22 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats
 from oddhop.base.files import Arrays
-from oddhop.base.parallel import Progress, silent, single_threaded
-from oddhop.odd.homophily import COORDINATES
-from oddhop.odd.kinds import Edges
-from oddhop.odd.krylov import VECTORS
 from oddhop.odd.null_groups import SIMULATIONS
-from oddhop.odd.null_kinds import simulator
-from oddhop.odd.real_network import RealNetwork
+from oddhop.odd.simulate import Simulator
 from oddhop.odd.views import FittedViews, ViewData
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import TaskRunner, on_threads
 
 SIMULATED_NODES, FEWEST_SIMULATIONS = 500_000, 2  # nodes of all simulated networks together
 FEWEST_SIMULATED = 300  # nodes; in smaller networks hardly anything stands out
@@ -91,42 +83,24 @@ def simulations_for(nodes: int) -> int:
     return min(max(SIMULATED_NODES // max(nodes, 1), FEWEST_SIMULATIONS), SIMULATIONS)
 
 
-def simulate_chance(
-    fitted: FittedViews, data: ViewData, score: Floats, *, seed: int, workers: int = 1, progress: Progress = silent
-) -> Chance:
-    """Simulate networks like the one in memory that was judged, and keep how high their nodes score."""
-    vectors, kinds = data.eigenvalues.values.size, data.graph.kinds
-    arrays = {VECTORS: data.store.of_nodes[VECTORS]} if vectors else {}
-    store = InMemory(data.store.indptr, data.store.indices, arrays)
-    if kinds is None:
-        store.of_nodes[COORDINATES] = data.coordinates
-
-    edges = Edges(store) if kinds is None else data.edges
-    real = RealNetwork(store, edges, data.split, kinds, vectors, data.known, data.cycles)
-    return simulate_over_store(fitted, real, score, on_threads(workers), seed, progress)
-
-
-def simulate_over_store(
-    fitted: FittedViews, real: RealNetwork, score: Floats, runner: TaskRunner, seed: int, progress: Progress = silent
-) -> Chance:
-    """Simulate networks like the one in a store, and keep how high their nodes score."""
-    store, judged = real.store, real.edges.degrees > 0
-    with single_threaded():  # at other thread counts a product has other bits
-        simulated = simulator(fitted, real, runner, seed)
-        count = simulations_for(store.nodes)
-
-        def find(turn: int) -> tuple[Arrays, dict[str, Any]]:
-            return {"score": simulated(runner.within(f"simulated network {turn + 1} of {count}"), turn)}, {}
-
-        kept, ratios = np.zeros(0), []
-        for turn in range(count):
-            found, _ = store.remembered(f"simulated{turn}", partial(find, turn))
-            store.discard(f"simulated{turn}")
-            ratios.append(bulk_ratio(score[judged], found["score"][judged]))
-            kept = np.sort(np.concatenate([kept, found["score"][judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
-            progress("simulations", turn + 1, count)
-    ratio = float(np.median(ratios))
+def simulate_chance(fitted: FittedViews, seen: ViewData, score: Floats, seed: int) -> Chance:
+    """Simulate networks like the one that was judged, and keep how high their nodes score."""
+    runner, judged = seen.source.wiring.runner, seen.edges.degrees > 0
+    assert runner is not None  # noqa: S101 - it leads the fit
+    simulator, count = Simulator.of(fitted, seen, seed), simulations_for(seen.source.wiring.nodes)
+    kept, ratios = np.zeros(0), []
+    for turn in range(count):
+        runner.within = f"simulated network {turn + 1} of {count}"
+        found = seen.source.wiring.stage(f"simulated{turn}", partial(_scores, simulator, turn))["score"]
+        ratios.append(bulk_ratio(score[judged], found[judged]))
+        kept = np.sort(np.concatenate([kept, found[judged]]))[-min(KEPT * judged.size, MOST_KEPT) :]
+        runner.progress("simulations", turn + 1, count)
+    runner.within, ratio = "", float(np.median(ratios))
     return Chance(kept * max(LEAST_MARGIN, MARGIN * ratio), count, int(judged.sum()), ratio)
+
+
+def _scores(simulator: Simulator, turn: int) -> Arrays:
+    return {"score": simulator.scores(turn)}
 
 
 def bulk_ratio(real: Floats, simulated: Floats) -> float:

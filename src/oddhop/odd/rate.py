@@ -15,18 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
+from oddhop.arrays.handles import Handle
+from oddhop.arrays.wiring import Wiring
 from oddhop.base.arrays import Floats, Ints
-from oddhop.odd.homophily import RATIOS
-from oddhop.odd.row_blocks import block_sums, summed
 from oddhop.odd.stranger import Homophily
-from oddhop.partitions.files import Store
-from oddhop.partitions.task import TaskRunner
 
-STAGE = "rate of edges"
 TILTS, STEEPEST, BINS, NARROWEST = 160, 300.0, 4_096, 1e-9
 
 
@@ -53,16 +49,17 @@ class Rate:
 
 
 def learn_rate(
-    store: Store, runner: TaskRunner, homophily: Homophily, *, once: bool = False, largest: float | None = None
+    wiring: Wiring, f: Handle, homophily: Homophily, *, once: bool = False, largest: float | None = None
 ) -> Rate:
-    """Learn how the mean f of edges drawn at random varies, from f of all entries of a store.
+    """Learn how the mean f of edges drawn at random varies, from f of all entries.
 
     ``once`` is for edges within a kind, which have two entries each. ``largest`` is what f can be at most.
     """
-    lows, highs = zip(*runner.quiet.each(STAGE, partial(_extremes, store, once), store.ranges), strict=True)
-    low, high = min(lows), max(highs)
+    entries = wiring.ids, wiring.indptr, wiring.indices, f, once
+    extremes = wiring.rows(_extremes, *entries).all()
+    low, high = float(extremes[:, 0].min()), float(extremes[:, 1].max())
     span = (low, max(high, low + NARROWEST * max(abs(low), 1.0)))  # f of all edges may be the same but for rounding
-    counts, sums = summed(store, runner.quiet, STAGE, partial(_histograms, store, once, span))
+    counts, sums = wiring.sum(_histograms, *entries, span)
     edges = int(counts.sum())
     # The mean of every bin: the middle of the last one lies below the largest f, and the bound would not hold there.
     values, share = sums[counts > 0] / counts[counts > 0], counts[counts > 0] / (edges + 1)
@@ -76,31 +73,24 @@ def learn_rate(
     return Rate(tilts, np.array(cumulants), homophily.between / homophily.within)
 
 
-def _values(store: Store, once: bool, number: int, part: slice) -> Floats:
+def _values(ids: Ints, indptr: Ints, indices: Ints, f: Floats, once: bool) -> Floats:
     """Return f of the entries of some rows in double precision, for bins may be narrower than single precision."""
-    rows = store.rows(number)
-    entries = slice(rows.indptr[part.start], rows.indptr[part.stop])
-    f = store.read(RATIOS, number)[entries]
     if once:
-        owners = np.arange(rows.start + part.start, rows.start + part.stop)
-        f = f[np.repeat(owners, np.diff(rows.indptr[part.start : part.stop + 1])) < rows.indices[entries]]
+        f = f[np.repeat(ids, np.diff(indptr)) < indices]
     return f.astype(np.float64)
 
 
-def _extremes(store: Store, once: bool, number: int) -> tuple[float, float]:
-    start, stop = store.span(number)
-    f = _values(store, once, number, slice(0, stop - start))
-    return float(f.min(initial=np.inf)), float(f.max(initial=-np.inf))
+def _extremes(ids: Ints, indptr: Ints, indices: Ints, f: Floats, once: bool) -> Floats:
+    """Return the smallest and the largest f among some rows, the same for each of them."""
+    values = _values(ids, indptr, indices, f, once)
+    found = np.array([values.min(initial=np.inf), values.max(initial=-np.inf)])
+    return np.asarray(np.broadcast_to(found, (ids.size, 2)))
 
 
-def _histograms(store: Store, once: bool, span: tuple[float, float], number: int) -> list[Floats]:
+def _histograms(ids: Ints, indptr: Ints, indices: Ints, f: Floats, once: bool, span: tuple[float, float]) -> Floats:
     """Return the number of edges in every bin, and the sum of f there."""
-
-    def counted(part: slice) -> Floats:
-        f = _values(store, once, number, part)
-        return np.stack([np.histogram(f, bins=BINS, range=span, weights=weights)[0] for weights in (None, f)])
-
-    return block_sums(store, number, counted)
+    values = _values(ids, indptr, indices, f, once)
+    return np.stack([np.histogram(values, bins=BINS, range=span, weights=weights)[0] for weights in (None, values)])
 
 
 def joint_strangeness(nodes: int, nats: Iterable[Floats]) -> Floats:

@@ -20,34 +20,21 @@ to split the edges would not see that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from oddhop.base.arrays import Floats, Ints
-from oddhop.base.files import Arrays
-from oddhop.base.parallel import single_threaded
+from oddhop.arrays.handles import Handle
+from oddhop.arrays.kernels import row_sums
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.randomness import HALVES, generator
-from oddhop.odd.ends import DEGREES, ENDS, STAGE, USED, Usual, chosen_edges, ends_of, informed, usual_ends
-from oddhop.odd.homophily import RATIO_SUMS, RATIOS
-from oddhop.odd.pairs import Chunk, Pairs, chunk_sums, edge_chunks
-from oddhop.odd.row_blocks import block_sums, gathered, row_sums, summed
-from oddhop.odd.stranger import (
-    FARTHEST,
-    Homophily,
-    Ratio,
-    canonical_variates,
-    corrected,
-    whitening,
-    with_variances,
-)
-from oddhop.odd.telling import telling_columns
-from oddhop.partitions.files import Store
-from oddhop.partitions.task import TaskRunner
+from oddhop.odd.ends import STAGE, EndRows, Ends, Usual, chosen_ends, ends_of
+from oddhop.odd.pairs import Pairs
+from oddhop.odd.related import related_columns
+from oddhop.odd.stranger import FARTHEST, Homophily, Ratio, canonical_variates, corrected, whitening, with_variances
 
-RATIO_SQUARES, LIKELIER = "f_squares", "likelier"
 START, STEPS, BOUNDS, MOST_NATS = 0.1, 20, (1e-4, 0.9), 50.0  # of the share of unrelated edges
 DRAWS_AT_ONCE = 4  # of the generator, that can be skipped
 
@@ -81,194 +68,157 @@ class Relation:
         return self.near.silent
 
 
-def learn_relation(pairs: Pairs, runner: TaskRunner) -> tuple[Relation, Pairs]:
+@dataclass(frozen=True, eq=False)
+class InformedPairs:
+    """The edges to another kind of which both ends have coordinates, with f.
+
+    Attributes
+    ----------
+    kind, ends : the name of the other kind, and both ends of the edges.
+    f, sums, squares : f of every edge, and the sums of f and its square at every judged node.
+    """
+
+    kind: str
+    ends: Ends
+    f: Handle
+    sums: Handle
+    squares: Handle
+
+    def means(self) -> tuple[Floats, Ints]:
+        """Return the mean f over the edges of every judged node, and their number."""
+        degrees = self.ends.near.degrees.all()
+        return np.asarray(self.sums.all() / np.maximum(degrees, 1)), degrees
+
+
+def learn_relation(pairs: Pairs) -> tuple[Relation, InformedPairs]:
     """Learn how the attributes of two kinds go together over the edges; return it, and the edges with f of each."""
-    found, _ = pairs.near.remembered("relation", lambda: (_to_arrays(_learned(pairs, runner)), {}))
-    relation = _from_arrays(pairs.kind, found)
-    told = told_by(pairs, relation, runner)
-    if relation.silent:
-        return relation, told
-    degrees, sums, squares = (gathered(told.near, name) for name in (DEGREES, RATIO_SUMS, RATIO_SQUARES))
-    near = with_variances(relation.near, float(sums.sum()), int(degrees.sum()), degrees, sums, squares)
-    return replace(relation, near=near), told
-
-
-def told_by(pairs: Pairs, relation: Relation, runner: TaskRunner) -> Pairs:
-    """Return the edges of which both ends have coordinates; write f of each, and its sum at every judged node."""
-    told = chosen_edges(pairs, (relation.near_columns, relation.far_columns), runner)
-    runner.each(STAGE, partial(_write_ratios, told, relation), told.near.ranges)
-    return told
-
-
-def mean_ratios(told: Pairs) -> tuple[Floats, Ints]:
-    """Return the mean f over the edges of every judged node, and their number."""
-    sums, degrees = (gathered(told.near, name) for name in (RATIO_SUMS, DEGREES))
-    return np.asarray(sums / np.maximum(degrees, 1)), degrees
-
-
-def _learned(pairs: Pairs, runner: TaskRunner) -> Relation:
-    columns = telling_columns(pairs, runner)
-    chosen = chosen_edges(pairs, columns, runner)
-    relation = _correlated(chosen, columns, runner)
-    if not relation.silent and _held_out_nats(chosen, columns, runner) <= 0.0:
+    pairs.near.wiring.begin(STAGE, 6)
+    columns = related_columns(pairs)
+    ends = chosen_ends(pairs, columns)
+    relation = _correlated(pairs.kind, ends, columns)
+    if not relation.silent and _held_out_nats(pairs.kind, ends, columns) <= 0.0:
         nothing = np.zeros_like(relation.near.correlation)
         near, far = (replace(side, correlation=nothing) for side in (relation.near, relation.far))
-        return replace(relation, near=near, far=far)
-    if not relation.silent:
-        runner.each(STAGE, partial(_write_likelier, chosen, relation), chosen.near.ranges)
-        relation = replace(relation, unrelated=_share_of_unrelated(chosen, runner))
-        chosen.near.forget(LIKELIER)
-    return relation
+        relation = replace(relation, near=near, far=far)
+    elif not relation.silent:
+        relation = replace(relation, unrelated=_share_of_unrelated(ends, relation))
+    informed = _with_ratios(pairs.kind, ends, relation)
+    if relation.silent:
+        return relation, informed
+    degrees, sums, squares = ends.near.degrees.all(), informed.sums.all(), informed.squares.all()
+    near = with_variances(relation.near, float(sums.sum()), int(degrees.sum()), degrees, sums, squares)
+    return replace(relation, near=near), informed
 
 
-def _to_arrays(relation: Relation) -> Arrays:
-    """Return what was learned as arrays, without what z is made with."""
-    sides = {"near": relation.near, "far": relation.far}
-    kept = {f"{side}.{part}": getattr(of, part) for side, of in sides.items() for part in ("centre", "whiten", "turn")}
-    rest = {one.name: getattr(relation, one.name) for one in fields(relation)[3:]}
-    return {**kept, "correlation": relation.near.correlation, **rest, "unrelated": np.array(relation.unrelated)}
+def informed_by(pairs: Pairs, relation: Relation) -> InformedPairs:
+    """Return the edges of which both ends have coordinates, with f of each by what was learned before."""
+    return _with_ratios(pairs.kind, chosen_ends(pairs, (relation.near_columns, relation.far_columns)), relation)
 
 
-def _from_arrays(kind: str, kept: Arrays) -> Relation:
-    near, far = (
-        Homophily(kept[f"{side}.centre"], kept[f"{side}.whiten"], kept[f"{side}.turn"], kept["correlation"])
-        for side in ("near", "far")
-    )
-    columns, usual = (kept["near_columns"], kept["far_columns"]), (kept["near_usual"], kept["far_usual"])
-    return Relation(kind, near, far, *columns, *usual, float(kept["unrelated"]))
+def _with_ratios(kind: str, ends: Ends, relation: Relation) -> InformedPairs:
+    wiring = ends.near.wiring
+    f = wiring.edges(_ratio, *ends.arrays, relation)
+    sums, squares = wiring.rows(_sums, wiring.indptr, f), wiring.rows(_square_sums, wiring.indptr, f)
+    wiring.make(f, sums, squares)
+    return InformedPairs(kind, ends, f, sums, squares)
 
 
-def _correlated(pairs: Pairs, columns: tuple[Ints, Ints], runner: TaskRunner) -> Relation:
+def _correlated(kind: str, ends: Ends, columns: tuple[Ints, Ints]) -> Relation:
     """Whiten the coordinates of both ends, and turn them so that each is correlated with one of the other end alone."""
-    usual, edges = usual_ends(pairs, runner), max(pairs.count, 1)
+    usual, edges = ends.usual(), max(ends.count, 1)
     width = usual[0].size + usual[1].size
-    totals = summed(pairs.near, runner, STAGE, partial(_end_moments, pairs, usual))
+    totals = ends.near.wiring.sum_edges(_end_moments, 2 * width * (width + 1), *ends.arrays, usual)
     halves = [(half[:width], half[width:].reshape(width, width)) for half in np.split(totals, 2)]
     centres = [sums / edges for sums, _ in halves]
-    with single_threaded():
-        whitens = [
-            whitening(moments / edges - np.outer(centre, centre))
-            for (_, moments), centre in zip(halves, centres, strict=True)
-        ]
-    cross = summed(pairs.near, runner, STAGE, partial(_cross_moments, pairs, usual, centres, whitens))
-    cross = cross.reshape(whitens[0].shape[1], whitens[1].shape[1])
-    with single_threaded():
-        near_turn, rho, far_turn = np.linalg.svd(cross / edges, full_matrices=False)
+    whitens = [
+        whitening(moments / edges - np.outer(centre, centre))
+        for (_, moments), centre in zip(halves, centres, strict=True)
+    ]
+    shape = whitens[0].shape[1], whitens[1].shape[1]
+    cross = ends.near.wiring.sum_edges(_cross_moments, shape[0] * shape[1], *ends.arrays, usual, centres, whitens)
+    near_turn, rho, far_turn = np.linalg.svd(cross.reshape(shape) / edges, full_matrices=False)
     rho = corrected(rho, sum(np.sqrt(whiten.shape[1]) for whiten in whitens) ** 2 / edges)
     near = Homophily(centres[0], whitens[0], near_turn, rho)
     far = Homophily(centres[1], whitens[1], far_turn.T, rho)
-    return Relation(pairs.kind, near, far, *columns, *usual)
+    return Relation(kind, near, far, *columns, *usual)
 
 
-def _end_moments(pairs: Pairs, usual: Usual, number: int) -> list[Floats]:
+def _end_moments(own: EndRows, theirs: EndRows, usual: Usual) -> Floats:
     """Return the sums of the coordinates of both ends, and of their products."""
-
-    def moments(chunk: Chunk) -> Floats:
-        ends = ends_of(chunk.own, chunk.theirs, usual)
-        return np.concatenate([part for x in ends for part in (x.sum(axis=0), (x.T @ x).ravel())])
-
-    width = usual[0].size + usual[1].size
-    return chunk_sums(pairs.near, number, ENDS, moments, 2 * width * (width + 1))
+    ends = ends_of(own, theirs, usual)
+    return np.concatenate([part for x in ends for part in (x.sum(axis=0), (x.T @ x).ravel())])
 
 
 def _cross_moments(
-    pairs: Pairs, usual: Usual, centres: Sequence[Floats], whitens: Sequence[Floats], number: int
-) -> list[Floats]:
-    def together(chunk: Chunk) -> Floats:
-        near, far = (
-            np.clip((x - centre) @ whiten, -FARTHEST, FARTHEST)
-            for x, centre, whiten in zip(ends_of(chunk.own, chunk.theirs, usual), centres, whitens, strict=True)
-        )
-        return np.asarray((near.T @ far).ravel())
-
-    return chunk_sums(pairs.near, number, ENDS, together, whitens[0].shape[1] * whitens[1].shape[1])
+    own: EndRows, theirs: EndRows, usual: Usual, centres: Sequence[Floats], whitens: Sequence[Floats]
+) -> Floats:
+    near, far = (
+        np.clip((x - centre) @ whiten, -FARTHEST, FARTHEST)
+        for x, centre, whiten in zip(ends_of(own, theirs, usual), centres, whitens, strict=True)
+    )
+    return np.asarray((near.T @ far).ravel())
 
 
-def _held_out_nats(pairs: Pairs, columns: tuple[Ints, Ints], runner: TaskRunner) -> float:
-    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other."""
-    parts = []
-    for name, half in (("one", True), ("two", False)):
-        for side, before in zip(pairs.sides, (0, pairs.near.nodes), strict=True):
-            runner.quiet.each(STAGE, partial(_write_half, side, name, half, before), side.ranges)
-        parts.append(pairs.kept(name, name, (USED,), runner.quiet))
-    halves = [informed(part, runner) for part in parts]
-    told = np.zeros(2)
+def _held_out_nats(kind: str, ends: Ends, columns: tuple[Ints, Ints]) -> float:
+    """Return what an edge says about nodes that nothing was learned from: the mean of -f, each half by the other."""
+    halves = []
+    for half in (True, False):
+        marks = [
+            end.wiring.rows(_half, end.wiring.ids, half, before, rows=0)
+            for end, before in ((ends.near, 0), (ends.far, ends.near.wiring.nodes))
+        ]
+        halves.append(ends.among(marks[0], marks[1]))
+    found = np.zeros(2)
     if all(half.count for half in halves):
         for ours, theirs in (halves, halves[::-1]):
-            relation = _correlated(ours, columns, runner)
-            told = told + summed(theirs.near, runner, STAGE, partial(_ratio_sums, theirs, relation))
-    for part in parts:
-        part.clear()
-    return float(-told[1] / told[0]) if told[0] else 0.0
+            relation = _correlated(kind, ours, columns)
+            found = found + theirs.near.wiring.sum_edges(_ratio_sums, 2, *theirs.arrays, relation)
+    return float(-found[1] / found[0]) if found[0] else 0.0
 
 
-def _write_half(store: Store, name: str, half: bool, before: int, number: int) -> None:
+def _half(ids: Ints, half: bool, before: int) -> Bools:
     """Mark the nodes of one half; draws are those of one generator over the judged nodes and then the others."""
-    start, stop = store.span(number)
     rng = generator(0, HALVES, 1)
-    skipped, more = divmod(before + start, DRAWS_AT_ONCE)
+    skipped, more = divmod(before + int(ids[0]), DRAWS_AT_ONCE)
     rng.bit_generator.advance(skipped)  # type: ignore[attr-defined]
-    store.write(name, number, (rng.random(more + stop - start)[more:] < 0.5) == half)
+    return np.asarray((rng.random(more + ids.size)[more:] < 0.5) == half)
 
 
-def _ratio_sums(pairs: Pairs, relation: Relation, number: int) -> list[Floats]:
-    def sums(chunk: Chunk) -> Floats:
-        return np.array([chunk.entries.size, _ratio(relation, chunk).sum()])
-
-    return chunk_sums(pairs.near, number, ENDS, sums, 2)
+def _ratio_sums(own: EndRows, theirs: EndRows, relation: Relation) -> Floats:
+    return np.array([len(own[0]), _ratio(own, theirs, relation).sum()])
 
 
-def _write_likelier(pairs: Pairs, relation: Relation, number: int) -> None:
-    """Write, for every edge, how much likelier its ends are if they are joined."""
-    _write_of_edges(
-        pairs, LIKELIER, lambda chunk: np.exp(np.clip(-_ratio(relation, chunk), -MOST_NATS, MOST_NATS)), number
-    )
+def _likelier(own: EndRows, theirs: EndRows, relation: Relation) -> Floats:
+    """Return how much likelier the ends of edges are if they are joined."""
+    return np.asarray(np.exp(np.clip(-_ratio(own, theirs, relation), -MOST_NATS, MOST_NATS)))
 
 
-def _write_of_edges(pairs: Pairs, name: str, function: Callable[[Chunk], Floats], number: int) -> None:
-    if pairs.near.has(name, number):
-        return
-    out = pairs.near.entry_room(name, number, np.float64)
-    for chunk in edge_chunks(pairs.near, number, ENDS):
-        out[chunk.entries] = function(chunk)
-    pairs.near.write(name, number, out)
-
-
-def _share_of_unrelated(pairs: Pairs, runner: TaskRunner) -> float:
+def _share_of_unrelated(ends: Ends, relation: Relation) -> float:
     """Estimate the share of edges whose ends have nothing to do with each other, by expectation and maximisation."""
-    share, edges = START, pairs.count
+    wiring, share, edges = ends.near.wiring, START, ends.count
+    likelier = wiring.edges(_likelier, *ends.arrays, relation)
     for _ in range(STEPS):
-        sums = summed(pairs.near, runner.quiet, STAGE, partial(_unrelated_sums, pairs.near, share))
-        share = float(np.clip(sums / edges, *BOUNDS))
+        share = float(np.clip(wiring.sum(_unrelated, likelier, share) / edges, *BOUNDS))
     return share
 
 
-def _unrelated_sums(store: Store, share: float, number: int) -> list[Floats]:
-    indptr, likelier = store.rows(number).indptr, store.read(LIKELIER, number)
-
-    def sums(part: slice) -> Floats:
-        own = likelier[indptr[part.start] : indptr[part.stop]]
-        return np.asarray((share / (share + (1 - share) * own)).sum())
-
-    return block_sums(store, number, sums)
+def _unrelated(likelier: Floats, share: float) -> Floats:
+    return np.asarray((share / (share + (1 - share) * likelier)).sum())
 
 
-def _write_ratios(pairs: Pairs, relation: Relation, number: int) -> None:
-    """Write f of every edge, 0 where the relation is silent, and the sums of f and its square at every judged node."""
-    store = pairs.near
-    if store.has(RATIO_SQUARES, number):
-        return
-    _write_of_edges(pairs, RATIOS, partial(_ratio, relation), number)
-    indptr, f = store.rows(number).indptr, store.read(RATIOS, number)
-    store.write(RATIO_SUMS, number, row_sums(indptr, f))
-    store.write(RATIO_SQUARES, number, row_sums(indptr, f * f))
+def _sums(indptr: Ints, f: Floats) -> Floats:
+    return row_sums(indptr, f)
 
 
-def _ratio(relation: Relation, chunk: Chunk) -> Floats:
-    """Return f of edges."""
+def _square_sums(indptr: Ints, f: Floats) -> Floats:
+    return row_sums(indptr, f * f)
+
+
+def _ratio(own: EndRows | tuple[Any, ...], theirs: EndRows | tuple[Any, ...], relation: Relation) -> Floats:
+    """Return f of edges, 0 where the relation is silent."""
     if relation.silent:
-        return np.zeros(chunk.entries.size)
-    return ratio_of_ends(relation, *ends_of(chunk.own, chunk.theirs, (relation.near_usual, relation.far_usual)))
+        return np.zeros(len(own[0]))
+    return ratio_of_ends(relation, *ends_of(own, theirs, (relation.near_usual, relation.far_usual)))
 
 
 def ratio_of_ends(relation: Relation, near: Floats, far: Floats) -> Floats:
@@ -278,17 +228,19 @@ def ratio_of_ends(relation: Relation, near: Floats, far: Floats) -> Floats:
     return f if not share else np.asarray(-np.logaddexp(np.log1p(-share) - f, np.log(share)))
 
 
-def mean_ratios_with(told: Pairs, relation: Relation, node: int, own: Floats) -> tuple[Floats, Ints]:
+def mean_ratios_with(informed: InformedPairs, relation: Relation, node: int, own: Floats) -> tuple[Floats, Ints]:
     """Return the mean f of a judged node with other coordinates, a row each, and how many edges it has.
 
     What its neighbours borrow stays as it is, for the node is left out there. The network is one in memory.
     """
-    rows = told.in_memory()
-    row = rows.indices[rows.indptr[node] : rows.indptr[node + 1]]
+    wiring = informed.ends.near.wiring
+    indptr, row = wiring.indptr.read(), wiring.indices.read()
+    row = row[indptr[node] : indptr[node + 1]]
     if not row.size:
         return np.zeros(len(own)), np.zeros(len(own), dtype=np.int64)
-    ours = tuple(np.repeat(told.array(name)[node : node + 1], row.size, axis=0) for name in ENDS)
-    theirs = tuple(told.near.read_peer(name, 0)[row] for name in ENDS)
+    mine, others = informed.ends.arrays
+    ours = tuple(np.repeat(one.read()[node : node + 1], row.size, axis=0) for one in mine)
+    theirs = tuple(one.read()[row] for one in others)
     near, far = ends_of(ours, theirs, (relation.near_usual, relation.far_usual))
     used = own[:, relation.near_columns]
     means = []

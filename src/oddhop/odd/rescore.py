@@ -11,22 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oddhop.arrays.run import on_threads
 from oddhop.base.arrays import Bools, Floats, Ints
+from oddhop.base.parallel import single_threaded
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import AttributeRows, spans
 from oddhop.odd.clique import Ties, beyond_degree, clique_scores_with, ties_of
 from oddhop.odd.combine import Evidence
-from oddhop.odd.communities import RESIDUALS, folded, leading, write_residuals
+from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.facts.find import EventFacts
-from oddhop.odd.homophily import COORDINATES, RATIOS, write_ratios
-from oddhop.odd.krylov import VECTORS
+from oddhop.odd.homophily import make_ratios
 from oddhop.odd.outlier import outlyingness
+from oddhop.odd.source import Source
 from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
 from oddhop.odd.triangles import unexplained
-from oddhop.odd.views import FittedViews, Known, evidence_of, facts_of
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import on_threads
+from oddhop.odd.views import FittedViews, Known, evidence_of, see
 
 EDGES_COMPARED = 1_000_000
 NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
@@ -109,23 +109,18 @@ def fix_network(
     ``residuals`` is what communities leave of every edge, and ``facts`` and ``cycles`` those of the events, where they
     are known: to find them takes longest.
     """
-    store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
-    if residuals is None:
-        write_residuals(store, runner, leading(store, runner))
-    else:
-        store.of_entries[RESIDUALS] = residuals
-    coordinates = fitted.blocks.coordinates(graph.attributes, 0, graph.node_count)
-    facts = facts_of(graph, coordinates, facts)
-    store.of_nodes[COORDINATES] = coordinates
-    write_ratios(store, runner, fitted.homophily)
-    store.forget(COORDINATES, VECTORS)
-    ties = ties_of(store, unexplained(store, runner, fitted.usual.chance_for(graph.node_count)))
-    f = folded(graph, store.of_entries[RATIOS])
-    some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     cycles = find_cycles(graph.events, graph.node_count, cycles)
-    variates = store.of_nodes["variates"]
+    with single_threaded():
+        source = Source.of_graph(graph, on_threads(workers))
+        seen = see(source, {"": fitted.blocks}, left=residuals, facts=facts, cycles=cycles)
+        own = seen.edges.own
+        ratios = make_ratios(own.wiring, own.coordinates, fitted.homophily)
+        chance = fitted.usual.chance_for(graph.node_count)
+        ties = ties_of(own.residuals, unexplained(own.wiring, own.residuals, ratios.f, chance))
+        f, variates = folded(own.wiring, ratios.f), ratios.variates.all()
+    some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     ratio = Ratio.of(fitted.homophily.correlation)
-    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), facts, cycles)
+    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), seen.facts, cycles)
 
 
 def rescore_node(held: FixedNetwork, node: int, variates: Floats, outlying: Floats, kept: Bools) -> Rescored:

@@ -1,4 +1,4 @@
-"""Triangles over the ranges of a network: what is left of every entry, and the common neighbours of its ends.
+"""Triangles: what is left of every entry, the common neighbours of its ends, and the largest surprises of every node.
 
 The unexplained triangles of a node, T = sum of t / 2 over its edges, are compared with what chance gives it, C = sum of
 c / 2. A triangle has the weight of its three edges, their product. With w the mean weight of the node's triangles,
@@ -12,93 +12,67 @@ which the row of the other end is looked up. The owner of that end reads it ther
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammainc
 
+from oddhop.arrays.handles import Handle, Output
+from oddhop.arrays.stores import ENTRIES, ROWS
+from oddhop.arrays.wiring import Wiring
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.adjacency import first_not_below
-from oddhop.odd.communities import RESIDUALS
-from oddhop.odd.homophily import RATIOS
 from oddhop.odd.p_values import FLOOR
-from oddhop.odd.row_blocks import gathered
-from oddhop.partitions.files import Store
-from oddhop.partitions.task import TaskRunner
 
 STAGE = "cliques"
 LARGEST = 12
 MANY = 2**17  # nodes whose table is too large for the cache anyway
 SPREAD = 2_654_435_769  # 2^32 over the golden ratio: numbers in a row take places far apart
-LEFT, TIE_SUMS, LARGEST_TIES, CHANCE_LOG_P = "left", "tie_sums", "largest", "chance_log_p"
-COMMON, SQUARES = "common", "squares"
 LIGHTEST = 1e-6  # a triangle; squares of lighter ones are lost in single precision
 
 
-def unexplained(store: Store, runner: TaskRunner, chance: float | None = None) -> float:
-    """Write what communities and looks leave of every entry, and its sum at every node; give the chance."""
-    runner.quiet.each(STAGE, partial(_write_left, store), store.ranges)
-    if chance is not None:
-        return chance
-    sums = gathered(store, TIE_SUMS)
-    whole = float(sums.sum())
-    return float((sums**2).sum()) / whole**2 if whole > 0 else 0.0
+@dataclass(frozen=True, eq=False)
+class Unexplained:
+    """What neither communities nor attributes explain of the edges.
 
-
-def write_largest(store: Store, runner: TaskRunner, chance: float) -> None:
-    """Write the twelve largest surprises among the edges of every node, (nodes, 12), from small to large.
-
-    Beside them it writes the logarithm of the probability that chance gives a node as many triangles.
+    Attributes
+    ----------
+    left, sums : r of every entry, and s, its sum, at every node.
+    chance : the sum of s^2 over the squared sum of s, here or in the network that a model was fitted on.
     """
-    runner.each(STAGE, partial(_write_common, store), store.ranges, 0, 2)
-    rate = triangle_rate(gathered(store, TIE_SUMS), chance)
-    runner.each(STAGE, partial(_write_largest, store, chance, rate), store.ranges, 1, 2)
+
+    left: Handle
+    sums: Handle
+    chance: float
 
 
-def _write_left(store: Store, number: int) -> None:
-    if store.has(TIE_SUMS, number):
-        return
-    rows = store.rows(number)
-    left, sums = store.entry_room(LEFT, number, np.float32), np.zeros(rows.stop - rows.start)
-    _leave(rows.indptr, store.read(RESIDUALS, number), store.read(RATIOS, number), left, sums)
-    store.write(LEFT, number, left)
-    store.write(TIE_SUMS, number, sums)
+def unexplained(wiring: Wiring, residuals: Handle, f: Handle, chance: float | None = None) -> Unexplained:
+    """Make what communities and attributes leave of every entry; ``chance`` is left out for the network's own."""
+    left, sums = wiring.entries(_leave, [residuals, f], [], Output(ENTRIES, np.float32), Output(ROWS, np.float64))
+    if chance is None:
+        every = sums.all()
+        whole = float(every.sum())
+        chance = float((every**2).sum()) / whole**2 if whole > 0 else 0.0
+    return Unexplained(left, sums, chance)
 
 
-def _write_common(store: Store, number: int) -> None:
-    if store.has(COMMON, number):
-        return
-    rows, left = store.rows(number), store.read(LEFT, number)
-    common, squares = (store.entry_room(name, number, np.float32) for name in (COMMON, SQUARES))
-    cursor = rows.indptr[:-1].copy()
-    for peer in store.peers:
-        theirs = store.peer_rows(peer)
-        ours = rows.indptr, rows.indices, cursor, left
-        others = theirs.start, theirs.indptr, theirs.indices, store.read_peer(LEFT, peer)
-        _common(rows.start, ours, others, common, squares)
-        del theirs, others  # a peer's maps close before those of the next open
-    store.write(SQUARES, number, squares)
-    store.write(COMMON, number, common)
+def largest_surprises(wiring: Wiring, edges: Unexplained) -> tuple[Handle, Handle]:
+    """Make the twelve largest surprises among the edges of every node, from small to large.
 
-
-def _write_largest(store: Store, chance: float, rate: float, number: int) -> None:
-    if store.has(LARGEST_TIES, number):
-        return
-    rows, left, sums = store.rows(number), store.read(LEFT, number), store.read(TIE_SUMS, number)
-    cursor, largest = rows.indptr[:-1].copy(), np.zeros((rows.stop - rows.start, LARGEST))
-    totals = np.zeros((len(largest), 3))
-    found = store.read(COMMON, number), store.read(SQUARES, number)
-    ours = rows.start, rows.indptr, rows.indices, cursor, left, *found, sums
-    for peer in store.peers:
-        theirs = store.peer_rows(peer)
-        their_found = store.read_peer(COMMON, peer), store.read_peer(SQUARES, peer)
-        others = theirs.start, theirs.indptr, theirs.indices, *their_found, store.read_peer(TIE_SUMS, peer)
-        _largest(ours, others, chance, largest, totals)
-        del theirs, their_found, others
-    store.write(CHANCE_LOG_P, number, chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate))
-    store.write(LARGEST_TIES, number, largest)
+    With them comes the logarithm of the probability that chance gives a node as many triangles.
+    """
+    wiring.begin(STAGE, 2)
+    single, left = Output(ENTRIES, np.float32), edges.left
+    ours, theirs = [wiring.ids, wiring.indptr, left], [wiring.indptr, wiring.indices]
+    found = wiring.entries(_common, ours, [*theirs, left], single, single)
+    outputs = Output(ROWS, np.float64, (LARGEST,)), Output(ROWS, np.float64, (3,))
+    others = [*theirs, *found, edges.sums, edges.chance]
+    largest, totals = wiring.entries(_largest, [*ours, *found, edges.sums], others, *outputs, keep=False)
+    rate = triangle_rate(edges.sums.all(), edges.chance)
+    by_chance, kept = wiring.rows(_by_chance, totals, rate), wiring.rows(np.array, largest)
+    wiring.make(kept, by_chance)
+    return kept, by_chance
 
 
 def triangle_rate(sums: Floats, chance: float) -> float:
@@ -118,41 +92,64 @@ def chance_log_p(found: Floats, expected: Floats, squares: Floats, rate: float) 
     return log_p
 
 
+def _by_chance(totals: Floats, rate: float) -> Floats:
+    return chance_log_p(totals[:, 0], totals[:, 1], totals[:, 2], rate)
+
+
 @compiled
-def _leave(indptr: Ints, residuals: Floats, f: Floats, left: Floats, sums: Floats) -> None:
+def _leave(
+    low: Ints,
+    high: Ints,
+    indices: Ints,  # noqa: ARG001 - of all kernels over entries
+    start: int,  # noqa: ARG001
+    residuals: Floats,
+    f: Floats,
+    left: Floats,
+    sums: Floats,
+) -> None:
     """Write the residual of every entry times the chance that looks are no reason, and the sums of it."""
-    for i in range(indptr.size - 1):
-        for e in range(indptr[i], indptr[i + 1]):
+    for i in range(low.size):
+        for e in range(low[i], high[i]):
             left[e] = residuals[e] / (1.0 + np.exp(-np.float64(f[e])))
             sums[i] += left[e]
 
 
 @compiled
-def _common(first: int, ours: tuple[Any, ...], theirs: tuple[Any, ...], common: Floats, squares: Floats) -> None:
+def _common(
+    low: Ints,
+    high: Ints,
+    indices: Ints,
+    start: int,
+    ids: Ints,
+    indptr: Ints,
+    left: Floats,
+    their_indptr: Ints,
+    their_indices: Ints,
+    their_left: Floats,
+    common: Floats,
+    squares: Floats,
+) -> None:
     """Write, for entries that are this end's, the sum over common neighbours of the product of the two other weights.
 
     ``squares`` has the sum of the squared products. They are summed along the row of the other end, so in the order of
     their numbers.
     """
-    indptr, indices, cursor, left = ours
-    start, their_indptr, their_indices, their_left = theirs
-    stop, longest = start + their_indptr.size - 1, 0
-    for i in range(indptr.size - 1):
+    longest = 0
+    for i in range(low.size):
         longest = max(longest, indptr[i + 1] - indptr[i])
     table, weights = np.full(_room(longest), -1, indices.dtype), np.empty(_room(longest), left.dtype)
-    for i in range(indptr.size - 1):
-        entry, end = cursor[i], indptr[i + 1]
-        if entry == end or indices[entry] >= stop:
+    for i in range(low.size):
+        if low[i] == high[i]:
             continue
-        degree = end - indptr[i]
+        degree = indptr[i + 1] - indptr[i]
         mask = _room(degree) - 1
-        for e in range(indptr[i], end):
+        for e in range(indptr[i], indptr[i + 1]):
             slot = _slot(table, mask, indices[e])
             table[slot], weights[slot] = indices[e], left[e]
-        while entry < end and indices[entry] < stop:
+        for entry in range(low[i], high[i]):
             j = indices[entry]
             row = their_indptr[j - start], their_indptr[j - start + 1]
-            if is_ours(first + i, degree, j, row[1] - row[0]):
+            if is_ours(ids[i], degree, j, row[1] - row[0]):
                 total, squared = 0.0, 0.0
                 for e in range(row[0], row[1]):
                     slot = _slot(table, mask, their_indices[e])
@@ -161,8 +158,6 @@ def _common(first: int, ours: tuple[Any, ...], theirs: tuple[Any, ...], common: 
                         total += product
                         squared += np.float64(product) * product
                 common[entry], squares[entry] = total, squared
-            entry += 1
-        cursor[i] = entry
         table[: mask + 1] = -1
 
 
@@ -194,19 +189,34 @@ def _slot(table: Ints, mask: int, node: int) -> int:
 
 
 @compiled
-def _largest(ours: tuple[Any, ...], theirs: tuple[Any, ...], chance: float, largest: Floats, totals: Floats) -> None:
-    """Keep the largest surprises among the entries of every node below ``stop``, from small to large, and the sums."""
-    first, indptr, indices, cursor, left, common, squares, sums = ours
-    start, their_indptr, their_indices, their_common, their_squares, their_sums = theirs
-    stop = start + their_indptr.size - 1
-    for i in range(indptr.size - 1):
-        while cursor[i] < indptr[i + 1] and indices[cursor[i]] < stop:
-            e, j = cursor[i], indices[cursor[i]] - start
+def _largest(
+    low: Ints,
+    high: Ints,
+    indices: Ints,
+    start: int,
+    ids: Ints,
+    indptr: Ints,
+    left: Floats,
+    common: Floats,
+    squares: Floats,
+    sums: Floats,
+    their_indptr: Ints,
+    their_indices: Ints,
+    their_common: Floats,
+    their_squares: Floats,
+    their_sums: Floats,
+    chance: float,
+    largest: Floats,
+    totals: Floats,
+) -> None:
+    """Keep the largest surprises among the entries of every node, from small to large, and the sums."""
+    for i in range(low.size):
+        for e in range(low[i], high[i]):
+            j = indices[e] - start
             shared, squared = common[e], squares[e]
-            if not is_ours(first + i, indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
-                there = first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], first + i)
+            if not is_ours(ids[i], indptr[i + 1] - indptr[i], j + start, their_indptr[j + 1] - their_indptr[j]):
+                there = first_not_below(their_indices, their_indptr[j], their_indptr[j + 1], ids[i])
                 shared, squared = their_common[there], their_squares[there]
-            cursor[i] += 1
             by_chance = left[e] * sums[i] * their_sums[j] * chance
             totals[i, 1] += by_chance
             if shared == 0:  # the surprise would be negative

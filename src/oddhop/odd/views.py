@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.base.arrays import Bools, Floats, Ints, frozen
+from oddhop.arrays.handles import Handle
+from oddhop.arrays.run import on_threads
+from oddhop.arrays.stores import ENTRIES
+from oddhop.arrays.wiring import Wiring
+from oddhop.base.arrays import Bools, Floats
+from oddhop.base.parallel import single_threaded
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
-from oddhop.odd.blocks import Blocks, judged_attributes, learn_blocks, own_columns
-from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, raw_clique_scores, usual_scores
+from oddhop.odd.blocks import Blocks, judged_attributes, own_columns
+from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, usual_scores
 from oddhop.odd.combine import PLACE, Evidence, join
-from oddhop.odd.communities import RESIDUALS, leading, leading_from, write_residuals
+from oddhop.odd.communities import residuals
 from oddhop.odd.cycle import Cycles, find_cycles
+from oddhop.odd.eigenvectors import Eigenpairs, leading_eigenpairs
 from oddhop.odd.facts.find import EventFacts, find_facts
-from oddhop.odd.homophily import COORDINATES, RATIO_SUMS, learn_homophily, write_ratios
-from oddhop.odd.kinds import (
-    Edges,
-    OtherKind,
-    joint_clique_scores,
-    learn_other_blocks,
-    learn_others,
-    nats_by,
-    other_coordinates,
-    split_edges,
-)
-from oddhop.odd.krylov import VECTORS, Eigenvalues
-from oddhop.odd.outlier import outlyingness
+from oddhop.odd.homophily import Ratios, learn_homophily, make_ratios
+from oddhop.odd.kinds import Edges, OtherKind, joint_clique_scores, learn_others, nats_by, split_edges
 from oddhop.odd.p_values import FLOOR, Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
-from oddhop.odd.row_blocks import degrees_of, gathered
+from oddhop.odd.relation import InformedPairs
+from oddhop.odd.source import Source
 from oddhop.odd.stranger import Homophily, strangeness
-from oddhop.odd.thinning import KEYS, node_keys, thinned
-from oddhop.odd.triangles import CHANCE_LOG_P, unexplained, write_largest
-from oddhop.partitions.files import Store
-from oddhop.partitions.store import InMemory
-from oddhop.partitions.task import TaskRunner, on_threads
+from oddhop.odd.triangles import Unexplained, largest_surprises, unexplained
 
 Figures = tuple[Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
 Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
@@ -106,93 +97,99 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class ViewData:
-    """A network in memory as the views need it.
+    """A network as the views see it.
 
     Attributes
     ----------
-    graph : the network.
-    store : its wiring, with the eigenvectors and what communities leave of every entry.
-    eigenvalues : those of the eigenvectors; none where what communities leave was known.
-    coordinates, known : of the judged nodes; ``far`` has the coordinates of the nodes of other kinds.
-    facts : what the events of the judged nodes say, None without events.
-    cycles : those of the events, None where they have no time or direction.
+    source, coordinates : the network, and the coordinates of every kind.
+    pairs, residuals : its eigenvectors, and what communities leave of every entry.
+    edges : those of the judged nodes, by the kind at their other end.
+    known : figures of the judged nodes that their edges do not change.
+    facts, cycles : those of the events; None without.
     """
 
-    graph: Graph
-    store: InMemory
-    eigenvalues: Eigenvalues
-    coordinates: Floats
+    source: Source
+    coordinates: Mapping[str, Handle]
+    pairs: Eigenpairs
+    residuals: Handle
+    edges: Edges
     known: Known
     facts: EventFacts | None
     cycles: Cycles | None
-    far: Mapping[str, Floats] = field(default_factory=dict)
 
-    @cached_property
-    def edges(self) -> Edges:
-        """The edges of the judged nodes, by the kind at their other end."""
-        kinds, runner = self.graph.kinds, on_threads(1)
-        if kinds is None:
-            own, residuals = self.store, {RESIDUALS: self.store.of_entries[RESIDUALS]}
-            return Edges(InMemory(own.indptr, own.indices, {COORDINATES: self.coordinates}, residuals))
-        every = {kinds.names[kinds.judged]: self.coordinates, **self.far}
-        none = np.zeros(0, dtype=np.int64)
-        bare = {name: InMemory(np.zeros(len(x) + 1, np.int64), none, {COORDINATES: x}) for name, x in every.items()}
-        return split_edges(self.store, kinds, bare, runner)
+    def split(self, wiring: Wiring, left: Handle) -> Edges:
+        """Divide the edges of another wiring of the same nodes by kind."""
+        return split_edges(wiring, left, self.source.kinds, self.coordinates)
 
     @property
-    def own(self) -> InMemory:
-        """The edges among the judged nodes."""
-        assert isinstance(self.edges.own, InMemory)  # noqa: S101 - it was made of one
-        return self.edges.own
-
-    @cached_property
     def own_graph(self) -> Graph:
-        """The same as a network without attributes."""
-        own = self.own
-        return Graph(frozen(own.indptr), frozen(own.indices), np.empty((own.nodes, 0)))
-
-    @property
-    def degrees(self) -> Ints:
-        """The degrees of the judged nodes."""
-        return self.graph.degrees[self.graph.judged]
-
-    def split(self, store: Store) -> Edges:
-        """Divide the edges of another wiring of the same nodes, which has residuals, by kind."""
-        assert isinstance(store, InMemory)  # noqa: S101 - it was made of one
-        return replace(self, store=store).edges
+        """The judged nodes and the edges among them, in memory, without attributes."""
+        own = self.edges.own.wiring
+        return Graph(own.indptr.read(), own.indices.read(), np.empty((own.nodes, 0)))
 
 
-def view_data(
-    graph: Graph,
-    blocks: Blocks,
-    others: Mapping[str, Blocks] | None = None,
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What is made of a network to judge it.
+
+    Attributes
+    ----------
+    ratios : f of the edges among the judged nodes.
+    unexplained : what neither communities nor attributes explain of them.
+    informed, nats : f of the edges to every other kind, and what these say of every judged node.
+    figures : of the views.
+    """
+
+    ratios: Ratios
+    unexplained: Unexplained
+    informed: Sequence[InformedPairs]
+    nats: Sequence[Floats]
+    figures: Figures
+
+
+def see(
+    source: Source,
+    blocks: Mapping[str, Blocks],
     *,
-    residuals: Floats | None = None,
+    left: Floats | None = None,
     facts: EventFacts | None = None,
     cycles: Cycles | None = None,
-    workers: int = 1,
 ) -> ViewData:
     """Bring a network to the forms that the views need.
 
-    ``residuals`` is what communities leave of every entry, where that is known; eigenvectors are not searched then. So
-    are ``facts`` and ``cycles``.
+    ``left`` is what communities leave of every entry, where that is known; eigenvectors are not searched then. So are
+    ``facts`` and ``cycles``.
     """
-    store, runner = InMemory(graph.indptr, graph.indices), on_threads(workers)
-    if residuals is None:
-        found = leading(store, runner)
-        write_residuals(store, runner, found)
+    coordinates = source.coordinates(blocks)
+    outlying = source.judged.outlyingness(blocks[source.name]).all()
+    log_p, facts = event_facts(source, coordinates[source.name], facts)
+    cycle_log_p = np.zeros(outlying.size) if cycles is None else cycles.log_p[source.rows]
+    known = Known(outlying, log_p, cycle_log_p)
+    wiring = source.wiring
+    if left is None:
+        pairs = leading_eigenpairs(wiring)
+        remains = residuals(wiring, pairs)
     else:
-        found = Eigenvalues(np.zeros(0), np.zeros(0))
-        store.of_entries[RESIDUALS] = residuals
-    own = judged_attributes(graph)
-    x, nodes = own.attributes, own.node_count
-    coordinates = blocks.coordinates(x, 0, nodes)
-    facts = facts_of(graph, coordinates, facts)
-    cycles = find_cycles(graph.events, graph.node_count, cycles)
-    flow_log_p = np.zeros(nodes) if facts is None else facts.log_p
-    cycle_log_p = np.zeros(nodes) if cycles is None else cycles.log_p[graph.judged]
-    known = Known(outlyingness(blocks, x, 0, nodes), flow_log_p, cycle_log_p)
-    return ViewData(graph, store, found, coordinates, known, facts, cycles, other_coordinates(graph, others or {}))
+        pairs, remains = Eigenpairs(np.zeros(0), None), wiring.given(left, ENTRIES)
+    edges = split_edges(wiring, remains, source.kinds, coordinates)
+    return ViewData(source, coordinates, pairs, remains, edges, known, facts, cycles)
+
+
+def event_facts(
+    source: Source, coordinates: Handle, found: EventFacts | None = None
+) -> tuple[Floats, EventFacts | None]:
+    """Return what the facts of events say of the judged nodes, and the facts, if they were not kept by a run before."""
+    table, now = source.judged, found
+    if not table.flow_count or source.events is None:
+        return np.zeros(table.nodes.nodes), None
+
+    def find() -> dict[str, Floats]:
+        nonlocal now
+        columns = own_columns(table.attributes, table.flow_count)
+        now = find_facts(source.events, source.rows, coordinates.any_rows(), columns, found)
+        return {"log_p": np.zeros(table.nodes.nodes) if now is None else now.log_p}
+
+    return source.wiring.stage("facts", find)["log_p"], now
 
 
 def facts_of(graph: Graph, coordinates: Floats, found: EventFacts | None = None) -> EventFacts | None:
@@ -203,94 +200,68 @@ def facts_of(graph: Graph, coordinates: Floats, found: EventFacts | None = None)
 
 
 def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence, ViewData]:
-    """Learn the views of a network, and judge it."""
-    own = judged_attributes(graph)
-    blocks = learn_blocks(own.attributes, own.flow_count)
-    others = learn_other_blocks(graph)
-    data = view_data(graph, blocks, others, workers=workers)
-    fitted, evidence = learn_views(data.edges, on_threads(workers), blocks, data.known, others)
-    return fitted, evidence, data
+    """Learn the views of a network in memory, and judge it."""
+    with single_threaded():
+        source = Source.of_graph(graph, on_threads(workers))
+        blocks = {name: table.learn_blocks() for name, table in source.tables.items()}
+        seen = see(source, blocks, cycles=find_cycles(graph.events, graph.node_count))
+        return *learn_views(seen.edges, blocks, source.name, seen.known), seen
 
 
 def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evidence, ViewData]:
-    """Judge a network by fitted views; communities are the network's own."""
-    figures, data = figures_of(fitted, graph, workers=workers)
-    return evidence_of(figures, data.known, fitted), data
+    """Judge a network in memory by fitted views; communities are the network's own."""
+    measured, seen = measure(fitted, graph, workers=workers)
+    return evidence_of(measured.figures, seen.known, fitted), seen
 
 
-def figures_of(
+def measure(
     fitted: FittedViews,
     graph: Graph,
     *,
-    residuals: Floats | None = None,
+    left: Floats | None = None,
     facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
-) -> tuple[Figures, ViewData]:
-    """Return the figures of the views of a network by fitted views, and the network as they see it."""
-    others = {one.kind: one.blocks for one in fitted.others}
-    blocks = fitted.blocks
-    if fitted.place < 1.0 and not judged_attributes(graph).flow_count:
-        raise GraphError(
-            "the model was fitted with events and their flow columns, got a network without them",
-            "read the tables with read_network and the encoding of the model",
-        )
-    data = view_data(graph, blocks, others, residuals=residuals, facts=facts, cycles=cycles, workers=workers)
-    own, runner = data.own, on_threads(workers)
-    write_ratios(own, runner, fitted.homophily)
-    nats = nats_by(data.edges, fitted.others, runner)
-    chance = fitted.usual.chance_for(own.nodes)
-    tied = tie_scores(data.edges, runner, chance, fitted.others)[0]
-    return view_figures(data.edges, data.known, fitted.homophily, tied, nats, fitted.rate, fitted.usual), data
+) -> tuple[Measured, ViewData]:
+    """Return the figures of a network in memory by fitted views, and the network as these see it."""
+    with single_threaded():
+        source = Source.of_graph(graph, on_threads(workers))
+        if fitted.place < 1.0 and not source.judged.flow_count:
+            raise GraphError(
+                "the model was fitted with events and their flow columns, got a network without them",
+                "read the tables with read_network and the encoding of the model",
+            )
+        blocks = {source.name: fitted.blocks} | {one.kind: one.blocks for one in fitted.others}
+        cycles = find_cycles(graph.events, graph.node_count, cycles)
+        seen = see(source, blocks, left=left, facts=facts, cycles=cycles)
+        return measure_edges(fitted, seen.edges, seen.known), seen
 
 
-def thinned_score(fitted: FittedViews, data: ViewData, seed: int, turn: int, *, workers: int = 1) -> Floats:
-    """Return the scores when a fifth of the edges, drawn at random, had not been seen."""
-    runner, vectors = on_threads(workers), data.eigenvalues.values.size
-    data.store.of_nodes[KEYS] = node_keys(data.graph)
-    learning = fitted.blocks, data.known, {one.kind: one.blocks for one in fitted.others}
-    score = score_thinned(data.store, runner, seed, turn, vectors, (), data.split, *learning)
-    return learn_views(data.edges, runner, *learning)[1].score if score is None else score
+def measure_edges(fitted: FittedViews, edges: Edges, known: Known) -> Measured:
+    """Return the figures of a network by what was learned from another one."""
+    own = edges.own
+    ratios = make_ratios(own.wiring, own.coordinates, fitted.homophily)
+    informed, nats = nats_by(edges, fitted.others)
+    bare, tied, by_chance = clique_scores(edges, ratios, fitted.usual.chance_for(own.wiring.nodes), fitted.others)
+    strange = stranger_figures(edges, ratios.sums.all(), nats, fitted.homophily, fitted.rate)
+    clique = beyond_degree(tied, edges.degrees, fitted.usual)
+    return Measured(ratios, bare, informed, nats, (strange, known.outlyingness, clique, tied, by_chance))
 
 
-def score_thinned(
-    store: Store,
-    runner: TaskRunner,
-    seed: int,
-    turn: int,
-    vectors: int,
-    shared: tuple[str, ...],
-    split: Callable[[Store], Edges],
-    blocks: Blocks,
-    known: Known,
-    others: Mapping[str, Blocks],
-) -> Floats | None:
-    """Return the same of a network in a store with so many eigenvectors; None where no edge is left."""
-    fewer = thinned(store, runner, seed, turn, (*shared, *((VECTORS,) if vectors else ())))
-    if not any(fewer.rows(number).indices.size for number in fewer.ranges):
-        return None
-    # The eigenvectors are approximated from those of the whole.
-    write_residuals(fewer, runner, leading_from(fewer, runner, "known", vectors))
-    return learn_views(split(fewer), runner, blocks, known, others)[1].score
-
-
-def learn_views(
-    edges: Edges, runner: TaskRunner, blocks: Blocks, known: Known, others: Mapping[str, Blocks]
-) -> tuple[FittedViews, Evidence]:
-    """Learn the views of a network from coordinates and what communities leave, and judge it.
-
-    ``others`` says how the attributes of other kinds become coordinates; it is empty where there is one kind.
-    """
-    homophily = learn_homophily(edges.own, runner)
-    learned, nats = learn_others(edges, others, runner)
-    rate = learn_rate(edges.own, runner, homophily, once=True) if learned and not homophily.silent else None
-    tied, chance = tie_scores(edges, runner, None, learned)
+def learn_views(edges: Edges, blocks: Mapping[str, Blocks], judged: str, known: Known) -> tuple[FittedViews, Evidence]:
+    """Learn the views of a network from coordinates and what communities leave, and judge it."""
+    own = edges.own
+    homophily, ratios = learn_homophily(own.wiring, own.coordinates)
+    learned, nats = learn_others(edges, blocks)
+    rate = learn_rate(own.wiring, ratios.f, homophily, once=True) if learned and not homophily.silent else None
+    bare, tied, by_chance = clique_scores(edges, ratios)
     degrees = edges.degrees
-    usual = usual_scores(tied, degrees, chance)
-    figures = view_figures(edges, known, homophily, tied, nats, rate, usual)
+    usual = usual_scores(tied, degrees, bare.chance)
+    strange = stranger_figures(edges, ratios.sums.all(), nats, homophily, rate)
+    figures = strange, known.outlyingness, beyond_degree(tied, degrees, usual), tied, by_chance
     bulks = _bulks(figures, degrees > 0, 0.0 if edges.joined else RESOLUTION)  # which needs the bound by chance
     place = PLACE if known.flow_log_p.any() else 1.0
-    fitted = FittedViews(blocks, homophily, *bulks, usual, place, tuple(learned), rate)
+    fitted = FittedViews(blocks[judged], homophily, *bulks, usual, place, tuple(learned), rate)
     return fitted, evidence_of(figures, known, fitted)
 
 
@@ -299,39 +270,30 @@ def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
     return learn_bulk(stranger), learn_bulk(outlier), learn_bulk(clique, resolution), learn_bulk(raw, resolution)
 
 
-def tie_scores(
-    edges: Edges, runner: TaskRunner, chance: float | None, others: Sequence[OtherKind]
-) -> tuple[Floats, float]:
-    """Return the raw clique score of every judged node, and the chance that it was found with."""
-    if not edges.joined:
-        return raw_clique_scores(edges.own, runner, chance)
-    chance = unexplained(edges.own, runner, chance)
-    write_largest(edges.own, runner, chance)
-    return joint_clique_scores(edges, runner, others), chance
+def clique_scores(
+    edges: Edges, ratios: Ratios, chance: float | None = None, others: Sequence[OtherKind] = ()
+) -> tuple[Unexplained, Floats, Floats]:
+    """Return the unexplained edges, the raw clique score of every judged node, and the bound of its log p by chance."""
+    own = edges.own
+    bare = unexplained(own.wiring, own.residuals, ratios.f, chance)
+    largest, by_chance = largest_surprises(own.wiring, bare)
+    tied = joint_clique_scores(edges, largest, others)
+    # Common neighbours of another kind are not in the count of triangles.
+    return bare, tied, np.full(tied.size, FLOOR) if edges.joined else by_chance.all()
 
 
-def view_figures(
-    edges: Edges,
-    known: Known,
-    homophily: Homophily,
-    tied: Floats,
-    nats: Sequence[Floats] = (),
-    rate: Rate | None = None,
-    usual: UsualScores | None = None,
-) -> Figures:
-    """Return the figures of the views from f of every entry within the kind, and the raw clique scores.
+def stranger_figures(
+    edges: Edges, sums: Floats, nats: Sequence[Floats], homophily: Homophily, rate: Rate | None
+) -> Floats:
+    """Return the figure of the stranger's view from the sums of f over the edges within the kind.
 
     ``nats`` is what edges to other kinds say, and ``rate`` is for edges within the kind where there are others.
     """
-    sums, within = gathered(edges.own, RATIO_SUMS), degrees_of(edges.own)
-    if nats:
-        told = [] if rate is None else [rate.nats(sums / np.maximum(within, 1), within)]
-        strange = joint_strangeness(within.size, [*told, *nats])
-    else:
-        strange = strangeness(homophily, sums, within)
-    # Common neighbours of another kind are not in the count of triangles.
-    by_chance = np.full(within.size, FLOOR) if edges.joined else gathered(edges.own, CHANCE_LOG_P)
-    return strange, known.outlyingness, beyond_degree(tied, edges.degrees, usual), tied, by_chance
+    within = edges.own.wiring.degrees.all()
+    if not nats:
+        return strangeness(homophily, sums, within)
+    own = [] if rate is None else [rate.nats(sums / np.maximum(within, 1), within)]
+    return joint_strangeness(within.size, [*own, *nats])
 
 
 def evidence_of(figures: Figures, known: Known, fitted: FittedViews) -> Evidence:

@@ -1,1 +1,0 @@
-"""A network in partitions: what a task is, and the edges that cross partitions."""
