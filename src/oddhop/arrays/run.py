@@ -20,12 +20,14 @@ class Runner:
     ----------
     mapper : runs a function over ranges, on threads or on a cluster.
     progress : called with the stage and its percentage.
+    by_pass : whether passes are reported; else only steps of many passes are, as in memory, where a pass is short.
     within : what the stages are a part of, such as a round.
     stage, passes, done : the stage, how many passes over the edges it takes, and how many were made.
     """
 
     mapper: Mapper
     progress: Progress = silent
+    by_pass: bool = True
     within: str = ""
     stage: str = ""
     passes: int = 1
@@ -42,12 +44,17 @@ class Runner:
         name = f"{self.within}: {self.stage}" if self.within else self.stage
 
         def report(done: int) -> None:
-            if over_edges and self.stage:
+            if over_edges and self.stage and self.by_pass:
                 self.progress(name, min(round(100 * (first + done / len(blocks)) / self.passes), 100), 100)
 
         return self.mapper(task, blocks, report)
 
+    def step(self, stage: str, done: int, total: int) -> None:
+        """Report a step of many passes, where these are not reported by themselves."""
+        if not self.by_pass:
+            self.progress(stage, done, total)
 
-def on_threads(workers: int, progress: Progress = silent) -> Runner:
+
+def on_threads(workers: int, progress: Progress = silent, *, by_pass: bool = True) -> Runner:
     """Run tasks on so many threads of this process."""
-    return Runner(threads(workers), progress)
+    return Runner(threads(workers), progress, by_pass)

@@ -114,7 +114,7 @@ class Odd(GraphDetector):
             decided = source.wiring.stage("cycles", partial(_searches_cycles, size, run.settings))
             searched = bool(decided["searched"])
         else:
-            source = Source.of_graph(graph, on_threads(run.workers, run.progress))
+            source = Source.of_graph(graph, on_threads(run.workers, run.progress, by_pass=False))
         cycles = self._cycles = find_cycles(graph.events, graph.node_count) if searched else None
         found = fit(
             source,
@@ -146,11 +146,11 @@ class Odd(GraphDetector):
         learned = _learned(found, None, searched=stored.manifest.events is None)
         return learned, _judgement(found, run.settings), found.degrees
 
-    def _judge(self, graph: Graph, progress: Progress) -> Judgement:  # noqa: ARG002
+    def _judge(self, graph: Graph, progress: Progress) -> Judgement:
         # P-values come from the bulk of the network that was fitted; communities are the other network's own.
         model, workers = self.model_, self.workers or available_workers()
         fitted = model.learned.views
-        evidence, seen = judge(fitted, graph, workers=workers)
+        evidence, seen = judge(fitted, graph, workers=workers, progress=progress)
         self._facts, self._cycles = seen.facts, seen.cycles
         check_finite(evidence.score)
         blocks = {seen.source.name: fitted.blocks} | {one.kind: one.blocks for one in fitted.others}

@@ -65,6 +65,7 @@ def fit(
     """
     wiring = source.wiring
     assert wiring.runner is not None  # noqa: S101 - it leads the fit
+    wiring.runner.step("views", 0, rounds + 1)
     with single_threaded(), wiring.store.opened():
         blocks = {name: table.learn_blocks() for name, table in source.tables.items()}
         seen = see(source, blocks, cycles=cycles)
@@ -83,11 +84,13 @@ def replicate_scores(
     """Return the scores when a fifth of the edges, drawn at random, had not been seen, so many times."""
     runner, replicates, ends = seen.source.wiring.runner, [], seen.source.wiring.given(keys)
     assert runner is not None  # noqa: S101 - it leads the fit
+    runner.step("views", 1, rounds + 1)
     for turn in range(rounds):
         runner.within = f"round {turn + 1} of {rounds}"
         find = partial(_thinned_scores, seen, blocks, ends, word(seed, LEFT_OUT_EDGES, turn))
         found = seen.source.wiring.stage(f"score{turn}", find)
         replicates.append(found.get("score", score))  # of a few edges all may be drawn
+        runner.step("views", turn + 2, rounds + 1)
     runner.within = ""
     return replicates
 

@@ -12,7 +12,7 @@ from oddhop.arrays.run import on_threads
 from oddhop.arrays.stores import ENTRIES
 from oddhop.arrays.wiring import Wiring
 from oddhop.base.arrays import Bools, Floats
-from oddhop.base.parallel import single_threaded
+from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
 from oddhop.odd.blocks import Blocks, judged_attributes, own_columns
@@ -208,9 +208,11 @@ def fit_views(graph: Graph, *, workers: int = 1) -> tuple[FittedViews, Evidence,
         return *learn_views(seen.edges, blocks, source.name, seen.known), seen
 
 
-def judge(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> tuple[Evidence, ViewData]:
+def judge(
+    fitted: FittedViews, graph: Graph, *, workers: int = 1, progress: Progress = silent
+) -> tuple[Evidence, ViewData]:
     """Judge a network in memory by fitted views; communities are the network's own."""
-    measured, seen = measure(fitted, graph, workers=workers)
+    measured, seen = measure(fitted, graph, workers=workers, progress=progress)
     return evidence_of(measured.figures, seen.known, fitted), seen
 
 
@@ -222,10 +224,11 @@ def measure(
     facts: EventFacts | None = None,
     cycles: Cycles | None = None,
     workers: int = 1,
+    progress: Progress = silent,
 ) -> tuple[Measured, ViewData]:
     """Return the figures of a network in memory by fitted views, and the network as these see it."""
     with single_threaded():
-        source = Source.of_graph(graph, on_threads(workers))
+        source = Source.of_graph(graph, on_threads(workers, progress, by_pass=False))
         if fitted.place < 1.0 and not source.judged.flow_count:
             raise GraphError(
                 "the model was fitted with events and their flow columns, got a network without them",
