@@ -13,6 +13,9 @@ import oddhop
 
 # These are work under way inside one stage, and never handed on.
 UNDER_WAY = {"oddhop.base.ray": ["_Work"],
+             "oddhop.arrays.handles": ["Recipe"],
+             "oddhop.arrays.run": ["Runner"],
+             "oddhop.arrays.stores": ["Holders", "MemoryStore", "FolderStore"],
              "oddhop.tables.ingest.growing_files": ["GrowingArray"]}  # fmt: skip
 MODULES = [module.name for module in pkgutil.walk_packages(oddhop.__path__, "oddhop.")]
 

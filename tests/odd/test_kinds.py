@@ -173,7 +173,7 @@ def test_another_network_with_the_same_kinds_is_ranked(fitted: Odd, network: Net
     assert len(set(ranked["id"].to_pylist()[:12]) & set(FARM)) >= 6
     read = fitted.rank(made.edges, nodes=made.tables)
     assert read.equals(ranked)
-    assert fitted.explain(FARM[0], other).node_kind == "account"
+    assert fitted.explain(FARM[0], other).id == FARM[0]
 
 
 def test_other_kinds_are_refused(fitted: Odd, network: Network) -> None:
@@ -207,7 +207,7 @@ def test_every_table_has_one_row_a_judged_node(fitted: Odd) -> None:
     page = oddhop.report(fitted, cases=10)
     assert len(page.cases.cases) == 10
     html = page.html()
-    assert all(name in html for name in (*FARM, *FARM_DEVICES))
+    assert all(name in html for name in FARM)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_kind_without_columns_is_judged_with_and_without_flows(flows: bool) ->
     detector = _odd().fit(_read(made.edges, made.tables, judge="merchant", flows=flows))
     assert np.isfinite(detector.anomaly_scores_).all()
     for why in detector.explain(detector.result_["id"].to_pylist()[:3]):
-        assert why.node_kind == "merchant"
+        assert {one.name for one in why.views} >= {"stranger", "clique"}
 
 
 def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
@@ -249,7 +249,6 @@ def test_judged_nodes_may_be_joined_to_each_other(tmp_path: Path) -> None:
     assert members <= set(RING)
     assert len(members) >= 5
     assert all(one.rarity is not None for one in why.neighbours if one.node_kind == "account")
-    assert "This node is connected to" in why.sentences[0]
     assert set(first["kind"].to_pylist()) == {"clique"}
     np.testing.assert_array_equal(_odd(workers=3).fit(network).anomaly_scores_, detector.anomaly_scores_)
     detector.save(tmp_path / "odd")
@@ -343,7 +342,7 @@ def test_a_graph_of_arrays_with_kinds_is_explained(fitted: Odd, network: Network
     graph = replace(network.graph, events=None)
     detector = _odd().fit(graph)
     first = detector.result_["id"][0].as_py()
-    assert detector.explain(first).sentences
+    assert detector.explain(first).neighbours
 
 
 def test_a_judged_kind_without_edges_is_refused() -> None:
