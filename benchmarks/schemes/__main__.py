@@ -7,7 +7,7 @@
 
 Every result is a line of ``--log``, with the sha256 of the sources of oddhop. What was measured with these sources is
 not measured again. Seeds 1 to 10 of the payments and 1 to 5 of the hosts are for development. Seeds 11 to 20 and 31 to
-40 of the payments and 6 to 10 of the hosts have been opened, once each, when everything was frozen.
+50 of the payments and 6 to 15 of the hosts have been opened, once each, when everything was frozen.
 """
 
 from __future__ import annotations

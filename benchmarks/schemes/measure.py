@@ -38,7 +38,7 @@ class Kind:
 
 
 KINDS = {
-    "payments": Kind(bank.LAYOUT, payments.make, tuple(range(11, 41)), asks=True),
+    "payments": Kind(bank.LAYOUT, payments.make, tuple(range(11, 51)), asks=True),
     "hosts": Kind(hosts.LAYOUT, hosts.make, tuple(range(6, 21))),
 }
 

@@ -14,9 +14,8 @@ from oddhop.odd.facts.kernels import (
     add_volumes,
     count_alike,
     count_partners,
-    mark_repeated,
     near_limits,
-    number_pairs,
+    number_groups,
     order_by_time,
 )
 
@@ -110,16 +109,15 @@ class Ends:
     @cached_property
     def repeated(self) -> Bools:
         """Whether the node has the amount on the same side with another partner, too."""
-        cents = 2 * np.round(100 * self.amount) + self.side
-        return mark_repeated(self.start, cents, self.partner)
+        same = number_groups(self.start, 2 * np.round(100 * self.amount) + self.side)
+        others = self.pair != self.pair[_first_of(same)[same]]
+        return np.asarray(np.bincount(same, others)[same] > 0)
 
     @cached_property
     def opens(self) -> Bools:
         """Whether an end is the first of its pair."""
-        first = np.empty(int(self.pair.max(initial=-1)) + 1, dtype=np.int64)
-        first[self.pair[::-1]] = np.arange(self.pair.size)[::-1]
         out = np.zeros(self.pair.size, dtype=bool)
-        out[first] = True
+        out[_first_of(self.pair)] = True
         return out
 
     def by_node(self, values: Floats | Bools) -> Floats:
@@ -269,7 +267,7 @@ class Setting:
         kind = own.kinds[order, 0].astype(np.int64) + 1 if own.columns.kinds else np.zeros(size, dtype=np.int64)
         amount = np.abs(own.amounts[order, 0]) if self.valued else np.ones(size)
         amount = np.where(np.isnan(amount), self.usual, amount)
-        pair = number_pairs(indptr[::2], partner)
+        pair = number_groups(indptr[::2], partner)
         row, time = order + int(self.events.indptr[2 * first]), time[order]
         stratum = self.stratum[first - self.judged.start :][node]
         part = (time - self.begin) / max(self.end - self.begin, 1) * EIGHTHS
@@ -307,6 +305,13 @@ class Blocks:
             if count <= ENDS_KEPT:
                 self._kept.append(ends)
             yield ends
+
+
+def _first_of(group: Ints) -> Ints:
+    """Return the place of the first end of every group."""
+    first = np.empty(int(group.max(initial=-1)) + 1, dtype=np.int64)
+    first[group[::-1]] = np.arange(group.size)[::-1]
+    return first
 
 
 def measure_nodes(events: Events) -> tuple[Floats, Ints, float]:

@@ -232,22 +232,6 @@ def longest_gap(start: Ints, time: Ints, begin: int, gap: Ints, after: Ints, liv
 
 
 @compiled
-def mark_repeated(start: Ints, value: Floats, partner: Ints) -> Bools:
-    """Mark the ends whose node has the same value with another partner."""
-    found = np.zeros(value.size, dtype=np.bool_)
-    for v in range(start.size - 1):
-        order = start[v] + np.argsort(value[start[v] : start[v + 1]])
-        low, several = 0, False
-        for k in range(order.size):
-            several = several or partner[order[k]] != partner[order[low]]
-            if k + 1 == order.size or value[order[k + 1]] != value[order[k]]:
-                for i in range(low, k + 1):
-                    found[order[i]] = several
-                low, several = k + 1, False
-    return found
-
-
-@compiled
 def near_limits(amount: Floats, near: float, powers: int) -> tuple[Ints, Bools]:
     """Give the number of the limit that an amount is near to, -1 for none, and whether it is below it."""
     limit, under = np.full(amount.size, -1), np.zeros(amount.size, dtype=np.bool_)
@@ -264,16 +248,16 @@ def near_limits(amount: Floats, near: float, powers: int) -> tuple[Ints, Bools]:
 
 
 @compiled
-def number_pairs(start: Ints, partner: Ints) -> Ints:
-    """Give every pair of a node and a partner a number, in the order of both."""
-    pair, number = np.empty(partner.size, dtype=np.int64), -1
+def number_groups(start: Ints, value: Ints | Floats) -> Ints:
+    """Give the ends of a node with the same value one number, in the order of nodes and values."""
+    group, number = np.empty(value.size, dtype=np.int64), -1
     for v in range(start.size - 1):
-        order = start[v] + np.argsort(partner[start[v] : start[v + 1]])
+        order = start[v] + np.argsort(value[start[v] : start[v + 1]])
         for k in range(order.size):
-            if k == 0 or partner[order[k]] != partner[order[k - 1]]:
+            if k == 0 or value[order[k]] != value[order[k - 1]]:
                 number += 1
-            pair[order[k]] = number
-    return pair
+            group[order[k]] = number
+    return group
 
 
 @compiled

@@ -11,7 +11,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.graph.events import DAY, NO_TIME
 from oddhop.odd.facts.ends import EIGHTHS, POWERS, SLOTS, Blocks, Ends, Setting
 from oddhop.odd.facts.kernels import LIMITS, count_others, match_amounts
-from oddhop.odd.facts.share import PRIOR, Share, compared, within_kind
+from oddhop.odd.facts.share import PRIOR, Share, compared
 
 AGES = 1_024  # steps of age
 WITHIN, ALIKE = 3 * DAY, 0.2  # what is sent so long after it was received may be passed on, and so much less of it
@@ -83,7 +83,7 @@ def large_amounts(side: int) -> Callable[[Known, Ends], Share]:
 
     def share(known: Known, ends: Ends) -> Share:
         x = np.log(np.maximum(ends.amount, 1e-9))
-        return within_kind(known.setting, ends, x, ends.side == side, np.ones(x.size), ends.stratum)
+        return compared(known.setting, ends, x, ends.side == side, weight=np.ones(x.size), by_size=False)
 
     return share
 
@@ -110,7 +110,7 @@ def odd_hours(known: Known, ends: Ends) -> Share:
     at_hour = count_others(ends.start, ends.known, ends.slot, known.hours)
     at_all = count_others(ends.start, ends.known, ends.kind, known.hours.reshape(-1, SLOTS).sum(axis=1))
     rare = -np.log((at_hour + PRIOR / SLOTS) / (at_all + PRIOR))
-    return within_kind(known.setting, ends, rare, ends.known, ends.root)
+    return compared(known.setting, ends, rare, ends.known, by_stratum=False, by_size=False)
 
 
 def matched_amounts(known: Known, ends: Ends) -> Share:

@@ -44,16 +44,6 @@ class Share:
     weight: Floats
 
 
-def within_kind(
-    setting: Setting, ends: Ends, x: Floats, use: Bools, weight: Floats, stratum: Ints | None = None
-) -> Share:
-    """Compare a figure within the kind of event and the side, and within the stratum if it is given."""
-    coarse, count = ends.form, 2 * setting.kinds
-    if stratum is None:
-        return Share(x, coarse, count, coarse, count, use, weight)
-    return Share(x, coarse * setting.strata + stratum, count * setting.strata, coarse, count, use, weight)
-
-
 def compared(
     setting: Setting,
     ends: Ends,
@@ -62,19 +52,23 @@ def compared(
     apart: Ints | None = None,
     levels: int = 1,
     weight: Floats | None = None,
+    by_stratum: bool = True,
+    by_size: bool = True,
 ) -> Share:
-    """Compare a figure within kind, side, size and stratum, and within ``apart``, which has so many levels.
+    """Compare a figure within kind, side and ``apart``, which has so many levels, and then by stratum and size.
 
     All ends are used, and weigh as the root of their amount, if nothing else is given.
     """
-    coarse = ends.form
-    if apart is not None:
-        coarse = coarse * levels + apart
-    cell = (coarse * setting.strata + ends.stratum) * SIZES + ends.size
-    count = 2 * setting.kinds * levels
+    coarse = ends.form if apart is None else ends.form * levels + apart
+    cell, coarse_cells = coarse, 2 * setting.kinds * levels
+    cells = coarse_cells
+    if by_stratum:
+        cell, cells = cell * setting.strata + ends.stratum, cells * setting.strata
+    if by_size:
+        cell, cells = cell * SIZES + ends.size, cells * SIZES
     use = np.ones(cell.size, dtype=bool) if use is None else use
     weight = ends.root if weight is None else weight
-    return Share(x.astype(np.float64), cell, count * setting.strata * SIZES, coarse, count, use, weight)
+    return Share(x.astype(np.float64), cell, cells, coarse, coarse_cells, use, weight)
 
 
 @dataclass(frozen=True, eq=False)
