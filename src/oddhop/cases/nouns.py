@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from oddhop.cases.case import Nouns
+from oddhop.cases.words import amount_text, count_text
 from oddhop.explain.phrases import spoken
 from oddhop.graph.disk import is_stored
 from oddhop.tables.network import Network
@@ -32,7 +33,6 @@ VERBS = (
 EVENTS = (("pays", "payment"), ("calls", "call"), ("rates", "rating"), ("connects to", "connection"))
 NODES = (("iban", "account"), ("account", "account"), ("payer", "account"), ("ip", "computer"), ("host", "computer"))
 UNITS = (("eur", "€"), ("usd", "$"), ("dollar", "$"), ("gbp", "£"), ("pound", "£"), ("chf", "CHF"), ("byte", "bytes"))
-SIGNS = ("€", "$", "£")
 NO_SUM = ("reviews", "rates", "cites", "uses", "follows")
 
 
@@ -137,14 +137,7 @@ class Words:
 
     def amount(self, value: float) -> str:
         """Say an amount."""
-        unit = self.nouns.unit
-        size = abs(value)
-        number = f"{value / 1e6:.3g} million" if size >= 9.995e5 else f"{value:,.0f}"
-        if size < 100 and round(value, 2) != round(value):
-            number = f"{value:.2f}"
-        if unit in SIGNS:
-            return f"{unit}{number}"
-        return f"{number} {unit}" if unit else number
+        return amount_text(value, self.nouns)
 
     def node_count(self, count: int) -> str:
         """Say how many nodes there are."""
@@ -152,7 +145,7 @@ class Words:
 
     def event_count(self, count: int) -> str:
         """Say how many events there are."""
-        return f"{count:,} {self.nouns.event if count == 1 else self.nouns.events}"
+        return count_text(count, self.nouns)
 
     def who(self, nodes: Sequence[int]) -> str:
         """Say who some nodes are: the id of one, how many there are of more, by kind where there are several."""

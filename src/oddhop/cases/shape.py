@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from oddhop.base.arrays import Floats, Ints
 from oddhop.cases.case import Pattern, Role
@@ -13,6 +15,7 @@ from oddhop.cases.growth import Draft
 from oddhop.cases.surprise import DAY, HORIZON, EventBook
 
 LITTLE = 0.1  # of the largest sum from one member to another
+_Sums: TypeAlias = dict[int, dict[int, float]]
 ROUND = 0.6  # of the money among the members of a ring, which goes from each to the next
 
 
@@ -91,9 +94,10 @@ def shape_of(book: EventBook, draft: Draft) -> Shape:
         received[other] += value
         payers[other].add(one)
         payees[one].add(other)
-    circle = _circle(book, events, amount, members) if book.directed else ()
-    turn = _round_trip(book, events, circle) if circle else ()
-    ring = circle if _goes_round(book, events, amount, turn) else ()
+    sums = _sums(members, source, target, amount)
+    circle = _circle(members, sums, float(amount.sum())) if book.directed else ()
+    turn = _round_trip(sums, circle, source) if circle else ()
+    ring = circle if _goes_round(sums, turn) else ()
     passed = {} if circle or not book.directed else _passed(book, events, members, received, sent)
     order = _longest(source, target) if book.timed and book.directed else []
     roles = _roles(book, draft, (received, sent, payers), (ring, circle), passed, float(amount.sum()))
@@ -119,67 +123,60 @@ def shape_of(book: EventBook, draft: Draft) -> Shape:
         focus=tuple(focus),
         runs=tuple(runs),
         passed={node: found for node, found in passed.items() if roles[node] == "passes on"},
-        money=_money(book, events, amount, circle, ring, sent, received),
+        money=_money(sums, circle, ring, sent, received),
     )
 
 
+def _sums(members: Sequence[int], source: Sequence[int], target: Sequence[int], amount: Floats) -> _Sums:
+    """Return what every member gave to every other."""
+    sums: _Sums = {node: dict.fromkeys(members, 0.0) for node in members}
+    for one, other, value in zip(source, target, amount.tolist(), strict=True):
+        if one in sums and other in sums:
+            sums[one][other] += value
+    return sums
+
+
+def _among(sums: _Sums, some: Sequence[int]) -> float:
+    return sum(sums[one][other] for one in some for other in some)
+
+
 def _money(
-    book: EventBook,
-    events: Ints,
-    amount: Floats,
-    circle: Sequence[int],
-    ring: Sequence[int],
-    sent: dict[int, float],
-    got: dict[int, float],
+    sums: _Sums, circle: Sequence[int], ring: Sequence[int], sent: dict[int, float], got: dict[int, float]
 ) -> float:
     """Count money once: what givers gave beyond what they got; of a ring the mean of its steps, of a group all."""
     if circle:
-        on = np.isin(book.source[events], circle) & np.isin(book.target[events], circle)
-        return float(amount[on].sum() / max(len(ring), 1))
+        return _among(sums, circle) / max(len(ring), 1)
     return sum(max(0.0, sent[node] - got[node]) for node in sent)
 
 
-def _goes_round(book: EventBook, events: Ints, amount: Floats, turn: Sequence[int]) -> bool:
+def _goes_round(sums: _Sums, turn: Sequence[int]) -> bool:
     """Tell whether most of the money among some members goes from each to the next."""
-    if not turn:
-        return False
-    following = dict(zip(turn, (*turn[1:], turn[0]), strict=True))
-    ends = zip(book.source[events].tolist(), book.target[events].tolist(), strict=True)
-    steps = [following.get(one) == other for one, other in ends]
-    among = np.isin(book.source[events], turn) & np.isin(book.target[events], turn)
-    return bool(amount[np.array(steps)].sum() >= ROUND * amount[among].sum())
+    steps = sum(sums[one][other] for one, other in zip(turn, (*turn[1:], *turn[:1]), strict=True))
+    return bool(turn) and steps >= ROUND * _among(sums, turn)
 
 
-def _circle(book: EventBook, events: Ints, amount: Floats, members: Sequence[int]) -> tuple[int, ...]:
+def _circle(members: Sequence[int], sums: _Sums, total: float) -> tuple[int, ...]:
     """Return the largest set of members that all lead to each other, if most of the money is among them."""
-    place = {node: k for k, node in enumerate(members)}
-    sums = np.zeros((len(members), len(members)))
-    ends = zip(book.source[events].tolist(), book.target[events].tolist(), amount.tolist(), strict=True)
-    for one, other, value in ends:
-        if one in place and other in place:
-            sums[place[one], place[other]] += value
-    reach = (sums >= LITTLE * sums.max()) & (sums > 0) | np.eye(len(members), dtype=bool)  # change closes no ring
-    for _ in range(len(members).bit_length()):
-        reach = (reach.astype(np.int32) @ reach) > 0
-    both = reach & reach.T
-    best = both[int(both.sum(axis=1).argmax())]
-    ring = tuple(node for node, on in zip(members, best, strict=True) if on)
-    on = np.isin(book.source[events], ring) & np.isin(book.target[events], ring)
-    return ring if len(ring) > 2 and amount[on].sum() > amount.sum() / 2 else ()
+    given = np.array([[sums[one][other] for other in members] for one in members])
+    leads = (given >= LITTLE * given.max()) & (given > 0)  # change closes no ring
+    group = connected_components(leads, connection="strong")[1]
+    ring = tuple(node for node, own in zip(members, group, strict=True) if own == _commonest(group))
+    return ring if len(ring) > 2 and _among(sums, ring) > total / 2 else ()
 
 
-def _round_trip(book: EventBook, events: Ints, ring: Sequence[int]) -> tuple[int, ...]:
+def _commonest(group: Ints) -> int:
+    """Return the number that is there most often, of several the one that comes first."""
+    return int(group[np.bincount(group)[group].argmax()])
+
+
+def _round_trip(sums: _Sums, ring: Sequence[int], source: Sequence[int]) -> tuple[int, ...]:
     """Return the members of a ring, from the first that sends on, each followed by whom it sent most to."""
-    among = [k for k in events.tolist() if book.source[k] in ring and book.target[k] in ring]
-    order, left = [int(book.source[among[0]])], set(ring)
-    left.discard(order[0])
-    while left:
-        given = dict.fromkeys(sorted(left), 0.0)
-        for k in among:
-            if book.source[k] == order[-1] and book.target[k] in left:
-                given[int(book.target[k])] += float(book.amount[k])
-        order.append(max(given, key=lambda node: (given[node], -node)))
-        left.discard(order[-1])
+    order, left = (
+        [next(node for node in source if node in ring and any(sums[node][other] for other in ring))],
+        set(ring),
+    )
+    while left := left - {*order}:
+        order.append(max(sorted(left), key=sums[order[-1]].__getitem__))
     return tuple(order)
 
 
