@@ -13,6 +13,9 @@ from typer.testing import CliRunner
 
 from oddhop import __version__
 from oddhop.base.settings import options_of
+from oddhop.casebook import Entry, Fingerprint, open_book
+from oddhop.cases.case import Case, Cases
+from oddhop.cases.store import write_cases
 from oddhop.cli import app
 from oddhop.cli.failures import CODES
 from oddhop.cli.settings import gathered
@@ -132,6 +135,15 @@ def test_a_comparison_does_not_wait_for_what_fits_a_detector(folder: Path) -> No
     for name in ("one", "two"):
         assert CliRunner().invoke(app, [*DETECT, "--out", name]).exit_code == 0
     assert imported(["compare", "one", "two"], ("numba", "scipy", "duckdb", "jinja2"), folder) == []
+
+
+def test_a_list_of_cases_does_not_wait_for_tables(folder: Path) -> None:
+    slow = ("numba", "scipy", "pyarrow", "duckdb", "jinja2", "oddhop.detector.base")
+    with open_book(folder / "cases.db") as book:
+        book.append([Entry("c1", "open", ("a",), Fingerprint())])
+    assert imported(["cases", "list", "cases.db"], (*slow, "numpy", "rich"), folder) == []
+    write_cases(Cases((Case("a", 1, "single", "It stands out", "It stands out", ()),)), folder)
+    assert imported(["cases", "list", "."], slow, folder) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -27,7 +27,7 @@ def learn(
 ) -> None:
     """Re-rank the nodes of a run according to your answers, and suggest nodes to review.
 
-    The command prints the first ten nodes of the new ranking and the nodes that you should review next.
+    The command prints the first ten nodes of the new ranking, with the reason for each that you should review next.
 
     Example:
 
@@ -38,12 +38,10 @@ def learn(
     with console.working():
         found = runs.learn(run, out=out, questions=questions, log=console, **answering, **where.named(), **source)
     first = found.result.filter(found.result["judged"]).slice(0, SHOWN).to_pylist()
+    reasons = {one.id: f". {one.why}" for one in found.questions}
     echo(f"First {len(first)} nodes of the new ranking:")
     for row in first:
-        echo(f"  {row['id']}: rank {row['rank']:,}, before {row['rank_label_free']:,}")
-    asked = found.questions[:SHOWN]
-    more = f" (of {len(found.questions)}; questions.csv has all)" if len(found.questions) > len(asked) else ""
-    echo(f"Next {len(asked)} nodes to answer{more}:")
-    for one in asked:
-        tell_sentence(f"  {one.id}: rank {one.rank:,}, before {one.rank_label_free:,}. {one.why}")
-    console.say("done", f"learned ranking and next questions: {found.folder}", folder=str(found.folder))
+        place = f"rank {row['rank']:,}, before {row['rank_label_free']:,}"
+        tell_sentence(f"  {row['id']}: {place}{reasons.get(row['id'], '')}")
+    count = f"{len(found.questions):,} nodes to answer next, questions.csv"
+    console.say("done", f"learned ranking, and {count}: {found.folder}", folder=str(found.folder))

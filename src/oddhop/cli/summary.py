@@ -6,17 +6,15 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from oddhop.base.printable import spelled
 from oddhop.cases.case import Case, Cases, Nouns, Technical
 from oddhop.cases.words import amount_text, roles, sentence, short_window
 from oddhop.cli.console import Console, labelled
 from oddhop.explain.phrases import counted, one_in, spoken
-from oddhop.runs.folder import CSV, PARQUET, REPORT
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from oddhop.runs import Comparison, Run
 
 SHOWN, MOST_SHOWN = 10, 20
@@ -138,6 +136,7 @@ def _terminal() -> Any:
 
 def show_changes(changes: Comparison) -> None:
     """Print the nodes that changed, a table for every sort of change and twenty rows at most in each."""
+    import pyarrow.compute as pc  # a list of cases does not wait for it
     from rich.table import Table
     from rich.text import Text
 
@@ -162,6 +161,8 @@ def show_changes(changes: Comparison) -> None:
 
 def _say_where(console: Console, run: Run, *, budgeted: bool) -> None:
     """Say where the results are and how many nodes were flagged; ``budgeted`` says whether any were to be flagged."""
+    from oddhop.runs.folder import CSV, PARQUET, REPORT
+
     figures = run.figures
     unjudged = figures["rows"] - figures["judged"]
     nodes = "nodes" if run.cases is None else run.cases.nouns.nodes
