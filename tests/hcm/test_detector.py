@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,3 +287,13 @@ def test_diagnostics_are_shown_in_a_few_lines(small: Graph, chains: int) -> None
     assert shown.startswith(f"Diagnostics({chains} chain{'s' * (chains > 1)}, loss ")
     assert len(shown) < 4 * 80
     assert "\n" not in shown
+
+
+def test_a_process_that_reads_tables_and_fits_ends_without_a_word(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pairs = "\n".join(f"{a},{b}" for a, b in rng.integers(0, 40, (120, 2)))
+    (tmp_path / "edges.csv").write_text(f"from,to\n{pairs}\n")
+    (tmp_path / "nodes.csv").write_text("id,size\n" + "\n".join(f"{k},{k * k % 17}" for k in range(40)) + "\n")
+    script = f"from oddhop import HCM; HCM(**{QUICK}).fit('edges.csv', nodes='nodes.csv')"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stderr == ""  # where typing kept what torch holds, DuckDB's binding told at the end what was left

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -202,15 +202,17 @@ class GraphDetector(Estimator, AsFrames, FitsPartitions, HasCases):
         """Fit, and return -1 for flagged nodes and +1 for the others, in the order of :meth:`score_samples`."""
         return self.fit(network, nodes=nodes).predict(self.network_)
 
-    @overload
-    def explain(
-        self, ids: str | int, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
-    ) -> Explanation: ...
+    if TYPE_CHECKING:  # typing keeps overloads to the end, and with torch all that they refer to, DuckDB's types too
 
-    @overload
-    def explain(
-        self, ids: Any, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
-    ) -> Any: ...
+        @overload
+        def explain(
+            self, ids: str | int, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
+        ) -> Explanation: ...
+
+        @overload
+        def explain(
+            self, ids: Any, network: Any = ..., *, result: pa.Table | None = ..., progress: Progress = ...
+        ) -> Any: ...
 
     def explain(
         self,
