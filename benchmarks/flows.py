@@ -206,7 +206,8 @@ def speed_child(what: str, folder: str, count: int) -> None:
         from oddhop.tables.flows import flow_values
         from oddhop.tables.read.database import database
         from oddhop.tables.read.edge_roles import EdgeRoles
-        from oddhop.tables.read.read import Memory, write_events
+        from oddhop.tables.read.memory import Memory
+        from oddhop.tables.read.read import write_events
 
         columns = EventColumns(True, "w", ("a",), ("k",), (("x", "y", "z"),))
         roles = EdgeRoles(columns, "epoch_us(w)", ("a",), ("CAST(list_position(['x', 'y', 'z'], k) - 1 AS SMALLINT)",))

@@ -29,7 +29,7 @@ from benchmarks.tables import tables
 from oddhop import HCM, Graph, Network, Odd, load, read_network
 from oddhop.reports import report as case_report
 from oddhop.tables.encode import learn_encoding
-from oddhop.tables.read import network_graph, read_tables
+from oddhop.tables.read import read_tables
 from oddhop.tables.settings import ReadSettings
 
 PAGES = Path(__file__).parents[1] / "docs" / "_static" / "gallery"
@@ -94,7 +94,10 @@ def debian() -> Network:
     tables = read_tables(edges, nodes, ReadSettings(source="package", target="relates to", id="package"))
     encoding = learn_encoding(tables.columns, kinds=dict.fromkeys(CATEGORIES, "category"), max_levels=58)
     attributes, names = encoding.apply(tables.columns)
-    return Network(network_graph(tables, attributes, names), tables.ids, encoding, originals=tables.columns)
+    graph = Graph.from_arrays(
+        tables.edge_index, attributes, tables.ids.to_numpy(zero_copy_only=False), attribute_names=names
+    )
+    return Network(graph, tables.ids, encoding, originals=tables.columns)
 
 
 def npm() -> Graph:

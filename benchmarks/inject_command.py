@@ -73,15 +73,16 @@ def inject(
     """
     from benchmarks.inject import inject as put_in
     from benchmarks.networks import load_network
+    from oddhop import Graph
     from oddhop.tables.encode import learn_encoding
-    from oddhop.tables.read import network_graph, read_tables
+    from oddhop.tables.read import read_tables
 
     tables = read_tables(network, nodes) if nodes is not None else None
     if tables is None:
         graph = load_network(network, data).graph
     else:
         attributes, names = learn_encoding(tables.columns).apply(tables.columns)
-        graph = network_graph(tables, attributes, names)
+        graph = Graph.from_arrays(tables.edge_index, attributes, attribute_names=names)
     made = put_in(
         graph,
         random_state=seed,

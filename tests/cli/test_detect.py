@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import oddhop
 from oddhop.cli import app
 from oddhop.tables.network import read_network
-from oddhop.tables.read import network_graph, read_tables
+from oddhop.tables.read import read_tables
 from tests.cli.conftest import DETECT, FAST, FAST_HCM, FEW, HCM, digests, refused, run
 from tests.conftest import needs_torch
 
@@ -56,7 +56,8 @@ def test_the_scores_are_those_of_the_library(folder: Path) -> None:
     from oddhop.tables.encode import learn_encoding
 
     encoding = learn_encoding(tables.columns.select(["age"]))
-    graph = network_graph(tables, encoding.apply(tables.columns)[0])
+    ids = tables.ids.to_numpy(zero_copy_only=False)
+    graph = oddhop.Graph.from_arrays(tables.edge_index, encoding.apply(tables.columns)[0], ids)
     fitted = oddhop.Odd(simulate=False, n_resamples=2, random_state=0).fit(graph)
     assert scores == dict(fitted.result_.select(["id", "score"]).to_pandas().to_numpy().tolist())
 

@@ -16,9 +16,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
+from oddhop import Graph
 from oddhop.errors import OddhopError, SettingsError, TableError
 from oddhop.tables.encode import learn_encoding
-from oddhop.tables.read import Query, network_graph, read_tables
+from oddhop.tables.read import Query, read_tables
 from oddhop.tables.settings import ReadSettings
 
 ODD_IDS = ["a,b", 'say "hi"', "two\nlines", " spaced ", "naïve", "雪", "007", "7", "O'Brien", "; DROP TABLE nodes"]
@@ -237,7 +238,8 @@ def test_a_query_gives_the_network_of_the_arrow_tables():
 
 def test_a_network_becomes_a_graph():
     tables = read_tables(EDGES, NODES)
-    graph = network_graph(tables, tables.columns.select(["age"]).to_pandas().to_numpy(), ["age"])
+    x = tables.columns.select(["age"]).to_pandas().to_numpy()
+    graph = Graph.from_arrays(tables.edge_index, x, tables.ids.to_numpy(zero_copy_only=False))
     assert graph.node_ids.tolist() == sorted(IDS)
     assert graph.attributes.ravel().tolist() == tables.columns.column("age").to_pylist()
     assert graph.repairs.one_way == graph.edge_count == 10
