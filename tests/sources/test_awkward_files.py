@@ -267,7 +267,7 @@ def test_a_guessed_encoding_is_in_the_sentences_of_the_network(tmp_path, content
     (tmp_path / "e.csv").write_bytes(content)
     network = read_network(tmp_path / "e.csv", NODES)
     assert network.roles is not None
-    sentences = [one for one in network.roles.told(network.graph.events) if "1252" in one]
+    sentences = [one for one in network.roles.sentences(network.graph.events) if "1252" in one]
     assert [("e.csv" in one) for one in sentences] == [True] * noted
 
 

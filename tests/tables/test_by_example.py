@@ -17,8 +17,8 @@ from oddhop.graph.events import EventColumns
 from oddhop.tables.encode.columns import readable_as
 from oddhop.tables.encode.encoders import bucket, learn_flow, learn_scale
 from oddhop.tables.encode.encoding import padded, row_number
-from oddhop.tables.flows import with_flow_columns
-from oddhop.tables.inference import converted, count_classes, decide, unread_told
+from oddhop.tables.flows import Flows
+from oddhop.tables.inference import converted, count_classes, decide, unread_sentence
 from oddhop.tables.ingest.sorted_rows import choose_bounds
 from oddhop.tables.kinds import KindsRead
 from oddhop.tables.network import as_network
@@ -65,7 +65,7 @@ def test_other_rows_are_padded_with_zeros() -> None:
 
 
 def test_flow_columns_come_last() -> None:
-    table = with_flow_columns(pa.table({"age": [30]}), EventColumns(directed=False), np.ones((1, 4)))
+    table = Flows(EventColumns(directed=False), np.ones((1, 4))).beside(pa.table({"age": [30]}), 0, 1)
     assert table.column_names[:2] == ["age", "events"]
 
 
@@ -78,7 +78,7 @@ def test_a_column_of_numbers_with_one_word_is_numbers() -> None:
 
 def test_values_that_are_not_read_are_counted() -> None:
     assert (
-        unread_told("number", 1, 600, "'x' in row 17")
+        unread_sentence("number", 1, 600, "'x' in row 17")
         == "1 of 600 values is not a number ('x' in row 17): taken as missing"
     )
 

@@ -58,7 +58,7 @@ def test_values_that_cannot_be_used_are_counted_and_said(tmp_path) -> None:
     table = edges(euros=[1.0, float("inf"), None, 4.0, 5.0], way=["a", None, "a", "b", "b"])
     tables = read_tables(table, PEOPLE)
     assert tables.roles.missing == (("euros", 1), ("way", 1))
-    told = tables.roles.told(tables.events)
+    told = tables.roles.sentences(tables.events)
     assert any("1 events have no usable value in 'euros'" in one for one in told)
     assert any("1 events have an infinite 'euros'" in one for one in told)
     assert np.nanmax(tables.events.amounts) == 1e300

@@ -196,7 +196,7 @@ def test_one_cell_neither_hides_a_column_nor_fails_the_night(cell: str) -> None:
     if cell not in ("", "nan", "inf", "1e400"):
         assert any(repr(cell) in text and "'n000'" in text for _, text in found.warnings)
         assert any(repr(cell) in one.first and "'n000'" in one.first for one in again.differences)
-        assert any(repr(cell) in text for text in again.roles.told(None))
+        assert any(repr(cell) in text for text in again.roles.sentences(None))
 
 
 def test_every_form_has_a_name_of_its_own() -> None:

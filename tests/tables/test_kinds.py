@@ -73,8 +73,8 @@ def test_nodes_stand_by_kind_and_then_by_id(network: Network) -> None:
     )
     assert len(network.judged_ids) == 40
     assert network.numbers([25]).tolist() == [24]
-    assert "2 kinds of nodes: 40 account (judged), 25 device" in network.roles.told(network.graph.events)[0]
-    assert "'to_kind'" in network.roles.told(network.graph.events)[0]
+    assert "2 kinds of nodes: 40 account (judged), 25 device" in network.roles.sentences(network.graph.events)[0]
+    assert "'to_kind'" in network.roles.sentences(network.graph.events)[0]
     assert network.roles.edge_kind == ()
 
 

@@ -37,19 +37,19 @@ def read_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
 
 def more_facts(graph: Graph) -> tuple[tuple[str, str], ...]:
     """Say what else is known of a network without reading its rows: names, ids, events, kinds of nodes."""
-    told = [("mean degree", f"{2 * graph.edge_count / graph.node_count:.1f}")]
+    found = [("mean degree", f"{2 * graph.edge_count / graph.node_count:.1f}")]
     if graph.attribute_names is not None:
-        told.append(("attribute names", named(graph.attribute_names)))
+        found.append(("attribute names", named(graph.attribute_names)))
     if graph.events is not None:
-        told.append(("events", f"{graph.events.event_count:,}"))
+        found.append(("events", f"{graph.events.event_count:,}"))
     if graph.kinds is not None:
         kinds = graph.kinds
         counts = [f"{name}: {kinds.bounds[k + 1] - kinds.bounds[k]:,}" for k, name in enumerate(kinds.names)]
-        told += [("kinds of nodes", named(counts)), ("judged kind", kinds.names[kinds.judged])]
-    return tuple(told)
+        found += [("kinds of nodes", named(counts)), ("judged kind", kinds.names[kinds.judged])]
+    return tuple(found)
 
 
 def repair_facts(*counted: Repairs | Any) -> tuple[tuple[int, str], ...]:
     """Say what was repaired, from :class:`~oddhop.graph.adjacency.Repairs` and :class:`~oddhop.tables.read.Counts`."""
     found = [(getattr(one, part.name), REPAIRS.get(part.name)) for one in counted for part in fields(one)]
-    return tuple((count, told) for count, told in found if told and count)
+    return tuple((count, what) for count, what in found if what and count)

@@ -82,7 +82,7 @@ def report_of(
         settings=(("seed", str(model.seed)), *((name, str(value)) for name, value in model.settings)),
         findings=detector.audit(taken, result),
         hidden=tuple(one for one in cases.cases if one.status == CLEARED),
-        edge_facts=() if taken.roles is None else taken.roles.told(graph.events),
+        edge_facts=() if taken.roles is None else taken.roles.sentences(graph.events),
         guide=detector.guide,
         changes=changes,
     )

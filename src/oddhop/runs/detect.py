@@ -118,7 +118,7 @@ def _fit_on_cluster(
     )
     both_ways = manifest.edges - manifest.repairs["one_way"]
     left = left_out(known.counts, events=manifest.events is not None, both_ways=both_ways)
-    for text in (*known.roles.told(stored.events()), *(text for _, text in left)):
+    for text in (*known.roles.sentences(stored.events()), *(text for _, text in left)):
         log.say("left_out", f"  {text}", what=text)
     if manifest.settings["read"].get("keep_columns"):
         log.say("kept", "  a run on a cluster does not copy the columns of --keep-columns")

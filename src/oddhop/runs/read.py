@@ -70,7 +70,7 @@ def tell_network(log: Log, network: Network, nouns: Nouns, *, learned: bool) -> 
         attributes=graph.attribute_count,
     )
     remarks = len(roles.missing) + len(roles.readings) + len(roles.unread)
-    for place, text in enumerate(reversed(roles.told(graph.events))):
+    for place, text in enumerate(reversed(roles.sentences(graph.events))):
         log.say("left_out" if place < remarks else "edges", text, what=text)
     both_ways = graph.edge_count - graph.repairs.one_way
     for kept, text in left_out(counts, events=graph.events is not None, both_ways=both_ways):
@@ -78,7 +78,7 @@ def tell_network(log: Log, network: Network, nouns: Nouns, *, learned: bool) -> 
     if learned:
         for entry in (one for one in encoding.report if one.kind != "flow"):
             what = "column" if entry.attributes else "unused"
-            log.say(what, f"column {entry.column!r}: {told(entry)}", **asdict(entry))
+            log.say(what, f"column {entry.column!r}: {encoded_as(entry)}", **asdict(entry))
         made = [entry.column for entry in encoding.report if entry.kind == "flow" and entry.attributes]
         if made:
             log.say("flows", f"{len(made):,} columns were made from the events; the report lists them", columns=made)
@@ -138,7 +138,7 @@ def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[tuple[bool
     """Say which rows were not used, or were kept and are worth a word: whether they were kept, and a sentence.
 
     ``events`` says that rows are events and not pairs, and ``both_ways`` how many edges have rows in both directions,
-    which is told of events alone.
+    which counts for events alone.
     """
     again, more = REPAIRS["duplicate_edges"], ": each is one more event" if events else ", skipped"
     found = [
@@ -148,7 +148,7 @@ def left_out(counts: Counts, *, events: bool, both_ways: int) -> list[tuple[bool
     return [*found, (True, f"{both_ways:,} edges have rows in both directions")] if events and both_ways else found
 
 
-def told(entry: ColumnReport) -> str:
+def encoded_as(entry: ColumnReport) -> str:
     """Say in a line how a column was encoded."""
     gave = f" -> {entry.attributes:,} attribute{'s' if entry.attributes > 1 else ''}" if entry.attributes else ""
     tamed = f"; {entry.tamed:,} extreme values compressed" if entry.tamed else ""

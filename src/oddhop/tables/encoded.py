@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from oddhop.base.arrays import Floats
@@ -16,7 +15,7 @@ from oddhop.graph.events import EventColumns
 from oddhop.tables.encode import Difference, Encoding, Learning
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import learn_kinds
-from oddhop.tables.flows import check_names, flow_columns, with_flow_columns
+from oddhop.tables.flows import Flows
 from oddhop.tables.kinds import KindsRead
 from oddhop.tables.settings import EncodeSettings, ReadSettings
 
@@ -38,29 +37,11 @@ class Nodes(Protocol):
         """Name a node for a message."""
 
 
-@dataclass(frozen=True, eq=False)
-class Flows:
-    """The columns of nodes that were made from events, and their values; ``kinds`` of nodes, if there are several."""
-
-    columns: EventColumns
-    values: Floats
-    kinds: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> dict[str, int]:
-        """The columns by name, with the kind before it where there are several."""
-        bare = [one.name for one in flow_columns(self.columns)]
-        return {f"{kind}.{name}" if kind else name: k for kind in self.kinds or ("",) for k, name in enumerate(bare)}
-
-    def column(self, name: str) -> Column:
-        """Return one column whole."""
-        return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names[name]]))])
-
-
 def flows_of(columns: EventColumns, values: Floats, kinds: KindsRead) -> Flows:
     """Return the columns that events make, unless a node table has a column of such a name."""
-    check_names([name for _, name, _ in kinds.columns], [one.name for one in flow_columns(columns)])
-    return Flows(columns, values, kinds.names if kinds.several else ())
+    flows = Flows(columns, values, kinds.names if kinds.several else ())
+    flows.check([name for _, name, _ in kinds.columns])
+    return flows
 
 
 def learn(
@@ -104,7 +85,7 @@ def encoded_blocks(
         progress("attributes", start, kinds.bounds[-1])
         stop, originals = start + len(ids), table.select(quoted)
         if flows is not None:
-            table = with_flow_columns(table, flows.columns, flows.values[start:stop], flows.kinds)
+            table = flows.beside(table, start, stop)
         rows = kinds.rows(start, stop) if kinds.several else None
         if learned:
             yield Block(ids, originals, encoding.apply(table, rows)[0])

@@ -262,7 +262,7 @@ def first_unread(
     return tuple(rows.fetchall()[0])
 
 
-def unread_told(kind: str, unread: int, present: int, example: str) -> str:
+def unread_sentence(kind: str, unread: int, present: int, example: str) -> str:
     """Say how many values are not of the kind of their column, and which is the first."""
     are = f"is not a {kind}" if unread == 1 else f"are not {kind}s"
     doubt = "" if unread <= (1 - NEARLY_ALL) * present else "; its type is in doubt"

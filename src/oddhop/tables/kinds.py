@@ -109,7 +109,7 @@ class KindsRead:
         return f"{self.bounds[kind + 1] - self.bounds[kind]:,} {self.names[kind]}"
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Say which kinds there are, how many of each, and who is judged; nothing of one kind."""
         if not self.several:
             return ""

@@ -207,16 +207,16 @@ class Network:
         graph, encoding = self.graph, self.encoding
         ids = [self.name(graph.judged.start + k) for k in range(min(len(self.judged_ids), 3))]
         some = [("ids", f"{named(ids)}, ..." if len(self.judged_ids) > len(ids) else named(ids))]
-        told = [] if self.roles is None else [f"{one}." for one in self.roles.told(graph.events)]
+        lines = [] if self.roles is None else [f"{one}." for one in self.roles.sentences(graph.events)]
         counted = graph.repairs if self.counts is None else self.counts
-        told += [f"{count:,} {what}." for count, what in repair_facts(counted)]
-        told += [f"{one.column}: {one}." for one in self.differences]
-        told += [f"{name}: {warning}." for name, warning in self.warnings]
+        lines += [f"{count:,} {what}." for count, what in repair_facts(counted)]
+        lines += [f"{one.column}: {one}." for one in self.differences]
+        lines += [f"{name}: {warning}." for name, warning in self.warnings]
         columns = [] if encoding is None else [(c.column, c.kind, c.done, c.attributes) for c in encoding.report]
         return panel(
             "Network",
             facts([*read_facts(graph), *some, *more_facts(graph)]),
-            sentences(told),
+            sentences(lines),
             table(("column", "taken for", "what was done", "attributes"), columns),
         )
 
@@ -346,8 +346,8 @@ def network_of_tables(
     [block] = encoded_blocks(tables, flows, made, read.keep_columns, learned=encoding is None, progress=progress)
     graph = Graph.from_arrays(tables.edge_index, block.attributes, attribute_names=made.names)
     graph = replace(graph, events=events, flow_count=made.flow_count, kinds=node_kinds(made, kinds))
-    said = tables.roles, tables.counts, block.differences, block.originals
-    return Network(graph, tables.ids, made, *said, tables.roles.named_in(read))
+    about = tables.roles, tables.counts, block.differences, block.originals
+    return Network(graph, tables.ids, made, *about, tables.roles.named_in(read))
 
 
 def keys_of(ids: pa.Array) -> Ints:

@@ -96,10 +96,10 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_decimal(kind):
         return column.cast(pa.large_string())
     # UUIDs and bytes: few, and no kernel of Arrow writes them.
-    return pa.chunked_array([pa.array([_said(value) for value in column.to_pylist()], pa.large_string())])
+    return pa.chunked_array([pa.array([_text_of(value) for value in column.to_pylist()], pa.large_string())])
 
 
-def _said(value: object) -> str | None:
+def _text_of(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return value.hex() if isinstance(value, bytes) else str(value)

@@ -69,7 +69,7 @@ class Scale:
         return int((np.abs(self.distances(values[~np.isnan(values)])) > KNEE).sum())
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is done, in words."""
         if (self.centre, self.half_range) == (0.0, 0.5):
             return "used unchanged"

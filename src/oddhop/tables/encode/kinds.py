@@ -37,8 +37,8 @@ def learn_kinds(
         named = {name: replace(one, name=name) for name, one in made.items()}
         groups.append(Group(kind, tuple(own), named, rows[kind]))
     kinds = checked_kinds(learning.encode.kinds, [*short, *dict.fromkeys(short.values())])
-    said = {full: kinds.get(full, kinds.get(name)) for full, name in short.items()}
-    forced = {name: what for name, what in said.items() if what is not None}
+    asked = {full: kinds.get(full, kinds.get(name)) for full, name in short.items()}
+    forced = {name: what for name, what in asked.items() if what is not None}
     several = KindNames(nodes.names, nodes.names[nodes.judged]) if nodes.several else None
     return learn_columns(groups, column_of, forced, learning, events=events, kinds=several, progress=progress)
 

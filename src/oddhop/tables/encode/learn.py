@@ -53,7 +53,7 @@ from oddhop.tables.inference import (
     count_classes,
     decide,
     unread_in,
-    unread_told,
+    unread_sentence,
 )
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, PLAIN, EncodeOptions, EncodeSettings, ReadSettings
 
@@ -192,7 +192,7 @@ def _learn_own(
     learned, report = [], []
     learning = replace(columns.learning, row_name=columns.row_name)
     for name in columns.group.own:
-        entry, one = _told_apart(_learn(name, columns[name], forced.get(name), learning), seen)
+        entry, one = _unless_repeated(_learn(name, columns[name], forced.get(name), learning), seen)
         learned += one
         report.append(entry)
     shown = {entry.column: "text" for entry in report if entry.kind == SHOWN}
@@ -214,13 +214,13 @@ def _learn_made(
             )
         column = columns[name]
         found = _learn(name, column, IGNORE, Learning()) if name in forced else _learn_flow(flow, column)
-        entry, one = _told_apart(found, seen)
+        entry, one = _unless_repeated(found, seen)
         learned += one
         report.append(entry)
     return learned, report
 
 
-def _told_apart(found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str]) -> tuple[ColumnReport, list[Any]]:
+def _unless_repeated(found: tuple[Any, Any, ColumnReport], seen: dict[bytes, str]) -> tuple[ColumnReport, list[Any]]:
     """Drop a column if one before it has the same attributes."""
     encoder, block, entry = found
     if encoder is None:
@@ -308,7 +308,7 @@ def _read(
     if reading.unread:
         count, row = unread_in(column, values)
         example = f"{column[row].as_py()!r} in {learning.row_name(row)}"
-        warning = unread_told(reading.kind, count, reading.present, example)
+        warning = unread_sentence(reading.kind, count, reading.present, example)
     # The usual forms go without saying, so that a column of texts and one of numbers or dates are learned as the same.
     form = "" if reading.form in DEFAULTS.values() else reading.form
     return values, reading, replace(entry, type=type_read(values), form=form, warning=warning)
@@ -382,7 +382,7 @@ def _learn_as(kind: str, column: Column, entry: ColumnReport, settings: EncodeSe
     mark = mark and not (varies and entry.missing < min(FEW_GAPS, FEW_GAPS_SHARE * len(column)))
     filled = f"; {entry.missing} missing, filled with the median{' and marked' * mark}" if entry.missing else ""
     tamed = scale.tamed(days)
-    done = f"{scale.told}{filled}" if varies else f"only one value{marked}"
+    done = f"{scale.description}{filled}" if varies else f"only one value{marked}"
     entry = replace(entry, done=done, tamed=tamed)
     if hours is None or weekdays is None:
         return NumberColumn(kind, name, scale, bool(varies), mark), entry  # type: ignore[arg-type]

@@ -59,27 +59,40 @@ def flow_columns(events: EventColumns) -> tuple[FlowColumn, ...]:
     return tuple(_listed(events))
 
 
-def with_flow_columns(table: pa.Table, events: EventColumns, values: Floats, kinds: Sequence[str] = ()) -> pa.Table:
-    """Append the flow columns, whose values are those of :func:`flow_values`, to a table of as many nodes.
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """The values of the flow columns of all nodes, in memory once; ``kinds`` of nodes, if there are several."""
 
-    With several kinds of nodes they stand under the name of every kind; their values are in memory once.
-    """
-    columns = [pa.array(np.ascontiguousarray(values[:, k])) for k in range(values.shape[1])]
-    for before in [f"{kind}." for kind in kinds] or [""]:
-        for one, column in zip(flow_columns(events), columns, strict=True):
-            table = table.append_column(f"{before}{one.name}", column)
-    return table
+    columns: EventColumns
+    values: Floats
+    kinds: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> dict[str, int]:
+        """The columns by name, under the name of every kind where there are several."""
+        bare = [one.name for one in flow_columns(self.columns)]
+        return {f"{kind}.{name}" if kind else name: k for kind in self.kinds or ("",) for k, name in enumerate(bare)}
 
-def check_names(own: Sequence[str], made: Sequence[str]) -> None:
-    """Refuse a node table that has a column by the name of a flow column."""
-    taken = [name for name in made if name in own]
-    if taken:
-        raise TableError(
-            f"the node table has a column {taken[0]!r}, which is also the name of a column made from events",
-            "rename it, or set flows=False",
-            command="rename it, or give --no-flows",
-        )
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return one column whole."""
+        return pa.chunked_array([pa.array(np.ascontiguousarray(self.values[:, self.names[name]]))])
+
+    def beside(self, table: pa.Table, start: int, stop: int) -> pa.Table:
+        """Append the columns to a table of some nodes."""
+        columns = [pa.array(np.ascontiguousarray(column[start:stop])) for column in self.values.T]
+        for name, k in self.names.items():
+            table = table.append_column(name, columns[k])
+        return table
+
+    def check(self, own: Sequence[str]) -> None:
+        """Refuse a node table that has a column by the name of a flow column."""
+        taken = [one.name for one in flow_columns(self.columns) if one.name in own]
+        if taken:
+            raise TableError(
+                f"the node table has a column {taken[0]!r}, which is also the name of a column made from events",
+                "rename it, or set flows=False",
+                command="rename it, or give --no-flows",
+            )
 
 
 def flow_values(events: Events) -> Floats:

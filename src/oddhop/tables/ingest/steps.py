@@ -39,8 +39,8 @@ from oddhop.graph.events import ARRAYS, Events
 from oddhop.tables.encode import Difference, Encoding
 from oddhop.tables.encode.columns import Column
 from oddhop.tables.encode.kinds import node_kinds
-from oddhop.tables.encoded import Flows, added, encoded_blocks, flows_of, learn
-from oddhop.tables.flows import flow_columns, flow_values
+from oddhop.tables.encoded import added, encoded_blocks, flows_of, learn
+from oddhop.tables.flows import Flows, flow_columns, flow_values
 from oddhop.tables.ingest.growing_files import growing_array, growing_table, write_dense, write_sparse
 from oddhop.tables.ingest.sorted_rows import SORTING, Buckets, fill_buckets, sorted_rows
 from oddhop.tables.kinds import KindsRead

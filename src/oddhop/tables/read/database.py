@@ -56,7 +56,7 @@ def temporary_folder(settings: ReadSettings) -> Iterator[Path]:
 
 @contextmanager
 def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let a signal interrupt the queries as well: DuckDB by itself may wait for ever for threads that were not told."""
+    """Let a signal interrupt the queries as well: DuckDB by itself may wait for ever for its threads."""
     before: dict[int, Any] = {}
     caught = []
 

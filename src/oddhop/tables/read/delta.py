@@ -41,8 +41,8 @@ def delta_table(folder: Path, files: Any, label: str) -> Frame:
     except (DeltaError, pa.ArrowException, OSError, ValueError, KeyError) as error:
         if isinstance(error, TableError):
             raise
-        said = " ".join(str(error).split()).partition(": ParsedLogPath")[0]
-        raise TableError(f"{label} is a Delta table that cannot be read: {said}", "write it to Parquet") from None
+        reason = " ".join(str(error).split()).partition(": ParsedLogPath")[0]
+        raise TableError(f"{label} is a Delta table that cannot be read: {reason}", "write it to Parquet") from None
     return Frame(label, stream)
 
 

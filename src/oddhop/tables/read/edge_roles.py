@@ -9,11 +9,11 @@ import duckdb
 
 from oddhop.errors import TableError
 from oddhop.graph.events import EventColumns
-from oddhop.tables.inference import DEFAULTS, LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_told
+from oddhop.tables.inference import DEFAULTS, LARGEST, NAMED, decide, first_unread, readings, sql_of, unread_sentence
 from oddhop.tables.kinds import Known
 from oddhop.tables.read.database import fetch_row, literals
 from oddhop.tables.read.ids import FLOATS, INTEGERS
-from oddhop.tables.read.roles import said
+from oddhop.tables.read.roles import column_number
 from oddhop.tables.settings import NAMED_LIKE_AN_ID, ReadSettings
 from oddhop.tables.words import ACCOUNTS, AMOUNTS, TIMES, plain
 
@@ -71,7 +71,7 @@ def find_edge_roles(
         return EdgeRoles(EventColumns(), unread=tuple((names[k], "flows are off") for k in others))
     named = [*(settings.amount or ()), *(settings.edge_kind or ()), *([settings.time] if settings.time else ())]
     for name in named:
-        k = said(names, name, "an edge column", label)
+        k = column_number(names, name, "an edge column", label)
         if named.count(name) > 1 or k in ends:
             raise TableError(f"{label}: the column {name!r} is given two roles", "give it one")
     texts = _Texts(connection, names, ends, settings, model)
@@ -120,7 +120,7 @@ def find_edge_roles(
         tuple(unread),
         inside,
         tuple(texts.forms.items()),
-        tuple(texts.told),
+        tuple(texts.sentences),
     )
 
 
@@ -152,7 +152,7 @@ class _Texts:
     Attributes
     ----------
     forms : how they are read where it is not as usual, by name.
-    told : what was decided, and what to look at, a sentence each.
+    sentences : what was decided, and what to look at, a sentence each.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -161,7 +161,7 @@ class _Texts:
     settings: ReadSettings
     model: Known | None
     forms: dict[str, str] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
 
     def types(self, columns: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return the type of every column, and SQL that has it."""
@@ -190,12 +190,12 @@ class _Texts:
         reading = decide(counts, settings, ways_out, wanted=wanted, form=self._known_form(name, counts))
         if reading.form not in DEFAULTS.values():
             self.forms[name] = reading.form
-        said = [one for one in (reading.decided, reading.doubt) if one]
+        found = [one for one in (reading.decided, reading.doubt) if one]
         if reading.unread:
             value, *row = first_unread(self.connection, "edges", column, reading.form, [f"c{end}" for end in self.ends])
             example = f"{value!r} in the row from {row[0]!r} to {row[1]!r}"
-            said.append(unread_told(reading.kind, reading.unread, reading.present, example))
-        self.told.extend(f"column of the edge table {name!r}: {one}" for one in said)
+            found.append(unread_sentence(reading.kind, reading.unread, reading.present, example))
+        self.sentences.extend(f"column of the edge table {name!r}: {one}" for one in found)
         return SQL_TYPES[reading.kind], sql_of(NAMED[reading.form].value, column)
 
     def _known_form(self, name: str, counts: Mapping[str, int]) -> str | None:

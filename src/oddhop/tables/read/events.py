@@ -26,7 +26,7 @@ class Direction:
     """Whether edges have a direction, how that was found out, and whether every event stands there both ways."""
 
     directed: bool
-    told: str
+    sentence: str
     both_ways: bool = False
 
 
@@ -69,8 +69,8 @@ def find_direction(
     both_ways = all_rows > 0 and forth == back
     there = f"from {ends[0]!r} to {ends[1]!r}"
     if settings.directed is not None:
-        told = f"edges have a direction, as set: {there}" if settings.directed else "edges have no direction, as set"
-        return Direction(settings.directed, told, both_ways and not settings.directed)
+        how = f"a direction, as set: {there}" if settings.directed else "no direction, as set"
+        return Direction(settings.directed, f"edges have {how}", both_ways and not settings.directed)
     if both_ways:
         return Direction(False, "edges have no direction: every row is in the table in both directions", True)
     if rows >= FEWEST_IN_ORDER and ascending in (0, rows):
@@ -130,8 +130,8 @@ def find_events(
         return FoundEvents()
     direction = find_direction(connection, roles, settings, ends, bounds)
     columns, (rows, pairs) = replace(roles.columns, directed=direction.directed), sizes
-    told = columns.directed or columns.time is not None or columns.amounts or columns.kinds
-    if known is None and not told and pairs >= REPEATED * rows:
+    says_more = columns.directed or columns.time is not None or columns.amounts or columns.kinds
+    if known is None and not says_more and pairs >= REPEATED * rows:
         return FoundEvents(direction)
     return FoundEvents(direction, columns, missing_values(connection, roles), infinite_values(connection, roles))
 

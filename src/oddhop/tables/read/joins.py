@@ -1,4 +1,4 @@
-"""Which columns are read, and the joins in SQL: edges placed, faults told by example."""
+"""Which columns are read, and the joins in SQL: edges placed, faults shown by an example."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from oddhop.tables.read.files import Form
 from oddhop.tables.read.ids import FIT_BIGINT, IdColumn, id_column
 from oddhop.tables.read.kinds import EndKind, NodeSource, find_end_kinds
 from oddhop.tables.read.numbering import Ends, People
-from oddhop.tables.read.roles import find_ends, find_id, said
+from oddhop.tables.read.roles import column_number, find_ends, find_id
 from oddhop.tables.settings import ReadSettings
 
 NO_ATTRIBUTES = (
@@ -56,19 +56,19 @@ class Roles:
         ids = settings.id if self.kinds else self.id
         return settings.model_copy(update={"source": self.source, "target": self.target, "id": ids})
 
-    def told(self, events: Events | None) -> tuple[str, ...]:
+    def sentences(self, events: Events | None) -> tuple[str, ...]:
         """Say which kinds of nodes there are, and what was read of the edge table besides its ends, a sentence each."""
-        said = [one for one in (self.kinds, self.direction) if one]
+        found = [one for one in (self.kinds, self.direction) if one]
         if events is not None:
             columns = (("amount", self.amount), ("kind", self.edge_kind), ("time", (self.time,) if self.time else ()))
             read = [f"{what} {name!r}" for what, names in columns for name in names]
-            said.append(f"{events.event_count:,} events" + (f" with {', '.join(read)}" if read else ""))
-        said += [
+            found.append(f"{events.event_count:,} events" + (f" with {', '.join(read)}" if read else ""))
+        found += [
             f"{count:,} events have no usable value in {name!r}: missing, not finite, or an unknown kind"
             for name, count in self.missing
         ]
-        said += self.readings
-        return (*said, *(f"column of the edge table that is not used: {name!r} ({why})" for name, why in self.unread))
+        found += self.readings
+        return (*found, *(f"column of the edge table that is not used: {name!r} ({why})" for name, why in self.unread))
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,14 @@ class TableColumns:
         """Return the roles by name; without a direction edges are pairs, and not events."""
         edge_roles, columns = people.roles, people.roles.columns
         ids = ", ".join(dict.fromkeys(one.names[one.id] for one in self.nodes))
-        told = people.kinds.told
+        kinds = people.kinds.sentence
         by = [self.edge_names[end.column] for end in people.ends.kinds if end.column is not None]
-        if told and by:
-            told += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
+        if kinds and by:
+            kinds += f"; kinds read from the edge table: {' and '.join(map(repr, by))}"
         notes = tuple(note for form in (self.edge_form, *(one.form for one in self.nodes)) for note in form.notes)
         direction = found.direction
         if direction is None:
-            return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=told, readings=notes)
+            return Roles(*self.end_names, ids, unread=edge_roles.unread, kinds=kinds, readings=notes)
         return Roles(
             *self.end_names,
             ids,
@@ -153,10 +153,10 @@ class TableColumns:
             columns.time,
             columns.kinds,
             direction.directed,
-            direction.told,
+            direction.sentence,
             edge_roles.unread,
             found.missing,
-            told,
+            kinds,
             (*notes, *edge_roles.readings, *found.infinite),
         )
 
@@ -202,7 +202,7 @@ def find_columns(
         found = find_id(names, asked, form.label, kind)
         column = None
         if settings.node_kind is not None:
-            column = said(names, settings.node_kind, "node_kind", form.label)
+            column = column_number(names, settings.node_kind, "node_kind", form.label)
         first = sum(len(one.names) for one in sources)
         sources.append(NodeSource(form, names, found, kind, column, first))
     if settings.id is not None and not any(settings.id in one.names for one in sources):
@@ -240,7 +240,7 @@ def _check_kept(sources: Sequence[NodeSource], settings: ReadSettings) -> None:
                 f"{name!r} cannot be kept: it is open who is judged, or edges alone name them", "name them"
             )
         label = source.form.label
-        if said(source.names, name, "keep_columns", label) in source.labels or list(kept).count(name) > 1:
+        if column_number(source.names, name, "keep_columns", label) in source.labels or list(kept).count(name) > 1:
             raise TableError(f"{label}: {name!r} cannot be kept: it is the id, or named twice", "leave it out")
 
 
@@ -294,18 +294,18 @@ def joined_ends(ends: Ends, node_id: IdColumn, names: Sequence[str], columns: Ma
     values += [f"{ends.missing} AS missing", *(f"{sql} AS {name}" for name, sql in columns.items())]
     joins = []
     for kind, side, who in zip(ends.kinds_sql(names), "st", "ab", strict=True):
-        told = kind is not None and len(names) > 1
-        values += [f"{kind} AS kind_{side}"] * told
-        same = f" AND kind_{side} = {who}.kind" if told else ""
+        known = kind is not None and len(names) > 1
+        values += [f"{kind} AS kind_{side}"] * known
+        same = f" AND kind_{side} = {who}.kind" if known else ""
         joins.append(f"LEFT JOIN people {who} ON key_{side} = {who}.key{same}")
     return f"(SELECT {', '.join(values)} FROM edges{ends.where}) {' '.join(joins)}"  # noqa: S608
 
 
 def first_edge(connection: duckdb.DuckDBPyConnection, ends: Sequence[IdColumn], which: str) -> str:
     """Return the first of some placed edges, as a person would write it."""
-    said = ", ".join(f"CAST({end.sql} AS VARCHAR)" for end in ends)
+    picked = ", ".join(f"CAST({end.sql} AS VARCHAR)" for end in ends)
     rows = f"SELECT row FROM placed WHERE {which}"  # noqa: S608
-    row = fetch_row(connection, f"SELECT {said} FROM edges WHERE rowid IN ({rows}) ORDER BY ALL LIMIT 1")  # noqa: S608
+    row = fetch_row(connection, f"SELECT {picked} FROM edges WHERE rowid IN ({rows}) ORDER BY ALL LIMIT 1")  # noqa: S608
     return " -> ".join("nothing" if end is None else repr(end) for end in row)
 
 

@@ -74,12 +74,12 @@ class EndKind:
     guessed: bool = False
 
     @property
-    def told(self) -> bool:
-        """Whether the kind is told at all."""
+    def known(self) -> bool:
+        """Whether the edge says which kind it is."""
         return self.column is not None or self.name is not None
 
     def sql(self, names: Sequence[str]) -> str | None:
-        """Write the number of the kind of an end; None where it is not told."""
+        """Write the number of the kind of an end; None where the edge does not say."""
         if self.column is not None:
             return _number(self.column, names)
         if self.name is None:
@@ -176,13 +176,13 @@ def confirmed(
 def kinds_of_edges(
     connection: duckdb.DuckDBPyConnection,
     ends: Sequence[IdColumn],
-    told: Sequence[EndKind],
+    kinds: Sequence[EndKind],
     inside: str | None,
     names: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return the kinds that the ends of ``edges`` are told to have."""
+    """Return the kinds that the ends of ``edges`` have."""
     found: set[str] = set()
-    for end, how in zip(ends, told, strict=True):
+    for end, how in zip(ends, kinds, strict=True):
         where = f"edges WHERE {end.sql} IS NOT NULL{'' if inside is None else f' AND {inside}'}"
         if how.column is not None:
             found.update(_values(connection, how.column, where, f"{names[how.column]!r} of the edge table"))

@@ -18,7 +18,7 @@ from oddhop.tables.settings import ReadSettings
 
 @dataclass(frozen=True)
 class Ends:
-    """The ends of ``edges``, a table or a view: their ids, how their kinds are told, and which rows are read."""
+    """The ends of ``edges``, a table or a view: their ids, how their kinds are known, and which rows are read."""
 
     ids: tuple[IdColumn, IdColumn]
     kinds: tuple[EndKind, EndKind] = (EndKind(), EndKind())
@@ -238,7 +238,7 @@ def _ordered(
     query = f"SELECT kind, count(*), min({text}), max({text}), sum(length({text})) FROM ({everyone}) GROUP BY kind"  # noqa: S608
     found = connection.execute(query).fetchall()
     sizes = {kind: size for kind, size, *_ in found}
-    ties = {kind: told for kind, _, *told in found}
+    ties = {kind: values for kind, _, *values in found}
     own = {
         kind: _columns_of(connection, sources, names, kind, known.columns if known is not None else frozenset())
         for kind in sizes
@@ -282,7 +282,7 @@ def refuse_ambiguous(connection: duckdb.DuckDBPyConnection, people: People) -> N
     ends, kinds = people.ends, people.kinds
     sides = zip(ends.ids, ends.keys(people.node_id), ends.kinds, ("source", "target"), strict=True)
     twice = "SELECT key FROM people GROUP BY key HAVING count(*) > 1"
-    open_sides = [(end, key, side) for end, key, kind, side in sides if not kind.told] if kinds.several else []
+    open_sides = [(end, key, side) for end, key, kind, side in sides if not kind.known] if kinds.several else []
     if not open_sides or not connection.execute(f"{twice} LIMIT 1").fetchall():
         return
     for end, key, side in open_sides:

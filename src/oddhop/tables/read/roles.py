@@ -24,7 +24,7 @@ def find_ends(names: Sequence[str], settings: ReadSettings, label: str) -> tuple
     if source is not None and target is not None:
         if source == target:
             raise TableError(f"{label}: source and target must be two columns, got {source!r} for both")
-        return said(names, source, "source", label), said(names, target, "target", label)
+        return column_number(names, source, "source", label), column_number(names, target, "target", label)
     if len(names) < 2:
         raise TableError(
             f"{label} must have two columns for the ends of an edge, got {list(names)}",
@@ -51,7 +51,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "
     """Return the number of the column that holds the ids of the nodes, which are of this kind."""
     _check_unique(names, label)
     if id_name is not None:
-        return said(names, id_name, "id", label)
+        return column_number(names, id_name, "id", label)
     own = (f"{plain(kind)}id",) if plain(kind) else ()  # account_id in a table of accounts
     for tier in (IDS[0], own, *IDS[1:]):
         found = [k for k, name in enumerate(names) if plain(name) in tier]
@@ -69,7 +69,7 @@ def find_id(names: Sequence[str], id_name: str | None, label: str, kind: str = "
     return 0
 
 
-def said(names: Sequence[str], name: str, role: str, label: str) -> int:
+def column_number(names: Sequence[str], name: str, role: str, label: str) -> int:
     """Return the number of a column that the user named."""
     if name in names:
         return list(names).index(name)

@@ -130,8 +130,8 @@ def _schema(connection: sqlite3.Connection, query: str, names: list[str], label:
     typed = f"WITH answer({', '.join(columns)}) AS ({query}\n) SELECT {kinds} FROM answer"  # noqa: S608 - the user's own
     found = connection.execute(typed).fetchone()
     fields = []
-    for name, told in zip(names, found, strict=True):
-        kind = set((told or "").split(",")) - {"null"} or {""}
+    for name, types in zip(names, found, strict=True):
+        kind = set((types or "").split(",")) - {"null"} or {""}
         if kind == {"integer", "real"}:
             kind = {"real"}
         elif "blob" not in kind and "text" in kind:
