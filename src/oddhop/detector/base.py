@@ -102,7 +102,7 @@ class GraphDetector(Estimator, AsFrames, FitsPartitions, HasCases):
         {settings}
         """
         with shown_progress(progress) as tell:
-            taken = as_network(network, nodes, progress=tell, **options)
+            taken = as_network(network, nodes, max_memory=self.settings().memory, progress=tell, **options)
             return self._fit(taken, run_folder, resume, tell)
 
     def _fit(self, taken: Network, run_folder: str | os.PathLike[str] | None, resume: bool, progress: Progress) -> Self:
@@ -406,8 +406,9 @@ class GraphDetector(Estimator, AsFrames, FitsPartitions, HasCases):
         if nodes is None:
             return self._encoded_alike(as_network(network, **options))
         alike = checked(ReadSettings, options).like(self.model_.read)
-        known = self.model_.encoding
-        return network_of_tables(network, nodes, alike, EncodeSettings(), encoding=known, progress=progress)
+        known, limit = self.model_.encoding, self.settings().memory
+        how = alike, EncodeSettings()
+        return network_of_tables(network, nodes, *how, encoding=known, max_memory=limit, progress=progress)
 
     def _ranked(self, network: Any, result: pa.Table | None) -> tuple[Network, pa.Table]:
         check_is_fitted(self, "threshold_")

@@ -239,19 +239,25 @@ class Description:
 
 
 def as_network(
-    data: Any, nodes: Any = None, *, progress: Progress = silent, **options: Unpack[TableOptions]
+    data: Any,
+    nodes: Any = None,
+    *,
+    max_memory: int | None = None,
+    progress: Progress = silent,
+    **options: Unpack[TableOptions],
 ) -> Network:
     """Take what a detector may be handed: a network, a graph, a folder made by ``oddhop ingest``, or two tables.
 
     A graph may be one of NetworkX or a ``Data`` of PyTorch Geometric too, see :meth:`oddhop.Graph.from_networkx` and
     :meth:`oddhop.Graph.from_pyg` for what is taken of it.
 
-    The options are those of :func:`read_network`, for tables alone.
+    The options are those of :func:`read_network`, for tables alone, which are read within ``max_memory`` bytes.
     """
     if nodes is not None:
         if isinstance(data, Graph | Network):
             raise GraphError(f"a {type(data).__name__} already has its nodes", "leave out nodes=")
-        return read_network(data, nodes, progress=progress, **options)
+        settings = checked_two(ReadSettings, EncodeSettings, options)
+        return network_of_tables(data, nodes, *settings, max_memory=max_memory, progress=progress)
     if options:
         raise GraphError(
             f"{next(iter(options))}= is an option of reading tables, and there is no node table",

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from oddhop import Odd
 from oddhop.errors import MemoryBudgetError
 from oddhop.tables.read import Query, read_tables
 from oddhop.tables.settings import ReadSettings
@@ -60,6 +61,8 @@ def test_a_limit_refuses_by_the_rows_and_changes_nothing_else(tmp_path: Path) ->
     tables = write_payments(tmp_path, 1_000, 200_000)
     with pytest.raises(MemoryBudgetError, match="200,000 edge rows and 1,000 nodes"):
         read_tables(*tables, max_memory=210 << 20)
+    with pytest.raises(MemoryBudgetError, match="200,000 edge rows"):
+        Odd(max_memory="210MiB").fit(tables[0], nodes=tables[1])
     kept, free = read_tables(*tables, max_memory=400 << 20), read_tables(*tables)
     np.testing.assert_array_equal(kept.edge_index, free.edge_index)
     assert kept.counts == free.counts
