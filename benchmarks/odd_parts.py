@@ -106,7 +106,7 @@ def listen(graph: Graph) -> Said:
         stranger=rare(own),
         faint=rare(faint),
         faint_w=1 / (1 + faint_homophily.information),
-        outlier=rare(data.known.outlyingness),
+        outlier=rare(data.known["outlier"]),
         clique=rare(beyond_degree(tied, graph.degrees)),
         standing=apart(tied),
         ring_any_looks=rare(beyond_degree(any_looks, graph.degrees)),

@@ -70,7 +70,7 @@ def fitted_rows(what: str, fitted: Odd) -> Rows:
 def judged_rows(what: str, fitted: Odd, network: Network) -> Rows:
     """Return what a fitted model says of the network again, and the figures of some explanations."""
     figures = [
-        (why.score, why.views, [(one.score, one.effect, one.rarity) for one in why.neighbours])
+        (why.score, why.views, [(one.score, one.rarity) for one in why.neighbours])
         for why in fitted.explain(fitted.result_["id"].to_pylist()[:3], network)
     ]
     again = fitted.rank(network).sort_by("id")

@@ -14,7 +14,7 @@ from oddhop.odd.clique import clique_scores_with, surprises
 from oddhop.odd.eigenvectors import Eigenpairs, leading_eigenpairs
 from oddhop.odd.rescore import FixedNetwork, fix_network, rescore_node
 from oddhop.odd.triangles import LARGEST
-from oddhop.odd.views import fit_views, judge, measure
+from oddhop.odd.views import Figures, fit_views, judge, measure
 from tests.odd.planted import CLIQUE, OUTLIER, STRANGER, planted
 from tests.odd.stores import in_memory
 
@@ -38,7 +38,11 @@ def test_without_a_change_it_is_judged_as_it_was(held: FixedNetwork) -> None:
 def figures_of(held: FixedNetwork, changed: Graph, node: int) -> np.ndarray:
     """Return the four figures of a node by seeing the whole changed network."""
     views = held.fitted
-    return np.array([one[node] for one in measure(views, changed)[0].figures])
+    return as_rows(measure(views, changed)[0].figures)[:, node]
+
+
+def as_rows(figures: Figures) -> np.ndarray:
+    return np.stack([*figures.values.values(), figures.by_chance])
 
 
 def without(graph: Graph, node: int, others: np.ndarray) -> Graph:
@@ -74,7 +78,7 @@ def test_the_figures_after_a_change_are_those_of_the_whole_changed_network(
     ):
         again = rescore_node(held, node, *seen, kept[None])
         expected = figures_of(held, changed, node)
-        np.testing.assert_allclose(again.figures[:2, 0], expected[:2], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(as_rows(again.figures)[:2, 0], expected[:2], rtol=1e-9, atol=1e-9)
         # The raw clique scores of others move a little, and with them the median that is taken off.
         assert again.evidence.score[0] == pytest.approx(judge(held.fitted, changed)[0].score[node], abs=0.05)
 
@@ -96,9 +100,9 @@ def test_blocks_of_changes_change_nothing(held: FixedNetwork, monkeypatch: pytes
     node = int(CLIQUE[0])
     kept = ~np.eye(held.graph.degrees[node], dtype=bool)
     seen = held.of_attributes(held.graph.attributes[[node]])
-    whole = rescore_node(held, node, *seen, kept).figures
+    whole = as_rows(rescore_node(held, node, *seen, kept).figures)
     monkeypatch.setattr("oddhop.odd.rescore.NUMBERS_AT_ONCE", 3 * kept.shape[1])
-    np.testing.assert_allclose(rescore_node(held, node, *seen, kept).figures, whole, rtol=1e-12)
+    np.testing.assert_allclose(as_rows(rescore_node(held, node, *seen, kept).figures), whole, rtol=1e-12)
 
 
 def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
@@ -109,11 +113,11 @@ def test_where_the_stranger_is_silent_looks_do_not_move_the_ring() -> None:
     held = fix_network(views, graph)
     again = rescore_node(held, 3, *held.of_attributes(graph.attributes[:9]), np.ones((1, graph.degrees[3]), dtype=bool))
     np.testing.assert_allclose(again.evidence.log_p[2], evidence.log_p[2, 3])
-    assert np.ptp(again.figures[3]) == 0.0
+    assert np.ptp(again.figures.values["raw_clique"]) == 0.0
 
 
 def test_the_surprises_make_the_clique_score(held: FixedNetwork) -> None:
-    expected = measure(held.fitted, held.graph)[0].figures[3]  # from products of single precision
+    expected = measure(held.fitted, held.graph)[0].figures.values["raw_clique"]  # from products of single precision
     for node in (STRANGER, int(CLIQUE[0]), 100):
         found = surprises(held.graph, held.ties, node)
         assert np.sort(found)[-LARGEST:].sum() / LARGEST == pytest.approx(expected[node], rel=1e-6, abs=1e-9)

@@ -50,7 +50,8 @@ def test_a_p_value_at_its_floor_does_not_end_the_search() -> None:
     graph = planted()
     views, _, _ = fit_views(graph)
     scarce = replace(views.usual, chance=1e-6 * views.usual.chance)  # no triangle comes about by chance
-    tight = replace(views, clique=replace(views.clique, scale=views.clique.scale / 6), usual=scarce)
+    slow = replace(views.bulks["clique"], scale=views.bulks["clique"].scale / 6)
+    tight = replace(views, bulks={**views.bulks, "clique": slow}, usual=scarce)
     held = fix_network(tight, graph)
     node, own, kept = node_of(held, graph, int(CLIQUE[0]))
     as_it_is = node.judged(own[None], kept[None])

@@ -1,1 +1,1 @@
-"""Odd: three views of every node, combined. Nothing is trained."""
+"""Odd: five views of every node, combined. Nothing is trained."""

@@ -31,7 +31,9 @@ from oddhop.base.kernels import compiled
 from oddhop.graph.adjacency import first_not_below
 from oddhop.graph.graph import Graph
 from oddhop.odd.triangles import LARGEST, Unexplained, chance_log_p, triangle_rate
+from oddhop.odd.view import View
 
+CLIQUE = View("clique", weight=lambda apart: apart / 2)
 DEGREE_GROUPS = 4
 RESOLUTION = 2 * 0.5**3 / LARGEST  # the raw clique score of one triangle, where looks say nothing of its edges
 

@@ -18,9 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from oddhop.base.arrays import Floats, Ints
+from oddhop.odd.all_views import VIEWS
+from oddhop.odd.clique import CLIQUE
 
 PLACE = 0.5  # what the views of the place of a node weigh beside events
-KINDS = ("stranger", "outlier", "clique", "flow", "cycle")
+KINDS = tuple(view.name for view in VIEWS)
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Evidence:
 
     Attributes
     ----------
-    log_p : (5, nodes), in the order of ``KINDS``.
-    parts : (5, nodes), what each view adds to the score.
+    log_p : (views, nodes), in the order of ``KINDS``.
+    parts : (views, nodes), what each view adds to the score.
     """
 
     log_p: Floats
@@ -50,7 +52,7 @@ class Evidence:
 def join(log_p: Floats, clique_log_q: Floats, information: float, place: float = 1.0) -> Evidence:
     """Join the p-values of the views."""
     apart = 1.0 / (1.0 + max(information, 0.0))
-    weights = np.array([place * (1.0 - apart / 2), place * apart, place * apart / 2, 1.0, 1.0])
+    weights = np.array([(place if view.of_place else 1.0) * view.weight(apart) for view in VIEWS])
     parts = -weights[:, None] * log_p
-    parts[2] -= place * clique_log_q
+    parts[VIEWS.index(CLIQUE)] -= place * clique_log_q
     return Evidence(log_p, parts + 0.0)

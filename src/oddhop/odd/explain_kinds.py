@@ -23,12 +23,12 @@ from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles
 from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.kinds import OtherKind
-from oddhop.odd.outlier import outlyingness
+from oddhop.odd.outlier import OUTLIER, outlyingness
 from oddhop.odd.rate import joint_strangeness
 from oddhop.odd.relation import mean_ratios_with
 from oddhop.odd.seen import MEMBER, Seen, is_notable, kind_of
-from oddhop.odd.stranger import Ratio, share_as_far
-from oddhop.odd.views import FittedViews, Known, Measured, ViewData, evidence_of, measure
+from oddhop.odd.stranger import STRANGER, Ratio, share_as_far
+from oddhop.odd.views import Figures, FittedViews, Measured, ViewData, evidence_of, measure
 from oddhop.odd.what_if import with_typical
 from oddhop.tables.network import Network
 
@@ -170,16 +170,18 @@ class SeveralKinds:
 
     def _scores_with(self, place: int, rows: Floats) -> Floats:
         """Return the scores of a node with other attributes, a row each."""
-        fitted, known, count = self.fitted, self.data.known, len(rows)
+        fitted, count = self.fitted, len(rows)
         coordinates = fitted.blocks.coordinates(rows, 0, count)
         nats = [] if fitted.rate is None else [np.full(count, self.within[place])]
         for other, ratios in zip(self.others, self.measured.informed, strict=True):
             if other.rate is not None:
                 nats.append(other.rate.nats(*mean_ratios_with(ratios, other.relation, place, coordinates)))
-        clique, raw, by_chance = (np.full(count, self.measured.figures[k][place]) for k in (2, 3, 4))
-        strange, outlying = joint_strangeness(count, nats), outlyingness(fitted.blocks, rows, 0, count)
-        events = (np.full(count, one[place]) for one in (known.flow_log_p, known.cycle_log_p))
-        return evidence_of((strange, outlying, clique, raw, by_chance), Known(outlying, *events), fitted).score
+        as_it_is = self.measured.figures.at(np.full(count, place))
+        changed = {name: np.full(count, figure[place]) for name, figure in self.data.known.items()}
+        changed[OUTLIER.name] = outlyingness(fitted.blocks, rows, 0, count)
+        values = {**as_it_is.values, **{name: changed[name] for name in changed.keys() & as_it_is.values.keys()}}
+        values[STRANGER.name] = joint_strangeness(count, nats)
+        return evidence_of(Figures(values, as_it_is.by_chance), changed, fitted).score
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,19 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.kernels import compiled
 from oddhop.graph.graph import Graph
 from oddhop.graph.rows import dense
+from oddhop.odd.all_views import RAW_CLIQUE
 from oddhop.odd.blocks import Blocks, flow_columns, judged_attributes
+from oddhop.odd.clique import CLIQUE
 from oddhop.odd.views import FittedViews, measure
 
-FIGURES = "stranger score", "outlier score", "clique score, adjusted for degree", "clique score"
+FIGURES = {CLIQUE.name: "clique score, adjusted for degree", RAW_CLIQUE: "clique score"}
 COMPONENTS = 16  # of a wide table: the first ones hold most of it, and a learner of few answers cannot use more
 
 
 def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dict[str, Floats]:
     """Return the features of every judged node by name, by fitted views."""
     measured, seen = measure(fitted, graph, workers=workers)
-    out: dict[str, Floats] = dict(zip(FIGURES, measured.figures[:-1], strict=True))
+    out = {FIGURES.get(name, f"{name} score"): figure for name, figure in measured.figures.values.items()}
     if seen.facts is not None:
         out["flow score"] = seen.facts.loud.sum(axis=0)
     own, single = seen.own_graph, judged_attributes(graph)

@@ -12,6 +12,7 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
 from oddhop.detector.model_file import Model, Parts
 from oddhop.graph.preparation import Preparation
+from oddhop.odd.all_views import BULKS
 from oddhop.odd.blocks import Block, Blocks
 from oddhop.odd.clique import UsualScores
 from oddhop.odd.coordinates import Coordinates
@@ -25,7 +26,6 @@ from oddhop.odd.stranger import Homophily
 from oddhop.odd.views import FittedViews
 
 SCHEMA = 8
-BULKS = ("stranger", "outlier", "clique", "raw_clique")
 ABOVE_0, BELOW_1 = float(np.nextafter(0, 1)), float(np.nextafter(1, 0))
 Part = TypeVar("Part")
 # The axes of every array. Axes of a part with one letter have one size; those with a capital letter are not empty.
@@ -108,7 +108,7 @@ def to_parts(learned: OddLearned) -> Parts:
 
 
 def _parts(fitted: FittedViews) -> dict[str, Any]:
-    parts: dict[str, Any] = {"homophily": fitted.homophily} | {name: getattr(fitted, name) for name in BULKS}
+    parts: dict[str, Any] = {"homophily": fitted.homophily} | dict(fitted.bulks)
     parts |= {"usual": fitted.usual, "rate": fitted.rate} | _block_parts(fitted.blocks, "")
     for number, one in enumerate(fitted.others):
         own = {"edges": one, "rate": one.rate, "near": one.relation.near, "far": one.relation.far}
@@ -140,7 +140,7 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     width = sum(block.coordinates.width for block in blocks.parts)
     if not blocks.parts and not blocks.columns and not told:
         raise ValueError("it has no block of columns")
-    stranger, outlier, clique, raw = (_part(Bulk, arrays, name, SIZES) for name in BULKS)
+    bulks = {name: _part(Bulk, arrays, name, SIZES) for name in BULKS}
     others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
     homophily, rate = _part(Homophily, arrays, "homophily", {"n": width}), _part_if_any(Rate, arrays, "rate")
     if (rate is None) != (homophily.silent or not told):
@@ -148,7 +148,7 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     usual, place = _part(UsualScores, arrays, "usual"), float(parts.info["place"])
     if not 0 < place <= 1:
         raise ValueError(f"the weight of the place must be above 0 and at most 1, got {place}")
-    fitted = FittedViews(blocks, homophily, stranger, outlier, clique, raw, usual, place, others, rate)
+    fitted = FittedViews(blocks, homophily, bulks, usual, place, others, rate)
     chance = _chance(arrays, int(parts.info["simulations"]))
     hubs = {str(kind): int(count) for kind, count in parts.info["hubs"].items()}
     cut, cycles = int(parts.info["truncated"]), bool(parts.info.get("cycles", True))  # models of before have none

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from oddhop.base.arrays import Floats
-from oddhop.graph.rows import AttributeRows, spans
+from oddhop.base.arrays import Floats, Ints
+from oddhop.graph.rows import ROWS_AT_ONCE, AttributeRows, spans
 from oddhop.odd.blocks import Blocks
+from oddhop.odd.view import Nodes, NodeView
 
 
 def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Floats:
@@ -24,3 +25,16 @@ def outlyingness(blocks: Blocks, x: AttributeRows, start: int, stop: int) -> Flo
 def lengths(rows: Floats) -> Floats:
     """Return the logarithm of the length of every row."""
     return np.asarray(np.log(np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-9)))
+
+
+def _figure(nodes: Nodes) -> Floats:
+    table = nodes.source.judged
+    found: Floats = table.nodes.rows(_rows, table.nodes.ids, table.attributes, nodes.blocks, rows=ROWS_AT_ONCE).all()
+    return found
+
+
+def _rows(ids: Ints, attributes: AttributeRows, blocks: Blocks) -> Floats:
+    return outlyingness(blocks, attributes, int(ids[0]), int(ids[-1]) + 1)
+
+
+OUTLIER = NodeView("outlier", weight=lambda apart: apart, figure=_figure, has_bulk=True)

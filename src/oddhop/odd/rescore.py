@@ -22,11 +22,11 @@ from oddhop.odd.communities import folded
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.homophily import make_ratios
-from oddhop.odd.outlier import outlyingness
+from oddhop.odd.outlier import OUTLIER, outlyingness
 from oddhop.odd.source import Source
 from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
 from oddhop.odd.triangles import unexplained
-from oddhop.odd.views import FittedViews, Known, evidence_of, see
+from oddhop.odd.views import Figures, FittedViews, Known, evidence_of, see
 
 EDGES_COMPARED = 1_000_000
 NUMBERS_AT_ONCE = 1 << 20  # changes x neighbours
@@ -43,6 +43,7 @@ class FixedNetwork:
     ratio : f of two variates.
     ties : what communities and looks leave of the edges.
     usual : f of the network's edges (an even draw of them where there are very many), sorted.
+    figures : those of the views of the nodes.
     facts, cycles : those of the events, or None.
     """
 
@@ -52,6 +53,7 @@ class FixedNetwork:
     ratio: Ratio
     ties: Ties
     usual: Floats
+    figures: Known
     facts: EventFacts | None
     cycles: Cycles | None
 
@@ -77,8 +79,8 @@ class FixedNetwork:
 
     def known(self, node: int, outlying: Floats, count: int) -> Known:
         """Return what edges do not change, after each of some changes to a node."""
-        events = (0.0 if one is None else float(one.log_p[node]) for one in (self.facts, self.cycles))
-        return Known(np.broadcast_to(outlying, count), *(np.full(count, log_p) for log_p in events))
+        as_it_is = {name: np.full(count, figure[node]) for name, figure in self.figures.items()}
+        return as_it_is | {OUTLIER.name: np.broadcast_to(outlying, count)}
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,10 @@ class Rescored:
 
     Attributes
     ----------
-    figures : (5, changes): of stranger, outlier and clique, the raw clique score, and log p of its triangles by chance.
-    evidence : what they say jointly.
+    figures, evidence : of the views, and what they say jointly.
     """
 
-    figures: Floats
+    figures: Figures
     evidence: Evidence
 
 
@@ -120,7 +121,7 @@ def fix_network(
         f, variates = folded(own.wiring, ratios.f), ratios.variates.all()
     some = np.unique(np.linspace(0, max(f.size - 1, 0), min(f.size, EDGES_COMPARED)).astype(np.int64))
     ratio = Ratio.of(fitted.homophily.correlation)
-    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), seen.facts, cycles)
+    return FixedNetwork(graph, fitted, variates, ratio, ties, np.sort(f[some]), seen.known, seen.facts, cycles)
 
 
 def rescore_node(held: FixedNetwork, node: int, variates: Floats, outlying: Floats, kept: Bools) -> Rescored:
@@ -138,8 +139,8 @@ def rescore_node(held: FixedNetwork, node: int, variates: Floats, outlying: Floa
     z = np.zeros(count) if homophily.silent else standing(homophily, means, degrees)
     clique = beyond_degree(raw, degrees, held.fitted.usual)
     known = held.known(node, outlying, count)
-    figures = (z, known.outlyingness, clique, raw, by_chance)
-    return Rescored(np.stack(figures), evidence_of(figures, known, held.fitted))
+    figures = Figures.of(z, clique, raw, by_chance, known)
+    return Rescored(figures, evidence_of(figures, known, held.fitted))
 
 
 def _figures(held: FixedNetwork, node: int, variates: Floats, kept: Bools) -> tuple[Floats, Floats, Floats]:

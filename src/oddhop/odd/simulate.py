@@ -23,15 +23,16 @@ from oddhop.base.arrays import Floats, Ints
 from oddhop.base.randomness import SIMULATED, generator
 from oddhop.graph.graph import Graph
 from oddhop.graph.rewire import rewired_wiring
+from oddhop.odd.all_views import NODE_VIEWS
 from oddhop.odd.clique import beyond_degree
 from oddhop.odd.communities import folded, residuals, unfolded
 from oddhop.odd.eigenvectors import refined_eigenpairs
 from oddhop.odd.homophily import Ratios, make_ratios
 from oddhop.odd.kinds import nats_by
 from oddhop.odd.null_groups import POWER_STEPS, by_degree, cells_by_looks, edge_ends, groups_of_edges
+from oddhop.odd.outlier import OUTLIER
 from oddhop.odd.rate import Rate
-from oddhop.odd.tail import smallest_log_p
-from oddhop.odd.views import FittedViews, Known, ViewData, clique_scores, evidence_of, stranger_figures
+from oddhop.odd.views import Figures, FittedViews, ViewData, clique_scores, evidence_of, stranger_figures
 
 LIKE_NODES = 50  # to either side, by their outlyingness
 DONORS = 8  # whose edges a node is given
@@ -72,7 +73,7 @@ class Simulator:
         else:
             groups = by_degree(kinds.of(np.arange(wiring.nodes)), degrees)
             alike = groups[seen.source.rows]
-        outlying, within = seen.known.outlyingness, Donors.of(own.wiring, ratios.f, seen.known.outlyingness, alike)
+        outlying, within = seen.known[OUTLIER.name], Donors.of(own.wiring, ratios.f, seen.known[OUTLIER.name], alike)
         rates, donors = ([], []) if fitted.rate is None else ([fitted.rate], [within])
         informed, _ = nats_by(seen.edges, fitted.others)
         rate_of = {one.kind: one.rate for one in fitted.others}
@@ -89,7 +90,7 @@ class Simulator:
         rng, seen, wiring = generator(self.seed, SIMULATED, turn), self.seen, self.seen.source.wiring
         simulated = wiring.rewired(f"simulated{turn}", lambda: self.wiring(turn))
         nats = [rate.nats(*donors.means(rng)) for rate, donors in zip(self.rates, self.donors, strict=True)]
-        known = Known(seen.known.outlyingness, self.flow_log_p(rng), self.cycle_log_p(turn))
+        known = {view.name: view.simulated(seen.known[view.name], seen.nodes, turn, rng) for view in NODE_VIEWS}
         left = residuals(simulated, refined_eigenpairs(simulated, seen.pairs.vectors, POWER_STEPS))
         edges = seen.split(simulated, left)
         own = edges.own.wiring
@@ -104,22 +105,12 @@ class Simulator:
         _, tied, by_chance = clique_scores(edges, ratios)
         strange = stranger_figures(edges, sums, nats, self.fitted.homophily, None)
         clique = beyond_degree(tied, edges.degrees)
-        return evidence_of((strange, known.outlyingness, clique, tied, by_chance), known, self.fitted).score
+        return evidence_of(Figures.of(strange, clique, tied, by_chance, known), known, self.fitted).score
 
     def wiring(self, turn: int) -> tuple[Ints, Ints]:
         """Return another wiring of the same nodes, with as many edges between any two groups of them."""
         ends = edge_ends(self.seen.source.wiring)
         return rewired_wiring(ends, self.groups, self.seed, turn, across=self.seen.source.kinds is None)
-
-    def cycle_log_p(self, turn: int) -> Floats:
-        """Return what cycles of the same events with permuted times say."""
-        cycles = self.seen.cycles
-        return self.seen.known.cycle_log_p if cycles is None else cycles.permuted_log_p(turn)[self.seen.source.rows]
-
-    def flow_log_p(self, rng: np.random.Generator) -> Floats:
-        """Return p-values of facts as they are where nothing is odd: all are as likely."""
-        real = self.seen.known.flow_log_p
-        return np.where(real < 0, np.maximum(np.log1p(-rng.random(real.size)), smallest_log_p(real.size)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from oddhop.graph.graph import Graph
 from oddhop.graph.kinds import NodeKinds
 from oddhop.graph.rows import ROWS_AT_ONCE, AttributeRows, Columns, NodeRows, StoredRows
 from oddhop.odd.blocks import Blocks, learn_blocks
-from oddhop.odd.outlier import outlyingness
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +41,6 @@ class NodeTable:
     def coordinates(self, blocks: Blocks) -> Handle:
         """Make the coordinates of the nodes."""
         made: Handle = self.nodes.rows(_coordinates, self.nodes.ids, self.attributes, blocks, rows=ROWS_AT_ONCE)
-        return made
-
-    def outlyingness(self, blocks: Blocks) -> Handle:
-        """Make how far the nodes lie from all others."""
-        made: Handle = self.nodes.rows(_outlyingness, self.nodes.ids, self.attributes, blocks, rows=ROWS_AT_ONCE)
         return made
 
 
@@ -162,7 +156,3 @@ class StoredAttributes:
 
 def _coordinates(ids: Ints, attributes: AttributeRows, blocks: Blocks) -> Floats:
     return blocks.coordinates(attributes, int(ids[0]), int(ids[-1]) + 1)
-
-
-def _outlyingness(ids: Ints, attributes: AttributeRows, blocks: Blocks) -> Floats:
-    return outlyingness(blocks, attributes, int(ids[0]), int(ids[-1]) + 1)

@@ -29,7 +29,9 @@ from scipy.special import expit, ndtri
 from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.base.parallel import single_threaded
 from oddhop.base.roots import sign_change
+from oddhop.odd.view import View
 
+STRANGER = View("stranger", weight=lambda apart: 1.0 - apart / 2)
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
 BY_CHANCE = 0.01  # how often a coordinate that tells nothing is kept

@@ -11,16 +11,18 @@ from oddhop.arrays.handles import Handle
 from oddhop.arrays.run import on_threads
 from oddhop.arrays.stores import ENTRIES
 from oddhop.arrays.wiring import Wiring
-from oddhop.base.arrays import Bools, Floats
+from oddhop.base.arrays import Floats, Ints
 from oddhop.base.parallel import Progress, silent, single_threaded
 from oddhop.errors import GraphError
 from oddhop.graph.graph import Graph
+from oddhop.odd.all_views import BULKS, NODE_VIEWS, RAW_CLIQUE
 from oddhop.odd.blocks import Blocks, judged_attributes, own_columns
-from oddhop.odd.clique import RESOLUTION, UsualScores, beyond_degree, usual_scores
-from oddhop.odd.combine import PLACE, Evidence, join
+from oddhop.odd.clique import CLIQUE, RESOLUTION, UsualScores, beyond_degree, usual_scores
+from oddhop.odd.combine import KINDS, PLACE, Evidence, join
 from oddhop.odd.communities import residuals
 from oddhop.odd.cycle import Cycles, find_cycles
 from oddhop.odd.eigenvectors import Eigenpairs, leading_eigenpairs
+from oddhop.odd.event_views import FLOW
 from oddhop.odd.facts.find import EventFacts, find_facts
 from oddhop.odd.homophily import Ratios, learn_homophily, make_ratios
 from oddhop.odd.kinds import Edges, OtherKind, joint_clique_scores, learn_others, nats_by, split_edges
@@ -28,11 +30,12 @@ from oddhop.odd.p_values import FLOOR, Bulk, learn_bulk
 from oddhop.odd.rate import Rate, joint_strangeness, learn_rate
 from oddhop.odd.relation import InformedPairs
 from oddhop.odd.source import Source
-from oddhop.odd.stranger import Homophily, strangeness
+from oddhop.odd.stranger import STRANGER, Homophily, strangeness
 from oddhop.odd.triangles import Unexplained, largest_surprises, unexplained
+from oddhop.odd.view import Nodes
 
-Figures = tuple[Floats, Floats, Floats, Floats, Floats]  # those of the bulks, and what chance gives
-Bulks = tuple[Bulk, Bulk, Bulk, Bulk]
+Known = dict[str, Floats]
+"""The figures of the views of the nodes, by name: what is learned from edges does not change them."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,7 @@ class FittedViews:
     ----------
     blocks : how attributes become what the stranger's and the outlier's view see.
     homophily : what being joined says about attributes.
-    stranger, outlier, clique : what the bulk of each view foretells.
-    raw_clique : the same for raw clique scores, whatever the degree.
+    bulks : what the bulk of each view foretells, by name; "raw_clique" is for raw clique scores, whatever the degree.
     usual : what is usual among raw clique scores.
     place : what stranger, outlier and clique weigh beside events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
@@ -53,10 +55,7 @@ class FittedViews:
 
     blocks: Blocks
     homophily: Homophily
-    stranger: Bulk
-    outlier: Bulk
-    clique: Bulk
-    raw_clique: Bulk
+    bulks: Mapping[str, Bulk]
     usual: UsualScores
     place: float = 1.0
     others: tuple[OtherKind, ...] = ()
@@ -70,29 +69,38 @@ class FittedViews:
         )
 
     @property
-    def bulks(self) -> Bulks:
-        """All four, in the order of the figures."""
-        return self.stranger, self.outlier, self.clique, self.raw_clique
-
-    @property
     def unit(self) -> Floats:
         """What a difference in each attribute is measured by; infinite for one that repeats another."""
         return self.blocks.unit
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """Figures of the judged nodes that their edges do not change.
+class Figures:
+    """The figures of nodes.
 
     Attributes
     ----------
-    outlyingness : the figure of the outlier's view.
-    flow_log_p, cycle_log_p : what facts and cycles of events say; 0 without events.
+    values : of the views with a bulk by name, and raw clique scores, (nodes,) each.
+    by_chance : the bound of log p of cliques, as chance gives triangles.
     """
 
-    outlyingness: Floats
-    flow_log_p: Floats
-    cycle_log_p: Floats
+    values: Mapping[str, Floats]
+    by_chance: Floats
+
+    @classmethod
+    def of(cls, stranger: Floats, clique: Floats, raw_clique: Floats, by_chance: Floats, known: Known) -> Figures:
+        """Put together the figures of the edges and of the nodes."""
+        every = {STRANGER.name: stranger, CLIQUE.name: clique, RAW_CLIQUE: raw_clique} | known
+        return cls({name: every[name] for name in BULKS}, by_chance)
+
+    def at(self, nodes: Ints) -> Figures:
+        """Return those of some nodes."""
+        return Figures({name: one[nodes] for name, one in self.values.items()}, self.by_chance[nodes])
+
+    def log_p(self, fitted: FittedViews) -> dict[str, Floats]:
+        """Return the logarithms of the p-values."""
+        found = {name: fitted.bulks[name].log_p(one) for name, one in self.values.items()}
+        return found | {name: np.maximum(found[name], self.by_chance) for name in (CLIQUE.name, RAW_CLIQUE)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +112,7 @@ class ViewData:
     source, coordinates : the network, and the coordinates of every kind.
     pairs, residuals : its eigenvectors, and what communities leave of every entry.
     edges : those of the judged nodes, by the kind at their other end.
-    known : figures of the judged nodes that their edges do not change.
+    nodes, known : what the views of the nodes look at, and their figures.
     facts, cycles : those of the events; None without.
     """
 
@@ -113,6 +121,7 @@ class ViewData:
     pairs: Eigenpairs
     residuals: Handle
     edges: Edges
+    nodes: Nodes
     known: Known
     facts: EventFacts | None
     cycles: Cycles | None
@@ -161,10 +170,9 @@ def see(
     ``facts`` and ``cycles``.
     """
     coordinates = source.coordinates(blocks)
-    outlying = source.judged.outlyingness(blocks[source.name]).all()
     log_p, facts = event_facts(source, coordinates[source.name], facts)
-    cycle_log_p = np.zeros(outlying.size) if cycles is None else cycles.log_p[source.rows]
-    known = Known(outlying, log_p, cycle_log_p)
+    nodes = Nodes(source, blocks[source.name], coordinates[source.name], log_p, cycles)
+    known = {view.name: view.figure(nodes) for view in NODE_VIEWS}
     wiring = source.wiring
     if left is None:
         pairs = leading_eigenpairs(wiring)
@@ -172,7 +180,7 @@ def see(
     else:
         pairs, remains = Eigenpairs(np.zeros(0), None), wiring.given(left, ENTRIES)
     edges = split_edges(wiring, remains, source.kinds, coordinates)
-    return ViewData(source, coordinates, pairs, remains, edges, known, facts, cycles)
+    return ViewData(source, coordinates, pairs, remains, edges, nodes, known, facts, cycles)
 
 
 def event_facts(
@@ -248,7 +256,7 @@ def measure_edges(fitted: FittedViews, edges: Edges, known: Known) -> Measured:
     bare, tied, by_chance = clique_scores(edges, ratios, fitted.usual.chance_for(own.wiring.nodes), fitted.others)
     strange = stranger_figures(edges, ratios.sums.all(), nats, fitted.homophily, fitted.rate)
     clique = beyond_degree(tied, edges.degrees, fitted.usual)
-    return Measured(ratios, bare, informed, nats, (strange, known.outlyingness, clique, tied, by_chance))
+    return Measured(ratios, bare, informed, nats, Figures.of(strange, clique, tied, by_chance, known))
 
 
 def learn_views(edges: Edges, blocks: Mapping[str, Blocks], judged: str, known: Known) -> tuple[FittedViews, Evidence]:
@@ -261,16 +269,12 @@ def learn_views(edges: Edges, blocks: Mapping[str, Blocks], judged: str, known: 
     degrees = edges.degrees
     usual = usual_scores(tied, degrees, bare.chance)
     strange = stranger_figures(edges, ratios.sums.all(), nats, homophily, rate)
-    figures = strange, known.outlyingness, beyond_degree(tied, degrees, usual), tied, by_chance
-    bulks = _bulks(figures, degrees > 0, 0.0 if edges.joined else RESOLUTION)  # which needs the bound by chance
-    place = PLACE if known.flow_log_p.any() else 1.0
-    fitted = FittedViews(blocks[judged], homophily, *bulks, usual, place, tuple(learned), rate)
+    figures = Figures.of(strange, beyond_degree(tied, degrees, usual), tied, by_chance, known)
+    resolution = {} if edges.joined else dict.fromkeys((CLIQUE.name, RAW_CLIQUE), RESOLUTION)  # needs the bound
+    bulks = {name: learn_bulk(one[degrees > 0], resolution.get(name, 0.0)) for name, one in figures.values.items()}
+    place = PLACE if known[FLOW.name].any() else 1.0
+    fitted = FittedViews(blocks[judged], homophily, bulks, usual, place, tuple(learned), rate)
     return fitted, evidence_of(figures, known, fitted)
-
-
-def _bulks(figures: Figures, judged: Bools, resolution: float) -> Bulks:
-    stranger, outlier, clique, raw = (view[judged] for view in figures[:-1])
-    return learn_bulk(stranger), learn_bulk(outlier), learn_bulk(clique, resolution), learn_bulk(raw, resolution)
 
 
 def clique_scores(
@@ -300,14 +304,7 @@ def stranger_figures(
 
 
 def evidence_of(figures: Figures, known: Known, fitted: FittedViews) -> Evidence:
-    """Join the figures of the views, (nodes,) each, with what events say."""
-    *views, raw = log_p_of(figures, fitted)
-    log_p = np.stack([*views, known.flow_log_p, known.cycle_log_p])
-    return join(log_p, fitted.raw_clique.log_q(raw), fitted.information, fitted.place)
-
-
-def log_p_of(figures: Figures | Floats, fitted: FittedViews) -> list[Floats]:
-    """Return the logarithms of the p-values of the views and of the raw clique scores."""
-    stranger, outlier, clique, raw = (b.log_p(view) for b, view in zip(fitted.bulks, figures[:-1], strict=True))
-    by_chance = figures[-1]
-    return [stranger, outlier, np.maximum(clique, by_chance), np.maximum(raw, by_chance)]
+    """Join the figures of the views."""
+    log_p = known | figures.log_p(fitted)
+    log_q = fitted.bulks[RAW_CLIQUE].log_q(log_p[RAW_CLIQUE])
+    return join(np.stack([log_p[name] for name in KINDS]), log_q, fitted.information, fitted.place)

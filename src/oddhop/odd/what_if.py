@@ -16,7 +16,6 @@ from oddhop.graph.checks import is_sparse
 from oddhop.odd.combine import KINDS
 from oddhop.odd.p_values import FLOOR
 from oddhop.odd.rescore import FixedNetwork, Rescored, rescore_node
-from oddhop.odd.views import log_p_of
 
 COLUMNS_TRIED = 512
 MOST_CHANGES = 5
@@ -84,8 +83,8 @@ def change_columns(node: Node, row: Floats, kept: Bools, as_it_is: Rescored) -> 
     again, first = node.judged(node.rows(row, spans), kept[None]), int(as_it_is.evidence.kind[0])
     worth = again.evidence.score - as_it_is.evidence.score[0]
     order = [int(k) for k in np.argsort(worth, kind="stable") if worth[k] < 0]
-    of_attributes = first < KINDS.index("flow")
-    moves = again.figures[first] - as_it_is.figures[first, 0] if of_attributes else worth
+    figures, before = again.figures.values.get(KINDS[first]), as_it_is.figures.values.get(KINDS[first])
+    moves = worth if figures is None or before is None else figures - before[0]
     return ChangedColumns([spans[k] for k in order], worth[order], moves[order])
 
 
@@ -133,10 +132,11 @@ def typical_value(node: Node, span: ColumnSpan) -> str:
 
 def _at_floor(node: Node, again: Rescored, place: int) -> bool:
     """Return whether a p-value is at its floor, of a view or of the raw clique score."""
-    return any(bool(log_p[0] <= FLOOR) for log_p in log_p_of(again.figures[:, [place]], node.held.fitted))
+    figures = again.figures.at(np.array([place]))
+    return any(bool(log_p[0] <= FLOOR) for log_p in figures.log_p(node.held.fitted).values())
 
 
 def _beyond(node: Node, again: Rescored) -> Floats:
     """Return how far beyond the bulk the figures lie, together."""
-    pairs = zip(node.held.fitted.bulks, again.figures[:-1], strict=True)
+    pairs = [(node.held.fitted.bulks[name], figure) for name, figure in again.figures.values.items()]
     return np.asarray(sum(np.maximum(figure - bulk.below[-1], 0.0) / bulk.scale for bulk, figure in pairs))
