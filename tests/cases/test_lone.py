@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from oddhop import Network, read_network
+from oddhop import Graph, Network, read_network
 from oddhop.cases.case import Case
 from oddhop.cases.find import CaseFinder
 from oddhop.cases.lone import like_it
@@ -146,3 +146,10 @@ def test_small_things_are_named() -> None:
     why = replace(differing(network, "outlier", "a60", "trade", "income"), kind=None)
     case = case_for(network, why)
     assert case.headline == "a60 is a little unusual in several ways: trade hotel and income 23"
+
+
+def test_a_flag_that_few_have_needs_nothing_usual() -> None:
+    flags = [[float(k == 0), float(k % 2)] for k in range(12)]
+    graph = Graph.from_arrays([[0] * 11, list(range(1, 12))], flags, node_ids=[f"n{k}" for k in range(12)])
+    why = differing(Network.of(graph), "stranger", "n0", "attribute 0", far=1, degree=11)
+    assert case_for(Network.of(graph), why).headline == "n0 differs from the 11 accounts it deals with: attribute 0 yes"

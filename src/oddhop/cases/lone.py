@@ -21,8 +21,8 @@ RARE, COMMON = 5.0, 20.0  # percent of nodes with less, or more, and with the sa
 ALL_BUT, FEW = 0.25, 0.05  # of its partners that are unlike it; of the nodes with such a combination of values
 VIEWS = {
     "flow": "what it sent and received",
-    "stranger": "whom it deals with",
-    "clique": "how those are tied to each other",
+    "stranger": "its partners",
+    "clique": "how its partners are tied to each other",
     "place": "its place in the network",
 }
 MOST_TIES = 12  # members whose ties are drawn
@@ -83,7 +83,8 @@ def lone_headline(
         if column and why.far < ALL_BUT * why.degree:  # hardly any of them is unlike it; all together are
             usual = _plain_value(column.usual).partition(" (")[0].removeprefix("median ")
             base = f"{name} differs from the {why.degree:,} {nouns.nodes} it {linked(nouns)}"
-            return f"{base}: {_named_value(column)}, usually {usual}", base
+            usual = "" if usual.endswith("have it") else f", usually {usual}"
+            return f"{base}: {_named_value(column)}{usual}", base
         whole = {1: f"the one {nouns.node}", 2: f"both {nouns.nodes}"}
         all_of_them = whole.get(why.degree, f"all {why.degree:,} {nouns.nodes}")
         far = all_of_them if why.far == why.degree else f"{why.far:,} of the {why.degree:,} {nouns.nodes}"
