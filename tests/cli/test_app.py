@@ -84,7 +84,8 @@ def test_help_does_not_wait_for_imports(tmp_path: Path) -> None:
     slow = ("numba", "numpy", "pydantic", "scipy", "scipy.stats", "sklearn", "torch", "pyarrow", "duckdb", "rich")
     assert imported(["--help"], slow, tmp_path) == []
     # The options of a command come from its settings, which pydantic checks.
-    assert imported(["detect", "--help"], tuple(set(slow) - {"pydantic", "rich"}), tmp_path) == []
+    for command in (["detect"], ["explain"], ["compare"], ["learn"], ["cases", "list"]):
+        assert imported([*command, "--help"], tuple(set(slow) - {"pydantic", "rich"}), tmp_path) == []
 
 
 def test_help_shows_what_everybody_needs_and_on_request_everything() -> None:
