@@ -44,7 +44,6 @@ def test_the_planted_edges_look_farthest(planted: Graph, fitted: HCM) -> None:
     far = {one.id for one in why.neighbours[:6]}
     assert len(far & set(range(130, 136))) >= 5
     assert why.neighbours[0].hops > why.neighbours[-1].hops
-    assert why.far == sum(fitted.baseline(fitted.result_).alerts(one.score) for one in why.neighbours)
 
 
 @pytest.mark.parametrize("score", ["ahp", "hav"])

@@ -248,12 +248,15 @@ class GraphDetector(Estimator, AsFrames, FitsPartitions, HasCases):
         network: Network,
         result: pa.Table,
         nodes: Ints,
-        before: Sequence[Explanation],  # noqa: ARG002 - of detectors whose explanations all depend on the threshold
+        before: Sequence[Explanation],
         *,
         progress: Progress = silent,
     ) -> list[Explanation]:
-        """Explain nodes that were explained with another threshold."""
-        return list(self.explain_nodes(network, result, nodes, progress=progress))
+        """Explain nodes that were explained with another threshold: again if it makes them alerts, or did."""
+        line = self.baseline(result)
+        changed = [k for k, why in enumerate(before) if line.alerts(why.score) or why.baseline.alerts(why.score)]
+        fresh = dict(zip(changed, self.explain_nodes(network, result, nodes[changed], progress=progress), strict=True))
+        return [fresh.get(k, replace(why, baseline=line)) for k, why in enumerate(before)]
 
     def baseline(self, result: pa.Table) -> Baseline:
         """Return what is typical in a result of this detector, and the alert threshold."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,16 +58,31 @@ class HasCases(DetectorParts):
         """
         taken, table = self._ranked(network, result)
         finder = self.case_finder(taken, table, nouns)
-        judged = table.filter(table["judged"])
         flagged = int(np.count_nonzero(table["flagged"].to_numpy())) or self._top(table)
-        count = min(flagged if top is None else 2 * top, judged.num_rows, MOST_EXPLAINED)
+        count = min(flagged if top is None else 2 * top, MOST_EXPLAINED)
+
+        def enough(explained: Sequence[Explanation]) -> bool:
+            return top is None or len({*finder.numbers(explained)}) > top
+
+        return finder.find(self.explain_until(taken, table, count, enough, progress), top)
+
+    def explain_until(
+        self,
+        network: Network,
+        result: pa.Table,
+        count: int,
+        enough: Callable[[Sequence[Explanation]], bool],
+        progress: Progress = silent,
+    ) -> list[Explanation]:
+        """Explain the first nodes of a ranking, and twice as many until it is enough, at most a thousand."""
+        judged = result.filter(result["judged"])["id"]
+        most, explained = min(len(judged), MOST_EXPLAINED), list[Explanation]()
         while True:
-            nodes = taken.numbers(judged["id"].slice(0, count))
-            explained = list(self.explain_nodes(taken, table, nodes, progress=progress))
-            numbers = finder.numbers(explained)
-            if top is None or len({*numbers}) > top or count >= min(judged.num_rows, MOST_EXPLAINED):
-                return finder.find(explained, top)
-            count = min(2 * count, judged.num_rows, MOST_EXPLAINED)
+            more = network.numbers(judged.slice(len(explained), count - len(explained)))
+            explained += self.explain_nodes(network, result, more, progress=progress)
+            if enough(explained) or count >= most:
+                return explained
+            count = min(2 * count, most)
 
     @property
     def cases_(self) -> Cases:

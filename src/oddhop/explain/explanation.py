@@ -141,7 +141,7 @@ class Explanation:
     kind : the kind of anomaly, where the detector names kinds.
     views : what each view says, where the detector has several.
     neighbours : those that matter most, the first ones first.
-    far : how many of its neighbours are unlike it.
+    far : how many of its neighbours are unlike it, where the detector says how rare such edges are.
     looked_at : how many neighbours the figures are about: all, or a draw where there are very many.
     columns : the columns that raise its score, the one that matters most for the main reason first.
     counterfactual : what would lower its score, or None where nothing was found, needed or tried.

@@ -65,7 +65,6 @@ def _explain(model: HCMModel, network: Network, inputs: Inputs, baseline: Baseli
             Neighbour(network.name(int(neighbours[k])), float(edges[k]), hops=float(mean[k]), spread=float(spread[k]))
             for k in order
         ),
-        far=int(baseline.alerts(edges).sum()),
         looked_at=neighbours.size,
         hops=float(mean.mean()),
         spread=float((spread**2).mean()) ** 0.5,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from oddhop.arrays.run import Runner, on_threads
 from oddhop.arrays.stores import FolderStore
 from oddhop.base.arrays import Floats, Ints
 from oddhop.base.files import Arrays
-from oddhop.base.parallel import Progress, available_workers, silent
+from oddhop.base.parallel import Progress, available_workers
 from oddhop.cases.find import Known
 from oddhop.detector.base import GraphDetector
 from oddhop.detector.contract import FitRun
@@ -198,22 +197,6 @@ class Odd(GraphDetector):
         coordinates = self.model_.learned.views.blocks.coordinates(own.attributes, 0, own.node_count)
         facts = self._facts = facts_of(graph, coordinates, self._facts)
         return None if facts is None else Known(facts.known.setting.stratum, partial(FactsInWords, facts))
-
-    def explain_again(
-        self,
-        network: Network,
-        result: pa.Table,
-        nodes: Ints,
-        before: Sequence[Explanation],
-        *,
-        progress: Progress = silent,
-    ) -> list[Explanation]:
-        """Explain nodes that were explained with another threshold: again if it makes them alerts, or did."""
-        line = self.baseline(result)
-        changed = [k for k, why in enumerate(before) if line.alerts(why.score) or why.baseline.alerts(why.score)]
-        again = super().explain_again(network, result, nodes[changed], before, progress=progress)
-        fresh = dict(zip(changed, again, strict=True))
-        return [fresh.get(k, replace(why, baseline=line)) for k, why in enumerate(before)]
 
     def _audit(self, result: pa.Table, top: int) -> tuple[Finding, ...]:
         few = "The ranking depends on few edges: check the rank intervals before you act."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +30,11 @@ class RunCases:
 
     Attributes
     ----------
-    explanations, numbers : why the first nodes are odd, and the number of the case of each, from 1 on.
+    numbers : the number of the case of each of the first nodes, from 1 on.
     found : the cases; None where nothing was explained.
     decisions : what the book says, by the number of the case; None without a book.
     """
 
-    explanations: tuple[Explanation, ...] = ()
     numbers: tuple[int, ...] = ()
     found: Cases | None = None
     decisions: Mapping[int, Decision] | None = None
@@ -117,59 +116,71 @@ def cases_of_run(
     scores = np.asarray(judged["score"].to_numpy())
     flagged = int(np.count_nonzero(result["flagged"].to_numpy()))
     count = explain if book is None or top is not None else max(explain, min(flagged, MOST_EXPLAINED))
-    explanations: list[Explanation] = []
-    named = tables or {}
+    named, groups = tables or {}, list[_Groups]()
     finder = detector.case_finder(network, result, nouns_of(network, named.get("edges"), named.get("nodes")))
-    while True:
-        more = network.numbers(judged["id"].slice(len(explanations), count - len(explanations)))
-        explanations += detector.explain_nodes(network, result, more, progress=progress)
-        numbers = finder.numbers(explanations)
-        nodes = network.numbers(judged["id"].slice(0, len(numbers)))
-        seen = {} if book is None else _judged(network, nodes, numbers)
-        decisions = {} if book is None else _decided(book, seen, run)
-        head = None if top is None else _head(numbers, decisions, top)
-        if top is None or head is not None or count >= min(judged.num_rows, MOST_EXPLAINED):
-            break
-        count = min(2 * count, judged.num_rows, MOST_EXPLAINED)
+
+    def enough(explained: Sequence[Explanation]) -> bool:
+        groups.append(_grouped(network, judged, finder.numbers(explained), book, run, top))
+        return top is None or groups[-1].head is not None
+
+    explanations = detector.explain_until(network, result, count, enough, progress)
+    last = groups[-1]
     if top is not None:
         everyone, before = np.ones(scores.size, dtype=bool), detector.threshold_
-        detector.flag_above(threshold(scores, everyone, len(numbers) if head is None else head))
+        detector.flag_above(threshold(scores, everyone, len(last.numbers) if last.head is None else last.head))
         mask = result["judged"].to_numpy() & (result["score"].to_numpy() > detector.threshold_)
         result = result.set_column(result.column_names.index("flagged"), "flagged", pa.array(mask))
         if detector.threshold_ != before:  # explanations say what would bring a node below it
-            explanations = detector.explain_again(network, result, nodes, explanations, progress=progress)
+            explanations = detector.explain_again(network, result, last.nodes, explanations, progress=progress)
+    found, decisions = finder.find(explanations), None
     if book is not None:
-        listed = {number for number, score in zip(numbers, scores, strict=False) if score > detector.threshold_}
+        listed = {number for number, score in zip(last.numbers, scores, strict=False) if score > detector.threshold_}
         with book.writing():  # what is decided must still hold when it is written
-            again = _decided(book, seen, run)
+            again = _decided(book, last.seen, run)
             decisions = {number: one for number, one in again.items() if number in listed}
-            book.append(_opened(judged, numbers, seen, decisions, run))
-    found = finder.find(explanations)
-    if book is not None:
-        told = (
-            replace(
-                one,
-                id=decisions[one.number].case_id,
-                status=decisions[one.number].status,
-                book=tuple(decisions[one.number].sentences),
-            )
-            if one.number in decisions
-            else one
-            for one in found.cases
-        )
-        found = replace(found, cases=tuple(told))
-    cases = RunCases(tuple(explanations), tuple(numbers), found, None if book is None else decisions)
+            book.append(_opened(judged, last.numbers, last.seen, decisions, run))
+        known = (_as_decided(one, decisions.get(one.number)) for one in found.cases)
+        found = replace(found, cases=tuple(known))
+    cases = RunCases(tuple(last.numbers), found, decisions)
     return cases, cases.added_to(result)
 
 
-def _judged(network: Network, nodes: Ints, numbers: Sequence[int]) -> dict[int, tuple[list[str], Fingerprint]]:
-    """Return the members of every case, the first one first, and what there is to judge of them."""
+Seen: TypeAlias = dict[int, tuple[list[str], Fingerprint]]
+"""The members of every case, by its number, the first one first, and what there is to judge of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The first nodes of a ranking, and the number of the case of each; ``head`` is how many of them to flag."""
+
+    numbers: Sequence[int]
+    nodes: Ints
+    seen: Seen
+    head: int | None
+
+
+def _grouped(
+    network: Network, judged: pa.Table, numbers: Sequence[int], book: Book | None, run: str, top: int | None
+) -> _Groups:
+    nodes = network.numbers(judged["id"].slice(0, len(numbers)))
+    seen = {} if book is None else _judged(network, nodes, numbers)
+    decisions = {} if book is None or top is None else _decided(book, seen, run)
+    return _Groups(numbers, nodes, seen, None if top is None else _head(numbers, decisions, top))
+
+
+def _as_decided(case: Case, decision: Decision | None) -> Case:
+    if decision is None:
+        return case
+    return replace(case, id=decision.case_id, status=decision.status, book=tuple(decision.sentences))
+
+
+def _judged(network: Network, nodes: Ints, numbers: Sequence[int]) -> Seen:
     cases = np.asarray(numbers)
     members = {number: nodes[cases == number] for number in dict.fromkeys(numbers)}
     return {number: (member_ids(network, mine), fingerprint_of(network, mine)) for number, mine in members.items()}
 
 
-def _decided(book: Book, seen: Mapping[int, tuple[list[str], Fingerprint]], run: str) -> dict[int, Decision]:
+def _decided(book: Book, seen: Seen, run: str) -> dict[int, Decision]:
     """Ask the book about cases. A new one is called by the id of its first member."""
     found = decide(book, {members[0]: (members, judged) for members, judged in seen.values()}, run=run)
     return {number: found[members[0]] for number, (members, _) in seen.items()}
@@ -189,7 +200,7 @@ def _head(numbers: Sequence[int], decisions: Mapping[int, Decision], top: int) -
 def _opened(
     table: pa.Table,
     numbers: Sequence[int],
-    seen: Mapping[int, tuple[list[str], Fingerprint]],
+    seen: Seen,
     decisions: Mapping[int, Decision],
     run: str,
 ) -> list[Entry]:
