@@ -13,7 +13,7 @@ from oddhop.odd.stranger import (
     Ratio,
     canonical_variates,
     held_out_nats,
-    odds_of_no_reason,
+    probability_unexplained,
     share_as_far,
     strangeness,
     variances,
@@ -59,7 +59,7 @@ def test_the_ratio_is_that_of_two_normal_distributions() -> None:
     np.testing.assert_allclose(ratios.sums.read(), 2 * [apart - joined])
 
 
-def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
+def test_the_probability_of_no_reason_is_that_of_the_ratio_from_both_ends() -> None:
     graph = planted()
     coordinates = learn_coordinates(graph.attributes).some(graph.attributes, 0, graph.node_count)
     homophily, f, ratios = homophily_of(graph, coordinates)
@@ -69,7 +69,9 @@ def test_the_odds_of_no_reason_are_those_of_the_ratio_from_both_ends() -> None:
     ratio = Ratio.of(homophily.correlation)
     for a, b in ((left, right), (right, left)):
         # f is kept in single precision: its odds are off by as much as f is.
-        np.testing.assert_allclose(odds_of_no_reason(f), 1 / (1 + np.exp(-ratio(variates[a], variates[b]))), rtol=1e-6)
+        np.testing.assert_allclose(
+            probability_unexplained(f), 1 / (1 + np.exp(-ratio(variates[a], variates[b]))), rtol=1e-6
+        )
         np.testing.assert_array_equal(f, ratios.f.read()[_entries(graph, a, b)])
     for power, array in ((1, ratios.sums), (2, ratios.squares)):
         each = ratio(variates[left], variates[right]) ** power
@@ -121,7 +123,7 @@ def test_where_the_wiring_says_nothing_the_view_is_silent(seed: int) -> None:
     homophily, f, _ = homophily_of(graph, graph.attributes)
     assert homophily.silent
     assert homophily.information == 0.0
-    np.testing.assert_array_equal(odds_of_no_reason(f), 0.5)
+    np.testing.assert_array_equal(probability_unexplained(f), 0.5)
 
 
 def test_attributes_that_do_not_vary_are_silent() -> None:

@@ -5,7 +5,7 @@ r(i, b) what communities leave of an edge, the unexplained common neighbours of 
 
     t = sum over b of  w_b r(i, b) r(j, b)  less the largest of these,    w_b = -log(d_b / n)
 
-with d_b the judged neighbours of b among n judged nodes: a rare common neighbour tells more. One common neighbour is
+with d_b the judged neighbours of b among n judged nodes: a rare common neighbour counts more. One common neighbour is
 left out, for it takes two to make a butterfly: all customers of a shop share the shop. They are compared with
 what chance would give, c = s_i s_j (sum of w q^2) / (sum of q)^2, with s and q the sums of r at either end, by the
 formula of :mod:`oddhop.odd.clique`: (t - c) / sqrt(c + 1). A node keeps its twelve largest.

@@ -1,11 +1,11 @@
 """Joining: one score from five views, and which of them has the largest part in it.
 
-With I the nats that an edge tells about attributes (0 where it tells nothing) and w = 1 / (1 + I),
+With I the information of an edge about attributes, in nats (0 where they are not related), and w = 1 / (1 + I),
 
     score = v ((1 - w / 2) S  +  w O  +  (w / 2) R  +  Q)  +  F  +  C
 
 S, O, R, F and C are -log p of stranger, outlier, clique, flow and cycle, Q is -log q of the raw clique
-scores. The more the wiring tells about attributes, the more the stranger decides; where it tells nothing, attributes
+scores. The more the wiring informs about attributes, the more the stranger decides; where it does not, attributes
 and wiring are judged each by itself. Cliques that stand apart from the bulk count in any network, as much as they stand
 apart. Without events F and C are 0 and v is 1. With events v is one half: three views of the place of a node would
 otherwise drown what it did.

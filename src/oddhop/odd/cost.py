@@ -34,7 +34,7 @@ OWN_BASE, NODE_BYTES = 230 * 2**20, 306  # without mapped pages, which the syste
 
 
 def simulates(size: Size, settings: OddSettings) -> bool:
-    """Return whether networks are simulated: if asked for, or where it takes less than a minute and tells something."""
+    """Return whether networks are simulated: if asked for, or where it takes less than a minute and is informative."""
     if settings.simulate != "auto":
         return settings.simulate
     return settings.max_chance is not None or (

@@ -44,8 +44,8 @@ from oddhop.odd.source import Source
 from oddhop.odd.views import facts_of, judge
 from oddhop.tables.network import Network, keys_of
 
-# The variance of what depends on edges, told from runs that lack a share of them (the jackknife that leaves many out);
-# and twice that for the difference to another sample of edges, which varies as much as ours.
+# The variance of what depends on edges, estimated from runs that lack a share of them (the jackknife that leaves many
+# out); and twice that for the difference to another sample of edges, which varies as much as ours.
 INFLATION = 2 * (1 - LEFT_OUT) / LEFT_OUT
 DEFAULT_CHANCE = 0.1
 
@@ -57,7 +57,7 @@ class Odd(GraphDetector):
     a clique has mutual ties that neither looks nor communities nor chance explain. With several kinds of nodes one is
     judged, and a clique shares neighbours of other kinds beyond what chance explains. Where edges were read from a
     table as events, a flow is odd if it is unlike that of nodes with such attributes, and a cycle if what was sent came
-    back in time more often than chance explains. The page "Odd" tells how each is found, and how they are joined.
+    back in time more often than chance explains. The page "Odd" describes how each is found, and how they are joined.
     Rank intervals and simulated networks depend on the seed, and no score does.
 
     Parameters
@@ -71,7 +71,7 @@ class Odd(GraphDetector):
     result_ : a pyarrow table with one row a node, the highest score first, by the ids of the network; with the kind
         of anomaly and the p-value of every view.
     threshold_, offset_ : nodes that score above ``threshold_`` are flagged; ``offset_`` is its negative.
-    information_ : the nats that an edge tells about the attributes of its ends; 0 where the stranger's view is silent.
+    information_ : of an edge about the attributes of its ends, in nats; 0 where the stranger's view is silent.
     seed_, network_, model_ : the seed that was used, the network that was fitted, what :meth:`save` writes.
 
     Examples
@@ -254,7 +254,7 @@ def _ranked(
 ) -> Judgement:
     """Rank the nodes, and say how sure each rank is by the scores with edges left out.
 
-    The nodes that stand out are flagged where they are asked for; a model without simulated networks cannot tell.
+    The nodes that stand out are flagged where they are asked for; a model without simulated networks cannot.
     """
     judged = degrees > 0
     score = np.where(judged, evidence.score, 0.0)

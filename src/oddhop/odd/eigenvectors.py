@@ -23,7 +23,7 @@ WIDTH, STEPS, STEPS_AFTER = 16, 13, 8
 KEPT = STEPS - STEPS_AFTER  # blocks of Ritz vectors
 DENSE_BELOW = 512  # nodes; a basis of 208 vectors is nearly all there is
 ROUNDING = 1e-6  # of the norm of a product; less than that is rounding
-SMALLEST = 1e-7  # eigenvalue of a Gram matrix of unit vectors that single precision tells from 0
+SMALLEST = 1e-7  # eigenvalue of a Gram matrix of unit vectors that single precision distinguishes from 0
 WEAK = 1e-4  # squared norm of a direction after it was divided by the root of at least the smallest
 NEARLY_ONE = 0.1
 ATTEMPTS = 3
@@ -213,7 +213,7 @@ def _ritz(inner: Floats) -> tuple[Floats, Floats]:
 
 
 def _unit_vectors(gram: Floats, size: float, smallest: float) -> tuple[Floats, Bools]:
-    """Return what turns a block into orthonormal vectors, and which of these are too weak to be told from rounding.
+    """Return what turns a block into orthonormal vectors, and which of these rounding may have made.
 
     ``size`` is the squared norm that rounding is measured by; 0 where the vectors have about the norm 1.
     """

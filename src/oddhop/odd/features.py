@@ -63,7 +63,7 @@ def node_features(fitted: FittedViews, graph: Graph, *, workers: int = 1) -> dic
 
 
 def _put(out: dict[str, Floats], name: str, values: Floats) -> None:
-    """Add a feature of a column; one whose name is taken is told apart."""
+    """Add a feature of a column; one whose name is taken gets a suffix."""
     while name in out:
         name = f"{name} (column)"
     out[name] = values

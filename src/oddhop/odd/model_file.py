@@ -133,17 +133,17 @@ def from_parts(parts: Parts, settings: OddSettings) -> tuple[OddLearned, int]:  
     for name, array in arrays.items():
         if array.dtype.kind not in "fi" or not np.isfinite(array).all():
             raise ValueError(f"{name} has values that are not finite numbers")
-    told = [(str(kind), int(own)) for kind, own in parts.info["others"]]
-    if len({kind for kind, _ in told}) != len(told) or any(name.startswith(f"other{len(told)}.") for name in arrays):
+    named = [(str(kind), int(own)) for kind, own in parts.info["others"]]
+    if len({kind for kind, _ in named}) != len(named) or any(name.startswith(f"other{len(named)}.") for name in arrays):
         raise ValueError("it does not name every other kind of node exactly once")
-    blocks = _blocks(arrays, "", columns - sum(own for _, own in told))
+    blocks = _blocks(arrays, "", columns - sum(own for _, own in named))
     width = sum(block.coordinates.width for block in blocks.parts)
-    if not blocks.parts and not blocks.columns and not told:
+    if not blocks.parts and not blocks.columns and not named:
         raise ValueError("it has no block of columns")
     bulks = {name: _part(Bulk, arrays, name, SIZES) for name in BULKS}
-    others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(told))
+    others = tuple(_other(arrays, f"other{number}.", kind, own, width) for number, (kind, own) in enumerate(named))
     homophily, rate = _part(Homophily, arrays, "homophily", {"n": width}), _part_if_any(Rate, arrays, "rate")
-    if (rate is None) != (homophily.silent or not told):
+    if (rate is None) != (homophily.silent or not named):
         raise ValueError("the rate of the edges within the kind is missing, or the edges say nothing about columns")
     usual, place = _part(UsualScores, arrays, "usual"), float(parts.info["place"])
     if not 0 < place <= 1:

@@ -36,7 +36,10 @@ LOW_RATIO, HIGH_RATIO = 0.75, 1.25  # of real and simulated scores in the bulk: 
 WIDE, MOST_ABOVE, FEWEST_TIMES = 1.5, 100, 50  # of a gap; nodes above it, and how many times as many there must be
 SHORT = 0.01  # a head, of the nodes
 TAILS, FEWEST_BETWEEN, Z_90 = ((0.1, 0.03), (0.05, 0.02), (0.03, SHORT)), 5, 1.28  # shares of the nodes
-KEPT, MOST_KEPT = 2, 1_000_000  # simulated scores for every node: more would tell where half of a network stands out
+KEPT, MOST_KEPT = (
+    2,
+    1_000_000,
+)  # simulated scores for every node: enough unless half of a network stands out
 
 
 @dataclass(frozen=True, eq=False)

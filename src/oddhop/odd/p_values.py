@@ -39,7 +39,7 @@ GRID = np.linspace(FLOOR, 0.0, 241)
 
 @dataclass(frozen=True)
 class Bulk:
-    """What the bulk of a view foretells.
+    """The null distribution of a view, from its bulk.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Bulk:
 
 
 def learn_bulk(figures: Floats, resolution: float = 0.0) -> Bulk:
-    """Learn from the figures of a view what its bulk foretells.
+    """Learn the null distribution of a view from the bulk of its figures.
 
     ``resolution`` is given where a second bound keeps p-values from being too small, as chance does for triangles.
     """

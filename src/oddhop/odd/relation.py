@@ -14,7 +14,7 @@ Some edges join ends that have nothing to do with each other. Their share e is e
 correlations were learned with them. f becomes -log((1 - e) exp(-f) + e), which no edge can drive above -log e.
 
 A coordinate is kept if it goes together with the coordinates around it beyond chance. The view is silent unless what
-was learned from one half of the nodes tells something about edges among the other half: few hubs carry most edges, and
+was learned from one half of the nodes informs about edges among the other half: few hubs carry most edges, and
 to split the edges would not see that.
 """
 

@@ -24,7 +24,7 @@ from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.homophily import make_ratios
 from oddhop.odd.outlier import OUTLIER, outlyingness
 from oddhop.odd.source import Source
-from oddhop.odd.stranger import Ratio, canonical_variates, odds_of_no_reason, share_as_far, standing
+from oddhop.odd.stranger import Ratio, canonical_variates, probability_unexplained, share_as_far, standing
 from oddhop.odd.triangles import unexplained
 from oddhop.odd.views import Figures, FittedViews, Known, evidence_of, see
 
@@ -149,5 +149,5 @@ def _figures(held: FixedNetwork, node: int, variates: Floats, kept: Bools) -> tu
     there = held.variates[held.graph.indices[row]]
     f = ratio.constant + ratio.own(variates)[:, None] + ratio.own(there) - (variates * ratio.across) @ there.T
     # Where the stranger is silent f is 0, and the chance that looks are no reason one half.
-    own = held.ties.residuals[row] * odds_of_no_reason(f) * kept
+    own = held.ties.residuals[row] * probability_unexplained(f) * kept
     return (f * kept).sum(axis=1) / kept.sum(axis=1), *clique_scores_with(held.graph, held.ties, node, own)

@@ -7,9 +7,9 @@ two are just two nodes" against "these two are joined" is then
     f(i, j) = sum over k of   log(1 - rho_k^2) / 2  +  (rho_k^2 (a_k^2 + b_k^2) - 2 rho_k a_k b_k) / (2 (1 - rho_k^2))
 
 with a and b the coordinates of i and j. Nothing is trained, an edge has next to no say in its own judgement, and a
-negative rho ("opposites attract") is as good as a positive one. Coordinates that tell
-nothing over the edges are left out, and of rho^2 the noise is taken off, the largest that chance makes with so many
-coordinates and edges. Where f tells nothing about nodes that it was not learned from, the view is silent.
+negative rho ("opposites attract") is as good as a positive one. Coordinates that are
+not related over the edges are left out, and of rho^2 the noise is taken off, the largest that chance makes with so many
+coordinates and edges. Where f has no information about nodes that it was not learned from, the view is silent.
 
 A node is judged by its mean f over its neighbours, against what such a mean varies by,
 
@@ -34,7 +34,7 @@ from oddhop.odd.view import View
 STRANGER = View("stranger", weight=lambda apart: 1.0 - apart / 2)
 FARTHEST = 3.0  # standard deviations; farther coordinates are brought back to it
 STRONGEST = 0.98
-BY_CHANCE = 0.01  # how often a coordinate that tells nothing is kept
+BY_CHANCE = 0.01  # how often an unrelated coordinate is kept
 ROUNDING = 1e-6  # of f; less than that is single precision
 MEDIAN_OF_ABSOLUTE_NORMAL = 0.6744897501960817
 
@@ -47,7 +47,7 @@ class Homophily:
     ----------
     centre, whiten, turn : coordinates x become ``clip((x - centre) @ whiten) @ turn``.
     correlation : rho of every canonical variate, the noise taken off; all 0 where the view is silent.
-    information : the mean of -f over the edges: what an edge tells, in nats.
+    information : of an edge, in nats: the mean of -f over the edges.
     middle, between, within : what z is made with.
     """
 
@@ -69,7 +69,7 @@ class Homophily:
 def with_variances(
     homophily: Homophily, f: float, edges: int, degrees: Ints, sums: Floats, squares: Floats
 ) -> Homophily:
-    """Add what an edge tells, and what z is made with.
+    """Add the information of an edge, and what z is made with.
 
     ``f`` is the sum over the edges; ``sums`` and ``squares`` are those of f and f^2 at every node.
     """
@@ -180,13 +180,13 @@ Halves = tuple[Half, ...]
 
 
 def held_out_nats(halves: Halves) -> float:
-    """Return what an edge tells about nodes that nothing was learned from: the mean of -f, each half by the other.
+    """Return the cross-validated information of an edge, in nats: the mean of -f, each half by the other.
 
-    Edges between the halves are not used. Learned from edges and told about other edges of the same nodes, a few hubs
-    would seem to tell what they only repeat. Far coordinates are brought back in the whitening of all edges, and then
-    turned into that of a half.
+    Edges between the halves are not used. Learned from edges and judged by other edges of the same nodes, a few hubs
+    would seem to inform where they only repeat. Far coordinates are brought back in the whitening of all edges, and
+    then turned into that of a half.
     """
-    told, entries = 0.0, 0.0
+    nats, entries = 0.0, 0.0
     for ours, theirs in (halves, halves[::-1]):
         counted, learned = float(theirs.moments[0, 0]), float(ours.moments[0, 0])
         if not counted:
@@ -204,12 +204,12 @@ def held_out_nats(halves: Halves) -> float:
             squares, products = (
                 np.einsum("ik,ij,jk->k", turn, sums, turn) for sums in (theirs.moments, theirs.products)
             )
-        told -= counted * ratio.constant + float(2 * squares @ ratio.squared - products @ ratio.across)
-    return told / entries if entries else 0.0
+        nats -= counted * ratio.constant + float(2 * squares @ ratio.squared - products @ ratio.across)
+    return nats / entries if entries else 0.0
 
 
-def odds_of_no_reason(f: Floats) -> Floats:
-    """Give, for every edge, the chance that looks are not why the two are joined: what f makes of even odds."""
+def probability_unexplained(f: Floats) -> Floats:
+    """Return, for every edge, the posterior probability (prior 1/2) that similarity does not explain it."""
     return np.asarray(expit(f))
 
 
@@ -239,6 +239,6 @@ def variances(degrees: Ints, sums: Floats, squares: Floats) -> tuple[float, floa
     if surplus(floor) > 0:
         most = floor + 4 * float(off.max()) ** 2
         between = sign_change(surplus, floor, most, 1e-12 * most)
-    if not spare:  # every node has one edge: nothing tells the two apart, and z is the same
+    if not spare:  # every node has one edge: the two cannot be separated, and z is the same
         return middle, floor, between
     return middle, between, within or floor

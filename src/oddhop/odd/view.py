@@ -26,7 +26,7 @@ class View:
     Attributes
     ----------
     name : in results and model files.
-    weight : of -log p in the score, by 1 / (1 + I) with I the nats that an edge tells about attributes.
+    weight : of -log p in the score, by 1 / (1 + I) with I the information of an edge about attributes, in nats.
     of_place : whether it looks at the place of a node, and weighs less beside events.
     """
 

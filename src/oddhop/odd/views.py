@@ -46,7 +46,7 @@ class FittedViews:
     ----------
     blocks : how attributes become what the stranger's and the outlier's view see.
     homophily : what being joined says about attributes.
-    bulks : what the bulk of each view foretells, by name; "raw_clique" is for raw clique scores, whatever the degree.
+    bulks : the null distribution of each view, by name; "raw_clique" is for raw clique scores, whatever the degree.
     usual : what is usual among raw clique scores.
     place : what stranger, outlier and clique weigh beside events.
     others : what was learned of the edges to other kinds of nodes; empty where there is one kind.
