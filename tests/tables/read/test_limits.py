@@ -61,6 +61,8 @@ def test_a_limit_refuses_by_the_rows_and_changes_nothing_else(tmp_path: Path) ->
     tables = write_payments(tmp_path, 1_000, 200_000)
     with pytest.raises(MemoryBudgetError, match="200,000 edge rows and 1,000 nodes"):
         read_tables(*tables, max_memory=210 << 20)
+    with pytest.raises(MemoryBudgetError, match="the limit is 1 MiB"):
+        read_tables(*tables, max_memory=1 << 20)
     with pytest.raises(MemoryBudgetError, match="200,000 edge rows"):
         Odd(max_memory="210MiB").fit(tables[0], nodes=tables[1])
     kept, free = read_tables(*tables, max_memory=400 << 20), read_tables(*tables)

@@ -41,10 +41,8 @@ from oddhop.tables.settings import ReadSettings
 Record = TypeVar("Record")
 Append = Callable[[npt.NDArray[Any]], object]
 NUMBERING, PLACING, SORTING = "numbering nodes", "placing edges", "sorting events"
-OURS, LEAST = (
-    1 << 30,
-    256 << 20,
-)  # what Python, its libraries and the blocks under way take beside DuckDB, and its share
+# What Python, its libraries and the blocks under way take beside DuckDB, what is enough for it, and what it needs.
+OURS, ENOUGH, LEAST = 1 << 30, 256 << 20, 64 << 20
 
 
 @dataclass(frozen=True)
@@ -274,7 +272,7 @@ def opened_job(
     """Find out which tables were named, what a model fixes of how they are read, and what DuckDB may take."""
     check_one_stdin(edges, nodes)
     if max_memory is not None and settings.memory_limit is None:
-        share = max(max_memory - OURS, min(LEAST, max_memory // 2))
+        share = max(max_memory - OURS, min(ENOUGH, max_memory // 2), LEAST)
         settings = settings.model_copy(update={"memory_limit": f"{share >> 20}MiB"})
     with opened(edges, "the edge table", settings) as edge_form, opened_nodes(nodes, settings) as node_forms:
         yield Job(edge_form, node_forms, as_fitted(settings, known, edge_form.label), known, progress, max_memory)
