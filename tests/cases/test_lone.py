@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oddhop import Graph, Network, read_network
-from oddhop.cases.case import Case
+from oddhop.cases.case import Case, Fact
 from oddhop.cases.find import CaseFinder
-from oddhop.cases.lone import like_it
-from oddhop.cases.nouns import nouns_of
+from oddhop.cases.lone import like_it, lone_headline
+from oddhop.cases.nouns import Words, nouns_of
 from oddhop.explain.columns import Columns
 from oddhop.explain.explanation import Explanation
 from tests.cases.small_bank import MULE, bank, case_of, everyday, explained
@@ -153,3 +153,19 @@ def test_a_flag_that_few_have_needs_nothing_usual() -> None:
     graph = Graph.from_arrays([[0] * 11, list(range(1, 12))], flags, node_ids=[f"n{k}" for k in range(12)])
     why = differing(Network.of(graph), "stranger", "n0", "attribute 0", far=1, degree=11)
     assert case_for(Network.of(graph), why).headline == "n0 differs from the 11 accounts it deals with: attribute 0 yes"
+
+
+@pytest.mark.parametrize(
+    ("here", "usual", "headline"),
+    [
+        ("a60 paid €12 in all.", "Usually it is €340.", "a60 paid €12 in all; usually it is €340"),
+        ("€12 (90%) of what a60 paid was in round amounts.", "Usually 4% does.", "€12 (90%) of what a60 paid was in"),
+    ],
+)
+def test_a_sum_is_said_beside_the_usual_one(here: str, usual: str, headline: str) -> None:
+    network = accounts([*ROWS, ("hotel", 23, 30)])
+    words = Words(nouns_of(network), network)
+    fact = Fact("volume sent", here, usual)
+    long, _ = lone_headline(words, Columns(network), 60, explained("a60"), "single", [fact])
+    assert long.startswith(headline)
+    assert ("usually" in long) == ("usually" in headline)

@@ -111,7 +111,9 @@ def lone_headline(
             return f"{base} more often than chance explains", base
         return f"{name} has closer ties with some {nouns.nodes} than chance explains", f"{name} has close ties"
     if facts:
-        return facts[0].here.removesuffix("."), f"{name}: {facts[0].measure}"
+        here, usual = facts[0].here.removesuffix("."), facts[0].usual.removesuffix(".")
+        beside = f"; {usual[0].lower()}{usual[1:]}" if usual.startswith("Usually it is") else ""
+        return f"{here}{beside}", f"{name}: {facts[0].measure}"
     small = [*map(_named_value, why.columns[:2]), *(VIEWS[one.name] for one in why.views if one.name in VIEWS)]
     if why.views and small:
         return f"{name} is a little unusual in several ways: {spoken(small[:3])}", f"{name} is a little unusual"
