@@ -101,11 +101,11 @@ def sample_pairs(
     if network.indices.size == 0:
         raise NothingToLearnError(NO_EDGES)
     indptr, indices, key = network.indptr, network.indices, word(seed, HOPS)
-    sources, population = choose_sources(np.diff(indptr), max_sources, seed)
-    pilots = sources[:PILOT_SOURCES]
+    order = order_of_sources(np.diff(indptr), seed)
+    sources, pilots = order[:max_sources], order[:PILOT_SOURCES]
     seen = _by_block(lambda block: count_block(indptr, indices, block, classes), pilots, workers, silent)
     counts, rim_edges = np.sum([count for count, _ in seen], axis=0, dtype=float), sum(edges for _, edges in seen)
-    rates, sizes, expand = plan_draw(network, sources.size, population, counts, rim_edges, pairs_per_class)
+    rates, sizes, expand = plan_draw(network, sources.size, order.size, counts, rim_edges, pairs_per_class)
 
     def draw_some(block: Ints) -> Drawn:
         drawn: Drawn = draw_block(indptr, indices, network.backwards, block, classes, rates, expand, key)
@@ -147,23 +147,21 @@ def draw_batch(pairs: HopPairs, per_class: int, rng: np.random.Generator) -> Bat
     return Batch(pairs.left[pick], pairs.right[pick], np.concatenate(labels))
 
 
-def choose_sources(degrees: Ints, max_sources: int, seed: int) -> tuple[Ints, int]:
-    """Choose sources, and say of how many nodes; where none of the first has an edge, take nodes that have one."""
+def order_of_sources(degrees: Ints, seed: int) -> Ints:
+    """Return the nodes in the order in which they become sources; those with edges, if none of the first has one."""
     order = generator(seed, HOPS).permutation(degrees.size)
-    if not np.any(degrees[order[:PILOT_SOURCES]]):
-        order = np.flatnonzero(degrees)
-    return order[:max_sources], order.size
+    return order if np.any(degrees[order[:PILOT_SOURCES]]) else np.flatnonzero(degrees)
 
 
 def plan_draw(
     network: Purified, sources: int, population: int, counts: Floats, rim_edges: int, pairs_per_class: int
 ) -> tuple[Floats, Floats, bool]:
-    """Say how pairs are drawn, from what the first sources saw: pairs by class, and the edges at the rim.
+    """Say how pairs are drawn, from what the pilots saw: pairs by class, and the edges at the rim.
 
     Return how often every pair of a class is drawn, how many pairs it has, and whether the last two classes are told
     apart by reading all the rim's edges.
     """
-    pilots = min(PILOT_SOURCES, sources)
+    pilots = min(PILOT_SOURCES, population)
     rates = np.zeros(counts.size)
     np.divide(pairs_per_class * pilots, counts * sources, out=rates, where=counts > 0)
     seen = 2 if network.into is None else 1  # how often a pair is met when all nodes are sources
