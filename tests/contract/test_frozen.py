@@ -16,7 +16,10 @@ UNDER_WAY = {"oddhop.base.ray": ["_Work"],
              "oddhop.arrays.handles": ["Recipe"],
              "oddhop.arrays.run": ["Runner"],
              "oddhop.arrays.stores": ["Holders", "MemoryStore", "FolderStore"],
-             "oddhop.tables.ingest.growing_files": ["GrowingArray"]}  # fmt: skip
+             "oddhop.tables.encode.learn": ["_Columns"],
+             "oddhop.tables.ingest.growing_files": ["GrowingArray"],
+             "oddhop.tables.ingest.steps": ["Place"],
+             "oddhop.tables.read.memory": ["Memory"]}  # fmt: skip
 MODULES = [module.name for module in pkgutil.walk_packages(oddhop.__path__, "oddhop.")]
 
 
