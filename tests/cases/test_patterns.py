@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from oddhop.cases.assemble import torn
-from oddhop.cases.growth import Draft
-from oddhop.cases.surprise import event_book
+from oddhop.cases.growth import Draft, gather
+from oddhop.cases.surprise import event_book, with_surprise
 from oddhop.graph.events import Events
 from tests.cases.small_bank import (
     CASH,
@@ -161,3 +163,44 @@ def test_circles_with_one_member_in_common_are_torn_apart_and_nothing_else_is() 
     chain = [(k, k + 1) for k in range(6)]
     assert len(split(chain, 0, 6)) == 1
     assert len(split([*circles, (1, 3), (3, 1)], 1, 4)) == 1
+
+
+# Two of the buyers' payments at a time go on together, to the outlet, so no amount matches another.
+EMPTIED = [("shop", "outlet", 90.0, 24 * 50 + 5.0 * k + 30, "transfer") for k in range(1, 20, 2)]
+SPENT = [("shop", f"a{k:03d}", 90.0, 24 * 50 + 10.0 * k + 30, "transfer") for k in range(10)]
+LIVES = [("shop", f"a{k:03d}", 11.0 + k, 24.0 * (4 * k + 1) + 12, "card") for k in range(20)]
+WAGES = [(f"w{k}", "clerk", 2_000.0, 24.0 * (2 + 30 * month) + 30, "transfer") for month in range(3) for k in range(3)]
+PAYROLL = [
+    *(("firm", f"w{k}", 2_030.0, 24.0 * (2 + 30 * month) + 9, "transfer") for month in range(3) for k in range(3)),
+    *(("firm", f"a{k:03d}", 2_030.0, 24.0 * (2 + 30 * month) + 9, "transfer") for month in range(3) for k in range(9)),
+]
+
+
+def gathered(planted: list[Payment], seed: str, usual: set[tuple[str, str]]) -> tuple[set[str], set[tuple[str, str]]]:
+    """Return the members and the pairs of a draft; the payments between some pairs do not surprise."""
+    network = bank(planted)
+    assert network.graph.events is not None
+    book = with_surprise(event_book(network.graph.events, np.zeros(network.graph.node_count, dtype=np.int64)))
+    names = [str(network.name(node)) for node in range(book.nodes)]
+    pairs = [(names[a], names[b]) for a, b in zip(book.source.tolist(), book.target.tolist(), strict=True)]
+    quiet = np.where([pair in usual for pair in pairs], 0.0, book.surprise)
+    draft = gather(replace(book, surprise=quiet), names.index(seed), np.ones(book.nodes, dtype=bool))
+    return {names[node] for node in draft.members}, {pairs[event] for event in draft.events}
+
+
+@pytest.mark.parametrize(("sent", "joins"), [(EMPTIED, {"outlet"}), (SPENT, set())])
+def test_the_one_to_whom_the_money_of_a_case_went_on_joins_and_those_who_share_it_do_not(
+    sent: list[Payment], joins: set[str]
+) -> None:
+    pairs = {row[:2] for row in (*sent, *LIVES)}
+    members, found = gathered([*COLLECTOR, *sent, *LIVES], "shop", pairs)
+    assert {row[:2] for row in COLLECTOR} <= found
+    assert found & pairs == {("shop", one) for one in joins}
+    assert {one for one in members if not one.startswith("v")} == {"shop", *joins}
+
+
+def test_what_a_member_handed_on_came_from_somebody_of_the_case() -> None:
+    usual = {("firm", "w2"), *((row[0], row[1]) for row in PAYROLL if row[1].startswith("a"))}
+    members, found = gathered([*WAGES, *PAYROLL], "clerk", usual)
+    assert members >= {"clerk", "w0", "w1", "w2"}
+    assert found == {row[:2] for row in (*WAGES, *PAYROLL) if not row[1].startswith("a")}

@@ -40,7 +40,6 @@ BORN = (
     "grund",
     "angelegt",
 )
-PASSED_ON = ("passed on to one", "amounts matched")
 FEWEST = 3  # nodes of a cycle or a group
 FEW, CARRY = 5, 0.5  # events that carry a fact: so many, or so many of all
 YEAR = 366 * 24 * HOUR
@@ -179,14 +178,9 @@ class CaseFinder:
 
     def gathered(self, node: int) -> Draft:
         """Return what belongs with one node."""
-        lonely = Draft((node,), (), frozenset(), (node,))
         if self.book is None:
-            return lonely
-        draft = gather(self.book, node, self.bursts)
-        for one in self.stated(node) if draft.events else ():
-            if one.measure in PASSED_ON:  # sums that went on together match no single amount
-                draft = with_events(self.book, draft, self._events_of(node, one), members=True)
-        return draft
+            return Draft((node,), (), frozenset(), (node,))
+        return gather(self.book, node, self.bursts)
 
     def _carried(self, draft: Draft) -> Draft:
         """Give a lone node the events that carry its loudest fact, if they are few of its events."""

@@ -2,7 +2,8 @@
 
 A node joins if the surprise of its events with members is worth more than naming these events among all of its own, and
 the node among the partners of a member (minimum description length); the best joins first. Then come bursts of members
-whose events are flagged, and single events that pay for themselves. Nothing joins by being near.
+whose events are flagged, single events that pay for themselves, and where the money of the case went on to or came
+from. Nothing joins by being near.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oddhop.base.arrays import Bools, Floats, Ints
-from oddhop.cases.surprise import DAY, WEEK, EventBook
+from oddhop.cases.surprise import DAY, HORIZON, WEEK, EventBook
 
 MEMBERS = 80  # of a case
 FOCUS, LOOK = 16, 250  # members whose own events are looked at, and how many of each
@@ -27,6 +28,7 @@ PRICE = 2.0  # nats that a member costs beyond its description
 TRIES, AHEAD = 6, 5.0  # nodes tried at a loss, and the gain that such a case must have
 HUBS = 50  # events for each with a member, from which on a node stays outside
 FEW = 200  # partners of a node that is tried
+MOST = 0.5  # of a sum, which is the sum itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,8 @@ def gather(book: EventBook, seed: int, bursts: Bools) -> Draft:
         chosen = chosen[~small] if small.mean() < 0.25 else chosen
     ends = {*book.source[chosen].tolist(), *book.target[chosen].tolist()}
     members = tuple(node for node in inside if node in ends or node == seed)
-    return Draft(members, tuple(node for node in outside if node in ends), frozenset(chosen.tolist()), (seed,))
+    draft = Draft(members, tuple(node for node in outside if node in ends), frozenset(chosen.tolist()), (seed,))
+    return _with_money_handed_on(book, draft) if book.paid and book.timed and book.directed else draft
 
 
 def with_events(book: EventBook, draft: Draft, events: Ints, *, members: bool) -> Draft:
@@ -339,3 +342,58 @@ def _add_single(
                 outside.setdefault(other, None)
             events.add(event)
             known += 1
+
+
+def _with_money_handed_on(book: EventBook, draft: Draft) -> Draft:
+    """Add to whom the node handed on what it received, and from whom of the case members had what they sent.
+
+    Sums that go on together match no single amount, and a usual amount that goes on does not surprise.
+    """
+    case = np.array(sorted(draft.events), dtype=np.int64)
+    known = {*draft.members, *draft.outside}
+    some = [_handed_on(book, case, draft.seeds[0], forth=True)[1]]
+    for node in draft.members if case.size else ():
+        giver, events = _handed_on(book, case, node, forth=False)
+        some += [events] if giver in known else []
+    more = np.setdiff1d(np.concatenate(some), case)
+    return with_events(book, draft, more, members=True) if more.size else draft
+
+
+def _handed_on(book: EventBook, case: Ints, node: int, *, forth: bool) -> tuple[int, Ints]:
+    """Return to whom a node handed on most of what it received in a case, and by which events; -1 for nobody.
+
+    Not ``forth``, from whom it had most of what it sent in the case.
+    """
+    own = book.of(node, LOOK)
+    own = own[np.argsort(book.time[own], kind="stable")]
+    gave, inside = book.source[own] == node, np.isin(own, case)
+    mine, others = own[inside & (gave != forth)], own[gave == forth]
+    if not mine.size or not others.size:
+        return -1, own[:0]
+    went, came = _covered(book, others, mine) if forth else _covered(book, mine, others)
+    handed = went if forth else came
+    partners, place = np.unique(book.other(others, node), return_inverse=True)
+    by_partner = np.bincount(place, handed)
+    best = int(by_partner.argmax())
+    if by_partner[best] < MOST * book.amount[mine].sum():
+        return -1, own[:0]
+    return int(partners[best]), others[(place == best) & (handed >= MOST * book.amount[others])]
+
+
+def _covered(book: EventBook, gave: Ints, got: Ints) -> tuple[Floats, Floats]:
+    """Return how much of each sum that went came shortly before, the oldest first, and how much of each that came went.
+
+    Both are in the order of time.
+    """
+    went, came = book.time[gave].tolist(), book.time[got].tolist()
+    wanted, left = book.amount[gave].tolist(), book.amount[got].tolist()
+    i = 0
+    for j, when in enumerate(went):
+        while i < len(came) and came[i] <= when and wanted[j] > 0:
+            if left[i] <= 0 or came[i] < when - HORIZON:
+                i += 1
+                continue
+            taken = min(left[i], wanted[j])
+            left[i] -= taken
+            wanted[j] -= taken
+    return book.amount[gave] - wanted, book.amount[got] - left
