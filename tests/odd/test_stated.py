@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from oddhop import Odd
+from oddhop.cases.case import Fact
+from oddhop.cases.marks import StatedFact
 from oddhop.cases.nouns import Words, nouns_of, share
 from oddhop.odd.facts.stated import FactsInWords
 from oddhop.odd.facts.table import FACTS
@@ -75,3 +79,30 @@ def test_facts_that_do_not_look_rare_are_not_said(said: FactsInWords) -> None:
             assert one.fact is None or one.fact.here.endswith(".")
             assert one.fact is None or one.fact.usual.startswith("Usually ")
             assert one.partner.size == one.time.size == one.received.size
+
+
+@pytest.mark.parametrize(("largest", "said_so"), [(66.0, False), (68.0, True)])
+def test_what_explains_at_least_half_of_a_fact_is_said(largest: float, said_so: bool) -> None:
+    # One payment of x and two of (1 - x) / 2 are a single one by x^2 + (1 - x)^2 / 2: by half if x is 2 / 3.
+    rest = (100.0 - largest) / 2
+    late = [("new", f"a{k:03d}", part, 24.0 * (60 + k), "card") for k, part in enumerate((largest, rest, rest), 5)]
+    network = bank(late)
+    detector = Odd(random_state=0, simulate=False, n_resamples=2).fit(network)
+    facts = detector._facts
+    assert facts is not None
+    words = Words(nouns_of(network), network)
+    node = int(network.numbers(["new"])[0])
+    ends = facts.known.setting.ends(node, node + 1)
+    (fact,) = (one for one in facts.facts if one.name == "change")
+    assert ("Most of it is a single payment." in FactsInWords(facts, words)._against(fact, node, ends)) == said_so
+
+
+def test_a_card_says_a_reason_against_several_facts_once() -> None:
+    none, known = np.zeros(0, dtype=np.int64), set[str]()
+    fact = Fact("silence", "It was silent.", "Usually none is.")
+    found = [
+        StatedFact("silence", 3.0, none > 0, none, none, lambda: fact, partial(list, reasons)).beside_reasons(known)
+        for reasons in (["One."], ["One.", "Another."], [])
+    ]
+    usual = [one.usual for one in found if one is not None]
+    assert usual == ["Usually none is. One.", "Usually none is. Another.", "Usually none is."]

@@ -105,7 +105,8 @@ class CardMaker:
     def of_ties(self, number: int, draft: Draft, whys: Sequence[Explanation], stated: Sequence[StatedFact]) -> Case:
         """Return a case that no events carry."""
         words, network, why = self.words, self.network, whys[0]
-        said = [one.fact for one in stated if one.fact is not None]
+        said, reasons = [one.fact for one in stated if one.fact is not None], set[str]()
+        beside = [fact for one in stated if (fact := one.beside_reasons(reasons)) is not None]
         pattern = lone.PATTERNS.get(why.kind, "single")
         members = list(draft.members)
         if pattern == "group":
@@ -126,7 +127,7 @@ class CardMaker:
             members=tuple(self._member(node, role, node in draft.seeds) for node in members),
             focus=(why.id,),
             ties=tuple((network.name(a), network.name(b)) for a, b in lone.ties_among(network, drawn)),
-            facts=(*said, *self._column_facts(whys))[:SHOWN],
+            facts=(*beside, *self._column_facts(whys))[:SHOWN],
             reading=self._lone_reading(pattern, why, members),
             next=(f"The {words.nouns.nodes} that {why.id} deals with.",) if why.degree else (),
             sure=sureness(words, [_least_p(one) for one in whys], self._judged),

@@ -60,6 +60,7 @@ class StatedFact:
 
     ``received``, ``partner`` and ``time`` tell these events: at which end the node is, who is at the other, and when.
     ``say`` puts it into words, which takes a look at all nodes alike; None where the words would not look rare.
+    ``speak_against`` has a sentence for each innocent reason for most of it.
     """
 
     measure: str
@@ -68,11 +69,20 @@ class StatedFact:
     partner: Ints
     time: Ints
     say: Callable[[], Fact | None]
+    speak_against: Callable[[], Sequence[str]]
 
     @cached_property
     def fact(self) -> Fact | None:
         """The fact in words."""
         return self.say()
+
+    def beside_reasons(self, known: set[str]) -> Fact | None:
+        """Return the fact with what speaks against it, without the sentences that are known; these become known."""
+        if self.fact is None:
+            return None
+        reasons = [one for one in self.speak_against() if one not in known]
+        known.update(reasons)
+        return replace(self.fact, usual=" ".join((self.fact.usual, *reasons)))
 
 
 @dataclass(frozen=True)
@@ -210,11 +220,12 @@ def marks_of(usual: Usual, shape: Shape, stated: Sequence[StatedFact] = ()) -> M
     form = [one for one in found if one.fact.measure in FORM]  # one of them says what the others say
     found = [one for one in found if one not in form[1:]]
     known = {one.fact.measure for one in found} | ({*FORM} if form else set())
+    reasons = set[str]()
     for one in sorted(stated, key=lambda one: -one.loud):
         name = ALIKE.get(one.measure, one.measure)
-        if len(found) < SHOWN and name not in known and one.fact is not None:
+        if len(found) < SHOWN and name not in known and (fact := one.beside_reasons(reasons)) is not None:
             known.add(name)
-            found.append(Mark(one.fact, one.loud))
+            found.append(Mark(fact, one.loud))
     return Marks(tuple(found))
 
 

@@ -29,6 +29,7 @@ class Excuse:
     Attributes
     ----------
     name : what it is called.
+    sentence : what a card says beside a fact most of which it explains.
     of_ends : how far every end is explained; None for the share of a single event in all that carries the fact.
     timed : whether events must have times.
     not_for : the families of facts that it does not explain.
@@ -37,6 +38,7 @@ class Excuse:
     """
 
     name: str
+    sentence: str
     of_ends: Callable[[Setting, Ends], Floats] | None = None
     timed: bool = False
     not_for: tuple[int, ...] = ()
@@ -87,14 +89,17 @@ def many_partners(setting: Setting, ends: Ends) -> Floats:
     return np.asarray((others / (others + MANY * setting.usual_partners[np.arange(others.size) % 2]))[side])
 
 
+_REGULAR = "Most of it is {equal} at equal intervals."
+_KNOWN = "Most of it was with partners that many others deal with."
+_PEERS = "Most of it was with partners that {nodes} alike deal with, too."
 EXCUSES = (
-    Excuse("one event", by_columns=False),
-    Excuse("regular", regular, True),
-    Excuse("in turn", in_turn, True),
-    Excuse("habit", new_partners_in_most_weeks, True, (FORM, HOURS)),
-    Excuse("known", partners_of_many, False, (BACK, FORM), False),
-    Excuse("peers", partners_of_its_kind, False, (BACK, FORM)),
-    Excuse("many", many_partners, False, (BACK, FORM)),
+    Excuse("one event", "Most of it is a single {event}.", by_columns=False),
+    Excuse("regular", _REGULAR, regular, True),
+    Excuse("in turn", "Most of it went back and forth in turn.", in_turn, True),
+    Excuse("habit", "In most weeks {who} has new partners.", new_partners_in_most_weeks, True, (FORM, HOURS)),
+    Excuse("known", _KNOWN, partners_of_many, False, (BACK, FORM), False),
+    Excuse("peers", _PEERS, partners_of_its_kind, False, (BACK, FORM)),
+    Excuse("many", "It is spread over many partners.", many_partners, False, (BACK, FORM)),
 )
 
 

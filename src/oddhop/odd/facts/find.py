@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oddhop.base.arrays import Floats, Ints
+from oddhop.base.arrays import Bools, Floats, Ints
 from oddhop.graph.events import NO_TIME, Events
 from oddhop.graph.rows import AttributeRows
 from oddhop.odd.facts.ends import Blocks, Ends, Setting, measure_nodes
@@ -52,6 +52,12 @@ class EventFacts:
     def adds(self, fact: Fact, ends: Ends) -> Floats:
         """Return how much every end adds to a fact."""
         return _figures_of(fact, self.known, self.usual, ends)[2]
+
+    def excused(self, fact: Fact, ends: Ends) -> Floats:
+        """Return which share of a fact each excuse explains, (excuses, nodes); 0 of what nodes do too little of."""
+        figure, _, adds = _figures_of(fact, self.known, self.usual, ends)
+        explained_by = shares(fact, ends, adds, explained(self.known.setting, ends))[1]
+        return np.where(_too_little(fact, figure), 0.0, explained_by)
 
 
 def find_facts(
@@ -107,8 +113,7 @@ def _loudest(blocks: Blocks, known: Known, facts: tuple[Fact, ...], usual: dict[
             own = rarity(figure, everybody if fact.by_columns else alike, fact.sides)
             if setting.valued and not fact.by_columns:
                 own = np.sqrt(own * rarity(np.where(live, carried, np.nan), stratum))
-            too_little = (figure < 0) & (fact.sides == 2)  # which no event carries
-            own = own * np.where(too_little, 1.0, left)
+            own = own * np.where(_too_little(fact, figure), 1.0, left)
             best, number = np.maximum(best, own), np.where(own > best, k, number)
             if k + 1 == len(facts) or facts[k + 1].family != fact.family:
                 _insert(which, loud, number, best)
@@ -140,6 +145,11 @@ def _figures_of(fact: Fact, known: Known, usual: dict[Fact, Usual], ends: Ends) 
     assert fact.of_nodes is not None  # noqa: S101 - it is one or the other
     figure, adds = fact.of_nodes(known, ends)
     return figure, np.zeros(figure.size), adds
+
+
+def _too_little(fact: Fact, figure: Floats) -> Bools:
+    """Return which nodes do too little of something, which no event carries."""
+    return np.asarray((figure < 0) & (fact.sides == 2))
 
 
 def members(among: Ints) -> list[Ints]:

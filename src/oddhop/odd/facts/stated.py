@@ -13,11 +13,13 @@ from oddhop.cases.marks import StatedFact
 from oddhop.cases.nouns import Words, article, duration, share
 from oddhop.graph.events import DAY, HOUR
 from oddhop.odd.facts.ends import Ends
+from oddhop.odd.facts.excuses import EXCUSES
 from oddhop.odd.facts.find import EventFacts
 from oddhop.odd.facts.strata import classes
 from oddhop.odd.facts.table import Fact, Measure
 
 LEAST = float(np.log(20))  # as loud as one node in twenty
+MOST = 0.5  # of a fact, from which on a card says what explains it
 BEYOND, OFTEN = 1.3, 0.5  # times what is usual; a share that is usual is no fact
 _IT_IS = "Usually it is {usual}."
 USUAL: dict[Measure, str] = {
@@ -59,8 +61,21 @@ class FactsInWords:
             carries = carries if carries.any() else np.ones_like(carries)
             moments = ends.time if setting.timed else np.zeros_like(ends.time)
             rows = ((ends.side == 1)[carries], ends.partner[carries], moments[carries])
-            out.append(StatedFact(fact.name, loud, *rows, partial(self._said, fact, node, ends, carries)))
+            say, against = partial(self._said, fact, node, ends, carries), partial(self._against, fact, node, ends)
+            out.append(StatedFact(fact.name, loud, *rows, say, against))
         return tuple(out)
+
+    def _against(self, fact: Fact, node: int, ends: Ends) -> list[str]:
+        """Return a sentence for every excuse that explains most of a fact."""
+        words, nouns = self.words, self.words.nouns
+        fills = {
+            "who": words.name(node),
+            "event": nouns.event,
+            "nodes": nouns.nodes,
+            "equal": "equal amounts" if self.facts.known.setting.valued else nouns.events,
+        }
+        part = self.facts.excused(fact, ends)[:, 0].tolist()
+        return [one.sentence.format(**fills) for one, own in zip(EXCUSES, part, strict=True) if own >= MOST]
 
     def _said(self, fact: Fact, node: int, ends: Ends, carries: Bools) -> CardFact | None:
         words, setting = self.words, self.facts.known.setting
