@@ -362,12 +362,13 @@ def _with_money_handed_on(book: EventBook, draft: Draft) -> Draft:
 def _handed_on(book: EventBook, case: Ints, node: int, *, forth: bool) -> tuple[int, Ints]:
     """Return to whom a node handed on most of what it received in a case, and by which events; -1 for nobody.
 
-    Not ``forth``, from whom it had most of what it sent in the case.
+    Not ``forth``, from whom it had most of what it sent in the case. What goes back is not handed on.
     """
     own = book.of(node, LOOK)
     own = own[np.argsort(book.time[own], kind="stable")]
     gave, inside = book.source[own] == node, np.isin(own, case)
     mine, others = own[inside & (gave != forth)], own[gave == forth]
+    others = others[~np.isin(book.other(others, node), book.other(mine, node))]
     if not mine.size or not others.size:
         return -1, own[:0]
     went, came = _covered(book, others, mine) if forth else _covered(book, mine, others)
