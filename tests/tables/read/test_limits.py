@@ -78,8 +78,13 @@ def test_an_endless_view_of_sqlite_is_interrupted(tmp_path: Path, endless: str) 
         shop.execute(f"CREATE VIEW {name} AS {numbers}{'' if name == endless else ' LIMIT 10'}")
     shop.close()
     address = f"sqlite:///{tmp_path}/shop.db"
+    # A process in the background ignores an interrupt, and would wait for ever.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     sender.start()
-    with pytest.raises(KeyboardInterrupt):
-        read_tables(*(Query(address, query) for query in ("select * from edges", "select * from nodes")), ENDS)
-    sender.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            read_tables(*(Query(address, query) for query in ("select * from edges", "select * from nodes")), ENDS)
+    finally:
+        sender.join()
+        signal.signal(signal.SIGINT, before)
