@@ -10,8 +10,10 @@ import typer
 from benchmarks.inject_command import Data, inject
 from oddhop.cli import options as o
 from oddhop.cli.console import Console
+from oddhop.cli.helping import Commands
 
 app = typer.Typer(
+    cls=Commands,  # which makes the options of a command when it is asked for
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -120,7 +120,7 @@ def test_a_terminal_gets_bars(folder: Path) -> None:
     os.close(ours)
     assert process.returncode == 0
     shown = seen.decode()
-    for word in ("reading", "encoding", "views", "100%", "left"):
+    for word in ("numbering", "encoding", "views", "100%", "left"):
         assert word in shown
     assert b"cases, the most unusual first" in results
 
