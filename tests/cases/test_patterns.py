@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -205,3 +206,18 @@ def test_what_a_member_handed_on_came_from_somebody_of_the_case() -> None:
     members, found = gathered([*WAGES, *PAYROLL], "clerk", usual)
     assert members >= {"clerk", "w0", "w1", "w2"}
     assert found == {row[:2] for row in (*WAGES, *PAYROLL) if not row[1].startswith("a")}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 11, 12])
+def test_a_headline_counts_payments_that_there_are(seed: int) -> None:
+    """Those whom a payer paid are drawn together by what they paid themselves, and need not have paid each other."""
+    rng, paid = np.random.default_rng(seed), []
+    for _ in range(3):
+        payer, count = f"a{rng.integers(30, 150):03d}", int(rng.integers(4, 12))
+        for _ in range(count):
+            payee, euros = f"a{rng.integers(0, 150):03d}", float(rng.choice([600.0, 900.0, 250.0]))
+            hours = 24.0 * rng.integers(5, 80) + float(rng.uniform(0, 40))
+            paid.append((payer, payee, euros, hours, "instant"))
+    payers = sorted({one[0] for one in paid})
+    for case in cases_of(bank([one for one in paid if one[0] != one[1]]), *payers).cases:
+        assert not re.search(r"\b0 (times|payments)\b|€0\b", case.headline), case.headline

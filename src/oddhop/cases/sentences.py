@@ -18,10 +18,10 @@ LITTLE = 0.05  # of a sum, which a headline leaves out
 
 def headlines(words: Words, book: EventBook, shape: Shape, marks: Marks) -> tuple[str, str]:
     """Return what happened, and its short form. The first wording that fits is taken, the fullest first."""
-    one = _Phrases(words, book, shape)
+    one, group = _Phrases(words, book, shape), shape.of("group")
     if shape.pattern == "ring":
         long, short = _ring(one, marks)
-    elif len(shape.of("group")) > 1:
+    elif one.between(group, group).size:  # members of a group need not have dealt with each other
         long, short = _group(one, marks)
     elif shape.of("passes on"):
         long, short = (_chain if shape.pattern == "chain" else _passed_on)(one, marks)
